@@ -69,7 +69,7 @@ void run_drawn(arguments const& asked)
     std::vector<std::uint64_t> nodes;
     unsigned proved = 0;
     for (unsigned i = 0; i != asked.graphs; ++i) {
-        auto const drawn = drawn_interferences(i, asked.values);
+        auto const drawn = draw_interferences(i, asked.values);
         csr_graph const graph = drawn.all.graph();
         exact_assignment found;
         ms.push_back(cpu_milliseconds(

@@ -16,7 +16,7 @@
 //
 // and "optimal" where the last two are equal.
 
-#include "../test/dice.hpp"
+#include "../test/random_source.hpp"
 #include "measure.hpp"
 
 #include <sublet/graph/snapshot.hpp>
@@ -92,7 +92,7 @@ void show_file(std::string const& file, arguments const& asked)
 /// `cells` times: `branches` chains of up to `most` operations leave one value and join in another.
 void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most, arguments const& asked)
 {
-    dice pick{std::mt19937(cells * 100 + branches)};
+    random_source pick{std::mt19937(cells * 100 + branches)};
     struct operation {
         std::vector<value_id> uses;
         value_id def;

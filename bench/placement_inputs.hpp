@@ -12,7 +12,7 @@
 /// The same numbers give the same problem everywhere. Files have no gaps, pins and pools, and these functions
 /// know of none.
 
-#include "../test/dice.hpp"
+#include "../test/random_source.hpp"
 
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
@@ -33,7 +33,7 @@ using sublet::byte_count;
 using sublet::placement_problem;
 using sublet::step_id;
 
-inline void shuffle(std::vector<placement_problem::buffer>& buffers, dice& roll)
+inline void shuffle(std::vector<placement_problem::buffer>& buffers, random_source& roll)
 {
     for (std::size_t i = buffers.size(); i > 1; --i)
         std::swap(buffers[i - 1], buffers[roll.below(static_cast<std::uint32_t>(i))]);
@@ -49,7 +49,7 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
         step_id birth;
         byte_count begin, end;
     };
-    dice roll{std::mt19937(seed)};
+    random_source roll{std::mt19937(seed)};
     placement_problem result;
     std::vector<tile> alive{{0, 0, bytes}}; // from the lowest up
     std::size_t born = 0, usual = 1;
@@ -105,7 +105,7 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
 /// The same in another order; of an odd number, backwards in time, too.
 inline placement_problem variant(placement_problem const& original, std::uint32_t number)
 {
-    dice roll{std::mt19937(number)};
+    random_source roll{std::mt19937(number)};
     placement_problem result = original;
     shuffle(result.buffers, roll);
     step_id end = 0;
@@ -119,7 +119,7 @@ inline placement_problem variant(placement_problem const& original, std::uint32_
 /// is good only on the very file is luck.
 inline placement_problem perturbed(placement_problem const& original, std::uint32_t seed)
 {
-    dice roll{std::mt19937(seed)};
+    random_source roll{std::mt19937(seed)};
     std::map<byte_count, byte_count> rescaled;
     for (placement_problem::buffer const& b : original.buffers) rescaled[b.size] = 0;
     for (auto& [size, other] : rescaled)
@@ -144,7 +144,7 @@ inline placement_problem repeated(placement_problem const& block, std::size_t n)
     auto rank = [&](step_id at) {
         return static_cast<step_id>(std::lower_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
     };
-    dice roll{std::mt19937(1)};
+    random_source roll{std::mt19937(1)};
     placement_problem result;
     auto const span = static_cast<step_id>(cuts.size());
     for (step_id start = 0; result.buffers.size() < n && !block.buffers.empty(); start += span)
@@ -163,7 +163,7 @@ inline constexpr std::string_view placement_families[] = {"random", "nested", "t
 /// its mirror image, as in training. Together: they are all alive at one position.
 inline placement_problem draw_placement(std::string_view family, std::size_t n, std::uint32_t seed = 1)
 {
-    dice roll{std::mt19937(seed)};
+    random_source roll{std::mt19937(seed)};
     placement_problem result;
     auto const count = static_cast<step_id>(n);
     for (step_id i = 0; i != count; ++i) {

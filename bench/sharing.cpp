@@ -130,7 +130,7 @@ void print_order(prepared const& made)
 {
     std::size_t const n = made.graph.positions();
     std::vector<std::pair<step_id, step_id>> questions; // by the later position, as columns like it
-    dice roll{std::mt19937(7)};
+    random_source roll{std::mt19937(7)};
     while (n > 1 && questions.size() != 1000) {
         auto const a = roll.below(static_cast<std::uint32_t>(n));
         auto const b = roll.below(static_cast<std::uint32_t>(n));

@@ -11,7 +11,7 @@
 //
 // Exit status: 1 if a plan is not sound, or lies more than --within percent above one of its own.
 
-#include "../test/dice.hpp"
+#include "../test/random_source.hpp"
 #include "measure.hpp"
 
 #include <sublet/checking/check_plan.hpp>
@@ -112,7 +112,7 @@ struct tally {
 /// Operations that read one of the last few values and one that is older; a part of what they make is fixed.
 void run_drawn(unsigned seed, arguments const& asked, tally& all)
 {
-    dice pick{std::mt19937(seed)};
+    random_source pick{std::mt19937(seed)};
     std::vector<std::vector<value_id>> uses(asked.operations);
     std::vector<affine_bytes> bytes;
     for (value_id op = 0; op != asked.operations; ++op) {

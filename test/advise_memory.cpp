@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/advise_memory.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "network.hpp"
 #include "random_program.hpp"
 
@@ -138,13 +138,13 @@ TEST_CASE("on random programs the absences are the times between the touches of 
 {
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 10);
         auto const program = p.program();
         std::map<std::pair<value_id, step_id>, step_id> expected, copied, made; // {root, after} -> before
-        auto const lives = lives_of(p);
+        auto const lives = live_ranges_of(p);
         auto const end = static_cast<step_id>(p.turns().size());
-        for (auto const& [root, its] : history_of(p)) {
+        for (auto const& [root, its] : access_history(p)) {
             if (lives.count(root) == 0) continue;
             std::set<step_id> at;
             for (auto const& [position, how] : its) at.insert(position);
@@ -380,7 +380,7 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
     std::size_t spilled = 0, fitting = 0, unreachable = 0, missed = 0, suggestions = 0, remats = 0;
     for (unsigned seed = 0, n = rounds(250); seed != n; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 12);
         auto const program = p.program();
         auto options = p.options(pick.below(2) == 0);
@@ -443,14 +443,14 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         if (!advice.is_enough()) continue;
 
         std::vector<value_id> itself, shown;
-        std::vector<spilled_program::step> as_it_is;
+        std::vector<spilled_program::step> unchanged_steps;
         for (step_id s = 0; s != program.steps(); ++s)
-            as_it_is.push_back({spilled_program::kind::original, s});
+            unchanged_steps.push_back({spilled_program::kind::original, s});
         for (value_id v = 0; v != p.values(); ++v) {
             itself.push_back(v);
             if (has_role(p.role[v], value_role::output)) shown.push_back(v);
         }
-        trace const expected = run(program, options, as_it_is, itself, shown, no_plan{});
+        trace const expected = run(program, options, unchanged_steps, itself, shown, no_plan{});
         for (value_id& v : shown) v = advice.spilled.final_version[v];
         CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin,
                   shown, arena{advice.planned.plan}) == expected);
@@ -545,7 +545,7 @@ outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& 
 }
 
 /// Of each time at most one absence, and nobody away whom a step that is run again reads.
-std::vector<spill_candidate> draw_absences(dice& pick, found const& f, std::vector<value_id> const& alias_of)
+std::vector<spill_candidate> draw_absences(random_source& pick, found const& f, std::vector<value_id> const& alias_of)
 {
     std::vector<spill_candidate> chosen;
     auto root = [&](value_id v) {
@@ -664,7 +664,7 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
     std::size_t applied = 0, remats = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);
         found const f(p.program(), p.options(pick.below(2) == 0));
         auto const chosen = draw_absences(pick, f, p.alias_of);
@@ -673,7 +673,7 @@ TEST_CASE("random programs read and leave the same with any absences, and their 
         auto const spilled = f.apply(chosen);
 
         std::vector<value_id> itself, shown;
-        std::vector<spilled_program::step> as_it_is;
+        std::vector<spilled_program::step> unchanged_steps;
         for (value_id v = 0; v != p.values(); ++v) {
             itself.push_back(v);
             if (has_role(p.role[v], value_role::output) || has_role(p.role[v], value_role::state))

@@ -35,21 +35,21 @@ struct caffe2_memonger {
 
     caffe2_memonger(caffe2_net the_net, bool is_told_sizes)
         : net(std::move(the_net)), by_size(is_told_sizes), readers_(net.bytes.size()),
-          left_to_read_(net.bytes.size()), times_shared_(net.bytes.size()), needed_(net.bytes.size()),
-          awaited_(net.inputs.size()), arrived_(net.inputs.size()), entered_(net.inputs.size()),
+          readers_left_(net.bytes.size()), times_shared_(net.bytes.size()), needed_(net.bytes.size()),
+          awaited_(net.inputs.size()), arrived_(net.inputs.size()), visited_(net.inputs.size()),
           deposits_(net.inputs.size()), known_size_(net.bytes.size())
     {
         for (sublet::value_id v = 0; v != net.bytes.size(); ++v) storage.push_back(v);
         for (std::size_t op = 0; op != net.inputs.size(); ++op)
             for (auto v : net.inputs[op]) {
                 readers_[v].push_back(op);
-                ++left_to_read_[v];
+                ++readers_left_[v];
                 if (v != net.head) ++awaited_[op];
             }
         for (std::size_t op : readers_[net.head])
-            if (!entered_[op]) {
+            if (!visited_[op]) {
                 std::vector<free_storage> free;
-                enter(op, {next_token_++}, free);
+                visit(op, {next_token_++}, free);
             }
     }
 
@@ -76,64 +76,64 @@ private:
         return found;
     }
 
-    void enter(std::size_t op, tokens mine, std::vector<free_storage>& free)
+    void visit(std::size_t op, tokens held_tokens, std::vector<free_storage>& free)
     {
-        mine.insert(deposits_[op].begin(), deposits_[op].end());
-        entered_[op] = true;
+        held_tokens.insert(deposits_[op].begin(), deposits_[op].end());
+        visited_[op] = true;
         std::vector<free_storage> freed;
         for (auto const* row : {&net.inputs[op], &net.outputs[op]})
-            for (auto v : *row) needed_[storage[v]].insert(mine.begin(), mine.end());
+            for (auto v : *row) needed_[storage[v]].insert(held_tokens.begin(), held_tokens.end());
         for (auto v : net.inputs[op])
-            if (v != net.head && --left_to_read_[v] == 0)
+            if (v != net.head && --readers_left_[v] == 0)
                 freed.push_back({-times_shared_[storage[v]], storage[v]});
         for (auto v : net.outputs[op])
-            if (auto const taken = by_size ? choose_by_size(v, mine, free) : choose_most_shared(mine, free)) {
-                needed_[*taken].insert(mine.begin(), mine.end());
-                ++times_shared_[*taken];
-                storage[v] = *taken;
+            if (auto const reused = by_size ? choose_by_size(v, held_tokens, free) : choose_most_shared(held_tokens, free)) {
+                needed_[*reused].insert(held_tokens.begin(), held_tokens.end());
+                ++times_shared_[*reused];
+                storage[v] = *reused;
             }
         for (free_storage f : freed) {
             free.push_back(f);
             std::push_heap(free.begin(), free.end(), std::greater<>());
             if (known_size_[f.second] == 0) known_size_[f.second] = net.bytes[f.second]; // and never raised
         }
-        std::size_t ways = 0;
-        for (auto v : net.outputs[op]) ways += readers_[v].size();
+        std::size_t fanout = 0;
+        for (auto v : net.outputs[op]) fanout += readers_[v].size();
         for (auto v : net.outputs[op])
             for (std::size_t next : readers_[v]) {
                 if (++arrived_[next] == awaited_[next]) {
-                    tokens theirs = mine;
-                    if (ways > 1) theirs.insert(next_token_++);
-                    enter(next, std::move(theirs), free);
-                } else if (!entered_[next]) {
-                    deposits_[next].insert(mine.begin(), mine.end());
+                    tokens next_tokens = held_tokens;
+                    if (fanout > 1) next_tokens.insert(next_token_++);
+                    visit(next, std::move(next_tokens), free);
+                } else if (!visited_[next]) {
+                    deposits_[next].insert(held_tokens.begin(), held_tokens.end());
                 }
             }
     }
 
-    bool may_take(sublet::value_id v, tokens const& mine) const
+    bool may_reuse(sublet::value_id v, tokens const& held_tokens) const
     {
-        return std::includes(mine.begin(), mine.end(), needed_[v].begin(), needed_[v].end());
+        return std::includes(held_tokens.begin(), held_tokens.end(), needed_[v].begin(), needed_[v].end());
     }
-    std::optional<sublet::value_id> choose_most_shared(tokens const& mine, std::vector<free_storage>& free)
+    std::optional<sublet::value_id> choose_most_shared(tokens const& held_tokens, std::vector<free_storage>& free)
     {
         std::sort(free.begin(), free.end());
         for (auto at = free.begin(); at != free.end(); ++at)
-            if (may_take(at->second, mine)) {
-                auto const taken = at->second;
+            if (may_reuse(at->second, held_tokens)) {
+                auto const reused = at->second;
                 free.erase(at);
                 std::make_heap(free.begin(), free.end(), std::greater<>());
-                return taken;
+                return reused;
             }
         std::make_heap(free.begin(), free.end(), std::greater<>());
         return std::nullopt;
     }
-    std::optional<sublet::value_id> choose_by_size(sublet::value_id v, tokens const& mine,
+    std::optional<sublet::value_id> choose_by_size(sublet::value_id v, tokens const& held_tokens,
                                                    std::vector<free_storage>& free)
     {
         auto best = free.end();
         for (auto at = free.begin(); at != free.end(); ++at) {
-            if (!may_take(at->second, mine)) continue;
+            if (!may_reuse(at->second, held_tokens)) continue;
             if (best != free.end()) {
                 auto const has = known_size_[at->second], most = known_size_[best->second];
                 if (has < most || (most >= net.bytes[v] && has > most)) continue;
@@ -141,17 +141,17 @@ private:
             best = at;
         }
         if (best == free.end()) return std::nullopt;
-        auto const taken = best->second;
+        auto const reused = best->second;
         free.erase(best); // out of the middle of what was a heap
-        return taken;
+        return reused;
     }
 
     std::vector<std::vector<std::size_t>> readers_; // by value, operations, one as often as it reads
-    std::vector<std::size_t> left_to_read_;         // by value
+    std::vector<std::size_t> readers_left_;         // by value
     std::vector<int> times_shared_;                 // by storage
     std::vector<tokens> needed_;                    // by storage: of all that have touched it
     std::vector<std::size_t> awaited_, arrived_;    // by operation: operands
-    std::vector<bool> entered_;
+    std::vector<bool> visited_;
     std::vector<tokens> deposits_;
     std::vector<sublet::byte_count> known_size_; // by storage
     int next_token_ = 1;

@@ -52,7 +52,7 @@ public:
 
     /// Some order of the tasks lets one of them, or whoever takes an output in the end, find what was not
     /// written for it.
-    bool corrupts() const
+    bool has_corruption() const
     {
         std::set<state> seen{begin()};
         std::vector<state> open(seen.begin(), seen.end());
@@ -118,7 +118,7 @@ public:
     bool is_placed(sublet::value_id v) const { return plan_.buffer_of[v] != sublet::no_buffer; }
 
 private:
-    static constexpr sublet::value_id spoilt = sublet::no_value - 1;
+    static constexpr sublet::value_id clobbered = sublet::no_value - 1;
 
     struct state {
         std::vector<bool> done;
@@ -171,7 +171,7 @@ private:
             auto const [first, last] = place(v);
             for (std::size_t c = first; c != last; ++c)
                 now.memory[c] =
-                    now.memory[c] == sublet::no_value || now.memory[c] == root_[v] ? root_[v] : spoilt;
+                    now.memory[c] == sublet::no_value || now.memory[c] == root_[v] ? root_[v] : clobbered;
         }
         return now;
     }
@@ -202,7 +202,7 @@ private:
             auto const [first, last] = place(out);
             for (std::size_t c = first; c != last; ++c) {
                 // Of two results of a task nobody knows which is written last.
-                now.memory[c] = is_written[c] && now.memory[c] != root_[out] ? spoilt : root_[out];
+                now.memory[c] = is_written[c] && now.memory[c] != root_[out] ? clobbered : root_[out];
                 is_written[c] = true;
             }
         }
@@ -218,7 +218,7 @@ private:
     /// Whether the task may write class `over` where it reads `in`.
     bool may_be_over(random_tasks::task const& task, sublet::value_id in, sublet::value_id over) const
     {
-        if (!in_place_ || over == spoilt) return false;
+        if (!in_place_ || over == clobbered) return false;
         for (auto const* row : {&task.early, &task.uses}) // of two operands none is written over
             for (auto v : *row)
                 if (root_[v] == root_[in] && v != in) return false;

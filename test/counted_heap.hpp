@@ -16,7 +16,7 @@
 #endif
 #endif
 
-extern std::atomic<std::size_t> heap_blocks; // asked for, ever
-extern std::atomic<std::size_t> heap_gives;  // so many, and no more
+extern std::atomic<std::size_t> heap_allocations; // asked for, ever
+extern std::atomic<std::size_t> heap_limit;  // so many, and no more
 
 #endif

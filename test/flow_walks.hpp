@@ -9,7 +9,7 @@
 ///
 /// Where the plan says that bytes are dead, they are painted over before the step writes.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "random_flow.hpp"
 #include "view_sizes.hpp"
 
@@ -29,7 +29,7 @@ struct flow_program {
 };
 
 /// The flow with in-place pairs at random between what a step reads and what it writes.
-inline sublet::snapshot with_pairs(random_flow const& f, dice& pick, std::uint32_t one_in)
+inline sublet::snapshot with_pairs(random_flow const& f, random_source& pick, std::uint32_t one_in)
 {
     std::vector<std::vector<std::vector<sublet::overwrite>>> pairs(f.nodes.size());
     for (std::size_t n = 0; n != f.nodes.size(); ++n)
@@ -53,7 +53,7 @@ inline sublet::snapshot with_pairs(random_flow const& f, dice& pick, std::uint32
         });
 }
 
-inline flow_program draw_flow_program(dice& pick)
+inline flow_program draw_flow_program(random_source& pick)
 {
     using namespace sublet;
     using namespace sublet::detail;
@@ -120,7 +120,7 @@ public:
     }
 
     /// Whether every byte that was read was right.
-    bool run(dice& pick, std::size_t most_nodes)
+    bool run(random_source& pick, std::size_t most_nodes)
     {
         using namespace sublet;
         using namespace sublet::detail;
@@ -178,7 +178,7 @@ private:
             if (has_role(f_.role[v], sublet::value_role::output) && !is_right(v)) return false;
         return true;
     }
-    bool do_step(sublet::step_id s, dice& pick)
+    bool do_step(sublet::step_id s, random_source& pick)
     {
         using namespace sublet;
         using namespace sublet::detail;

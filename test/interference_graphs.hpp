@@ -5,7 +5,7 @@
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -52,76 +52,76 @@ private:
 };
 
 /// Each two with the same chance.
-inline interferences any_interferences(dice& roll, std::size_t values, std::uint32_t percent)
+inline interferences any_interferences(random_source& pick, std::size_t values, std::uint32_t percent)
 {
     interferences all(values);
     for (std::size_t v = 0; v != values; ++v)
         for (std::size_t w = 0; w != v; ++w)
-            if (roll.below(100) < percent) all.add(v, w);
+            if (pick.below(100) < percent) all.add(v, w);
     return all;
 }
 
 /// Every value, when it comes, interferes with some that all interfere with each other. The numbers are dealt
 /// out at random, so that the order of coming cannot be seen in them.
-inline interferences chordal_interferences(dice& roll, std::size_t values)
+inline interferences chordal_interferences(random_source& pick, std::size_t values)
 {
     std::vector<std::size_t> number(values);
     for (std::size_t i = 0; i != values; ++i) {
         number[i] = i;
-        std::swap(number[i], number[roll.below(static_cast<std::uint32_t>(i + 1))]);
+        std::swap(number[i], number[pick.below(static_cast<std::uint32_t>(i + 1))]);
     }
     interferences all(values);
     std::vector<std::vector<std::size_t>> cliques;
     for (std::size_t i = 0; i != values; ++i) {
-        std::vector<std::size_t> mine;
+        std::vector<std::size_t> clique;
         if (i != 0)
-            for (std::size_t w : cliques[roll.below(static_cast<std::uint32_t>(i))])
-                if (roll.below(4) != 0) mine.push_back(w);
-        for (std::size_t w : mine) all.add(number[i], number[w]);
-        mine.push_back(i);
-        cliques.push_back(mine);
+            for (std::size_t w : cliques[pick.below(static_cast<std::uint32_t>(i))])
+                if (pick.below(4) != 0) clique.push_back(w);
+        for (std::size_t w : clique) all.add(number[i], number[w]);
+        clique.push_back(i);
+        cliques.push_back(clique);
     }
     return all;
 }
 
 /// What no plan of slots goes below, by trying them all.
-struct fewest {
+struct optimal_slots {
     std::size_t slots = ~std::size_t{0};
     sublet::byte_count bytes = sublet::no_size;
 
-    fewest(interferences const& all, std::vector<sublet::byte_count> const& sizes)
+    optimal_slots(interferences const& all, std::vector<sublet::byte_count> const& sizes)
     {
-        std::vector<std::vector<sublet::value_id>> tenants;
-        fill(all, sizes, tenants, 0);
+        std::vector<std::vector<sublet::value_id>> occupants;
+        fill(all, sizes, occupants, 0);
     }
 
 private:
     void fill(interferences const& all, std::vector<sublet::byte_count> const& sizes,
-              std::vector<std::vector<sublet::value_id>>& tenants, sublet::value_id v)
+              std::vector<std::vector<sublet::value_id>>& occupants, sublet::value_id v)
     {
         if (v == all.size()) {
             sublet::byte_count total = 0;
-            for (auto const& slot : tenants) {
+            for (auto const& slot : occupants) {
                 sublet::byte_count largest = 0;
                 for (auto w : slot) largest = std::max(largest, sizes[w]);
                 total += largest;
             }
-            slots = std::min(slots, tenants.size());
+            slots = std::min(slots, occupants.size());
             bytes = std::min(bytes, total);
             return;
         }
-        if (sizes[v] == 0) return fill(all, sizes, tenants, v + 1);
-        for (std::size_t s = 0; s != tenants.size(); ++s) {
+        if (sizes[v] == 0) return fill(all, sizes, occupants, v + 1);
+        for (std::size_t s = 0; s != occupants.size(); ++s) {
             bool free = true;
-            for (auto w : tenants[s]) free = free && !all(v, w);
+            for (auto w : occupants[s]) free = free && !all(v, w);
             if (!free) continue;
-            tenants[s].push_back(v);
-            fill(all, sizes, tenants, v + 1);
-            tenants[s].pop_back();
+            occupants[s].push_back(v);
+            fill(all, sizes, occupants, v + 1);
+            occupants[s].pop_back();
         }
-        tenants.push_back({v});
-        fill(all, sizes, tenants, v + 1);
-        tenants.pop_back();
+        occupants.push_back({v});
+        fill(all, sizes, occupants, v + 1);
+        occupants.pop_back();
     }
 };
 

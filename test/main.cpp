@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <new>
 
-std::atomic<std::size_t> heap_blocks = 0;
-std::atomic<std::size_t> heap_gives = ~std::size_t{0};
+std::atomic<std::size_t> heap_allocations = 0;
+std::atomic<std::size_t> heap_limit = ~std::size_t{0};
 
 #if !defined(HEAP_IS_NOT_COUNTED)
 [[gnu::noinline]] void* operator new(std::size_t bytes) // inlined, GCC 12 calls the pair mismatched
 {
-    if (heap_blocks >= heap_gives) throw std::bad_alloc();
-    ++heap_blocks;
+    if (heap_allocations >= heap_limit) throw std::bad_alloc();
+    ++heap_allocations;
     if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
     throw std::bad_alloc();
 }

@@ -17,7 +17,7 @@
 /// The buffers of one pool. Who is colocated is one group; of the others each is one.
 struct placement_oracle {
     using bytes = std::int64_t;
-    static constexpr bytes never = std::numeric_limits<bytes>::max();
+    static constexpr bytes unplaceable = std::numeric_limits<bytes>::max();
 
     struct extent {
         bytes begin = 0, end = 0;
@@ -69,17 +69,17 @@ struct placement_oracle {
     /// The least origin of group g that is not below `least` and keeps its pin and alignments.
     bytes least_origin(std::size_t g, bytes least) const
     {
-        bytes period = pool_alignment, pin = never;
+        bytes period = pool_alignment, pin = unplaceable;
         for (part const& p : groups[g].parts) {
             sublet::placement_problem::buffer const& b = problem.buffers[p.buffer];
             period *= static_cast<bytes>(b.alignment);
             if (b.pinned != sublet::no_offset) pin = static_cast<bytes>(b.pinned) - p.distance;
         }
-        if (groups[g].clashes || least < 0) return groups[g].clashes ? never : least_origin(g, 0);
-        if (pin != never) return pin >= least && is_allowed(g, pin) ? pin : never;
+        if (groups[g].clashes || least < 0) return groups[g].clashes ? unplaceable : least_origin(g, 0);
+        if (pin != unplaceable) return pin >= least && is_allowed(g, pin) ? pin : unplaceable;
         for (bytes origin = least; origin < least + period; ++origin)
             if (is_allowed(g, origin)) return origin;
-        return never;
+        return unplaceable;
     }
     bool is_allowed(std::size_t g, bytes origin) const
     {
@@ -161,23 +161,23 @@ struct placement_oracle {
             bytes least = 0;
             for (std::size_t j = 0; j != i; ++j)
                 if (meets(order[i], order[j]))
-                    least = std::max(least, origin[order[j]] + reach(order[j], order[i]));
+                    least = std::max(least, origin[order[j]] + min_separation(order[j], order[i]));
             origin[order[i]] = least_origin(order[i], least);
-            if (origin[order[i]] == never) return {};
+            if (origin[order[i]] == unplaceable) return {};
         }
         return origin;
     }
 
     // --- all orders --------------------------------------------------------------------------------------
 
-    /// The height of the lowest stacking of these groups, or `never`: in every order, each as low as those
+    /// The height of the lowest stacking of these groups, or `unplaceable`: in every order, each as low as those
     /// before it allow.
     bytes lowest_stacking(std::vector<bool> const& of) const
     {
-        orders all{*this, std::vector<bool>(of.size()), std::vector<bytes>(of.size(), 0), {}, never};
+        orders all{*this, std::vector<bool>(of.size()), std::vector<bytes>(of.size(), 0), {}, unplaceable};
         for (std::size_t g = 0; g != of.size(); ++g) all.is_placed[g] = !of[g];
         for (std::size_t a = 0; a != groups.size(); ++a)
-            for (std::size_t b = 0; b != groups.size(); ++b) all.reach.push_back(reach(a, b));
+            for (std::size_t b = 0; b != groups.size(); ++b) all.min_separation.push_back(min_separation(a, b));
         all.extend(0, none);
         return all.best;
     }
@@ -186,8 +186,8 @@ struct placement_oracle {
     // --- all offsets -------------------------------------------------------------------------------------
 
     struct grid_answer {
-        bytes placement = never; ///< valid, perhaps threaded through
-        bytes stacking = never;
+        bytes placement = unplaceable; ///< valid, perhaps threaded through
+        bytes stacking = unplaceable;
     };
     /// With each offset below `limit`.
     grid_answer by_grid(bytes limit) const
@@ -205,13 +205,13 @@ struct placement_oracle {
             if (g == groups.size()) return found;
         }
     }
-    /// The height of the lowest placement below `limit`, or `never`: each at each offset, whatever comes to
+    /// The height of the lowest placement below `limit`, or `unplaceable`: each at each offset, whatever comes to
     /// lie above what.
     bytes lowest_placement(bytes limit) const
     {
         offsets all{*this, std::vector<bytes>(groups.size(), 0), limit};
         all.extend(0, 0);
-        return all.best == limit ? never : all.best;
+        return all.best == limit ? unplaceable : all.best;
     }
     /// Whether a group of `of` has no byte that is solid whenever any of it is. Where none is such, of any
     /// two the one is above the other at all positions: the one whose byte is higher.
@@ -245,7 +245,7 @@ struct placement_oracle {
         }
     }
     /// How many sets of offsets there are.
-    double tries(bytes limit) const
+    double offset_combinations(bytes limit) const
     {
         double result = 1;
         for (std::size_t g = 0; g != groups.size(); ++g) result *= static_cast<double>(limit);
@@ -270,7 +270,7 @@ private:
     static constexpr bytes apart = std::numeric_limits<bytes>::min();
 
     /// How far the origin of `above` is from that of `below`, at least.
-    bytes reach(std::size_t below, std::size_t above) const
+    bytes min_separation(std::size_t below, std::size_t above) const
     {
         bytes farthest = apart;
         (void)for_common(below, above, [&](extent x, extent y) {
@@ -293,7 +293,7 @@ private:
         placement_oracle const& oracle;
         std::vector<bool> is_placed;
         std::vector<bytes> origin;
-        std::vector<bytes> reach; ///< below, above
+        std::vector<bytes> min_separation; ///< below, above
         bytes best;
 
         /// All orders that begin with what is placed, `last` at its end, on the way to something below
@@ -307,12 +307,12 @@ private:
             for (std::size_t g = 0; g != n; ++g) {
                 if (is_placed[g]) continue;
                 is_complete = false;
-                if (last != none && g < last && reach[last * n + g] == apart) continue;
+                if (last != none && g < last && min_separation[last * n + g] == apart) continue;
                 bytes least = 0;
                 for (std::size_t p : order)
-                    if (reach[p * n + g] != apart) least = std::max(least, origin[p] + reach[p * n + g]);
+                    if (min_separation[p * n + g] != apart) least = std::max(least, origin[p] + min_separation[p * n + g]);
                 bytes const at = oracle.least_origin(g, least);
-                if (at == never) continue;
+                if (at == unplaceable) continue;
                 bytes const top = std::max(height, at + oracle.groups[g].size);
                 if (top >= best) continue;
                 origin[g] = at;
@@ -364,7 +364,7 @@ private:
     void add_group(std::size_t name, std::vector<std::size_t> const& label, std::vector<bytes> const& height)
     {
         group added;
-        bytes lowest = never;
+        bytes lowest = unplaceable;
         for (std::size_t b = 0; b != label.size(); ++b)
             if (label[b] == name && needs_bytes(problem.buffers[b])) lowest = std::min(lowest, height[b]);
         bool is_solid = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/plan_concurrent.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
@@ -107,8 +107,8 @@ TEST_CASE("random programs are planned within their rule, never above slots, and
 {
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25),
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(25),
                                                      .views = 20,
                                                      .pools = 2,
                                                      .alignments = 3,
@@ -126,7 +126,7 @@ TEST_CASE("random programs are planned within their rule, never above slots, and
         for (value_id a : offsets.antichain) {
             sum += offsets.plan.buffers[offsets.plan.buffer_of[a]].size;
             for (value_id b : offsets.antichain)
-                if (seed % 2 == 1 && tasks.pool[a] == tasks.pool[b]) REQUIRE(!rule.gives(a, b));
+                if (seed % 2 == 1 && tasks.pool[a] == tasks.pool[b]) REQUIRE(!rule.reusable_by(a, b));
         }
         REQUIRE(sum == offsets.report.lower_bound_bytes);
         REQUIRE(!offsets.report.is_cut_short);
@@ -138,21 +138,21 @@ TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says
     std::size_t cut_short = 0, higher = 0;
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(25), .views = 20, .pools = 2});
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(25), .views = 20, .pools = 2});
         auto const planned = plan_concurrent(tasks.program(), tasks.options());
         auto const slots = plan_concurrent(tasks.program(), tasks.options(),
                                            {.strategy = concurrent_options::strategy_kind::slots});
         for (std::uint64_t visits : {1u, 30u, 300u}) {
-            auto const hasty = plan_concurrent(tasks.program(), tasks.options(), {.visits = visits});
-            REQUIRE(hasty.is_sound());
-            REQUIRE(hasty.report.lower_bound_bytes == planned.report.lower_bound_bytes);
-            REQUIRE(hasty.report.arena_bytes <= slots.report.arena_bytes);
-            if (hasty.report.arena_bytes > planned.report.arena_bytes) REQUIRE(hasty.report.is_cut_short);
-            if (hasty.report.arena_bytes == hasty.report.lower_bound_bytes)
-                REQUIRE(!hasty.report.is_cut_short);
-            cut_short += hasty.report.is_cut_short;
-            higher += hasty.report.arena_bytes > planned.report.arena_bytes;
+            auto const budgeted = plan_concurrent(tasks.program(), tasks.options(), {.visits = visits});
+            REQUIRE(budgeted.is_sound());
+            REQUIRE(budgeted.report.lower_bound_bytes == planned.report.lower_bound_bytes);
+            REQUIRE(budgeted.report.arena_bytes <= slots.report.arena_bytes);
+            if (budgeted.report.arena_bytes > planned.report.arena_bytes) REQUIRE(budgeted.report.is_cut_short);
+            if (budgeted.report.arena_bytes == budgeted.report.lower_bound_bytes)
+                REQUIRE(!budgeted.report.is_cut_short);
+            cut_short += budgeted.report.is_cut_short;
+            higher += budgeted.report.arena_bytes > planned.report.arena_bytes;
         }
     }
     CHECK(cut_short > rounds(10));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/plan_flow.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "flow_nodes.hpp"
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
@@ -136,12 +136,12 @@ TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
     CHECK(plan_flow(one, {.bytes = 8}).report.arena_bytes == 8);
 
     // out = ..; for (;;) { t = ..; use t; }      nobody can leave the loop, but it can be stopped
-    snapshot const endless = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
+    snapshot const infinite_loop = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
     planned_flow const kept =
-        plan_flow(endless, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
+        plan_flow(infinite_loop, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
     CHECK(kept.is_sound());
     CHECK(kept.report.arena_bytes == 16);
-    CHECK(plan_flow(endless, {.bytes = 8}).report.arena_bytes == 8);
+    CHECK(plan_flow(infinite_loop, {.bytes = 8}).report.arena_bytes == 8);
 }
 
 TEST_CASE("tables and pictures get a row for each range, and none that covers a hole")
@@ -162,7 +162,7 @@ TEST_CASE("straight-line code in SSA form takes what it takes in the sequential 
     std::size_t same = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         struct operation {
             ids uses, early, defs;
             std::vector<overwrite> pairs;
@@ -226,7 +226,7 @@ TEST_CASE("whatever the program, the plan is sound and every walk through it fin
     std::size_t sound = 0, undefined = 0, pinned = 0, joined = 0, steps = 0, holes = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         flow_program const f = draw_flow_program(pick);
         flow_options const flow{.allows_undefined = pick.below(2) == 0};
         planned_flow const planned = plan_flow(f.program, f.options, flow);

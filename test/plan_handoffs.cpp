@@ -3,7 +3,7 @@
 
 #include <sublet/plan_concurrent.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
@@ -187,21 +187,21 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
     std::size_t with_handoffs = 0, fewer = 0, longer = 0;
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(20),
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(20),
                                                      .back = seed % 2 == 0 ? 0u : 4u,
                                                      .edges = 10,
                                                      .early = seed % 3 == 0 ? 30u : 0u,
                                                      .views = seed % 5 == 0 ? 20u : 0u,
-                                                     .pools = 1 + roll.below(2),
-                                                     .alignments = 1 + roll.below(8),
+                                                     .pools = 1 + pick.below(2),
+                                                     .alignments = 1 + pick.below(8),
                                                      .in_place = seed % 4 == 0 ? 50u : 0u,
                                                      .shuffled = seed % 7 == 0});
         snapshot const p = tasks.program();
         plan_options const options = tasks.options();
         std::vector<tick_count> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(1 + seed % 5));
-        handoff_options wanted{.duration = takes, .workers = roll.below(4), .minimum_gain = 0};
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(1 + seed % 5));
+        handoff_options wanted{.duration = takes, .workers = pick.below(4), .minimum_gain = 0};
         auto const planned = plan_with_handoffs(p, options, wanted);
         REQUIRE(planned.is_sound());
         REQUIRE(planned.report.is_checked);

@@ -4,7 +4,7 @@
 
 /// Random programs and buffers whose sizes grow with a batch.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "random_program.hpp"
 
 #include <sublet/symbolic_plan.hpp>
@@ -13,7 +13,7 @@
 #include <vector>
 
 /// What a value of `bytes` bytes becomes: fixed, growing, or both.
-inline sublet::affine_bytes draw_growth(dice& pick, sublet::byte_count bytes)
+inline sublet::affine_bytes draw_growth(random_source& pick, sublet::byte_count bytes)
 {
     if (bytes == sublet::no_size) return sublet::affine_bytes::unknown();
     switch (pick.below(5)) {
@@ -47,11 +47,11 @@ struct random_batches {
 };
 
 /// Equal sizes stay equal as a rule: otherwise nobody would be written in place.
-inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
+inline random_batches draw_batches(random_source& pick, std::uint32_t most_nodes = 8)
 {
     random_program p = draw_program(pick, most_nodes);
     for (auto const& node : p.nodes)
-        if (!node.leaving.empty()) p.order.clear(); // what leaves a node leaves it along an edge
+        if (!node.uses_at_end.empty()) p.order.clear(); // what leaves a node leaves it along an edge
     std::vector<sublet::affine_bytes> bytes, usual;
     for (unsigned i = 0; i != 128; ++i) usual.push_back(draw_growth(pick, i));
     for (sublet::byte_count b : p.bytes)
@@ -78,7 +78,7 @@ inline random_batches draw_batches(dice& pick, std::uint32_t most_nodes = 8)
 }
 
 /// Buffers of one pool, at up to `most_positions` positions.
-inline std::vector<sublet::symbolic_plan::buffer> draw_growing_buffers(dice& pick, std::uint32_t most,
+inline std::vector<sublet::symbolic_plan::buffer> draw_growing_buffers(random_source& pick, std::uint32_t most,
                                                                        std::uint32_t most_positions)
 {
     std::vector<sublet::symbolic_plan::buffer> buffers(1 + pick.below(most));

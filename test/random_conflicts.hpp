@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_RANDOM_CONFLICTS_HPP
 #define SUBLET_TEST_RANDOM_CONFLICTS_HPP
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/placement/detail/concurrent.hpp>
 
@@ -12,7 +12,7 @@
 
 /// Any begins and ranges at all: the conflicts need not be those of a program. `more` percent of the buffers
 /// begin again.
-inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_t buffers,
+inline sublet::detail::placement_conflicts draw_conflicts(random_source& pick, std::size_t buffers,
                                                           sublet::step_id positions, unsigned more = 25)
 {
     using sublet::step_id;
@@ -20,16 +20,16 @@ inline sublet::detail::placement_conflicts draw_conflicts(dice& roll, std::size_
     std::vector<std::uint32_t> first{0};
     std::vector<sublet::live_range> ranges;
     for (std::size_t b = 0; b != buffers; ++b) {
-        step_id const at = roll.below(positions);
+        step_id const at = pick.below(positions);
         drawn.begin.push_back(at);
-        for (step_id again = at; roll.below(100) < more && (again += 1 + roll.below(3)) < positions;)
+        for (step_id again = at; pick.below(100) < more && (again += 1 + pick.below(3)) < positions;)
             drawn.begin.push_back(again);
         drawn.first_begin.push_back(static_cast<std::uint32_t>(drawn.begin.size()));
-        for (step_id from = at; from < positions; from += 1 + roll.below(4)) {
-            step_id const to = sublet::detail::smaller(positions, from + 1 + roll.below(4));
+        for (step_id from = at; from < positions; from += 1 + pick.below(4)) {
+            step_id const to = sublet::detail::smaller(positions, from + 1 + pick.below(4));
             ranges.push_back({from, to});
             from = to;
-            if (roll.below(2) == 0) break;
+            if (pick.below(2) == 0) break;
         }
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }

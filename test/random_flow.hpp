@@ -13,7 +13,7 @@
 ///
 /// Source: Hecht and Ullman, "Flow graph reducibility", SIAM J. Computing 1(2), 1972.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/graph/snapshot.hpp>
 
@@ -89,7 +89,7 @@ inline random_flow::ids roots_of(random_flow const& f)
 }
 
 /// A graph whose nodes have steps that do nothing.
-inline random_flow draw_graph(dice& pick, flow_limits const& limits = {})
+inline random_flow draw_graph(random_source& pick, flow_limits const& limits = {})
 {
     using sublet::node_id;
     std::uint32_t const count = 1 + pick.below(limits.nodes);
@@ -142,7 +142,7 @@ inline random_flow draw_graph(dice& pick, flow_limits const& limits = {})
 }
 
 /// Whatever can be written down.
-inline random_flow draw_flow(dice& pick, flow_limits const& limits = {})
+inline random_flow draw_flow(random_source& pick, flow_limits const& limits = {})
 {
     random_flow f = draw_graph(pick, limits);
     auto const values = 1 + pick.below(limits.values), quiet = 1 + pick.below(4);
@@ -164,7 +164,7 @@ inline random_flow draw_flow(dice& pick, flow_limits const& limits = {})
 
 /// One def a value, and each use behind it on every path from the root of its tree; to each phi every
 /// predecessor brings an operand.
-inline random_flow draw_ssa(dice& pick, flow_limits const& limits = {})
+inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
 {
     using sublet::node_id, sublet::value_id;
     random_flow f = draw_graph(pick, limits);
@@ -173,7 +173,7 @@ inline random_flow draw_ssa(dice& pick, flow_limits const& limits = {})
     auto one_of = [&](random_flow::ids const& all) {
         return all[pick.below(static_cast<std::uint32_t>(all.size()))];
     };
-    std::vector<random_flow::ids> there(count); // by node: what is defined on every path to its end
+    std::vector<random_flow::ids> defined(count); // by node: what is defined on every path to its end
     auto define = [&](node_id n, std::uint32_t at) {
         auto const v = static_cast<value_id>(f.values++);
         f.nodes[n].steps[at].defs.push_back(v);
@@ -181,11 +181,11 @@ inline random_flow draw_ssa(dice& pick, flow_limits const& limits = {})
         is_before[n] = true;
         mark_found(f, root[n], is_before);
         is_before[n] = false;
-        random_flow::ids behind; // its own node and those that this cuts off
+        random_flow::ids dominated; // its own node and those that this cuts off
         for (node_id m = 0; m != count; ++m)
-            if (root[m] == root[n] && !is_before[m]) there[m].push_back(v), behind.push_back(m);
+            if (root[m] == root[n] && !is_before[m]) defined[m].push_back(v), dominated.push_back(m);
         for (std::uint32_t k = pick.below(4); k != 0; --k) {
-            random_flow::node& m = f.nodes[one_of(behind)];
+            random_flow::node& m = f.nodes[one_of(dominated)];
             std::uint32_t const from = &m == &f.nodes[n] ? at + 1 : 0;
             auto const left = static_cast<std::uint32_t>(m.steps.size()) - from;
             if (left == 0) continue;
@@ -202,7 +202,7 @@ inline random_flow draw_ssa(dice& pick, flow_limits const& limits = {})
     for (node_id p = 0; p != count; ++p) // now that everything is defined: the operands
         for (node_id s : f.nodes[p].successors)
             for (value_id phi : f.nodes[s].steps[0].defs)
-                if (phi % 2 == 0) f.nodes[s].operands.push_back({p, one_of(there[p])});
+                if (phi % 2 == 0) f.nodes[s].operands.push_back({p, one_of(defined[p])});
     return f;
 }
 

@@ -5,7 +5,7 @@
 /// Random programs whose names are written as often as they like, and what they mean: every name refers to a
 /// cell, as in a language with references, and nodes run as they are listed. Nothing here asks the library.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -79,22 +79,22 @@ struct random_names_shape {
     bool shuffled = true; ///< nodes are listed in another order than their numbers
 };
 
-template <class Dice>
-random_names draw_names(Dice& dice, random_names_shape const& shape)
+template <class RandomSource>
+random_names draw_names(RandomSource& random_source, random_names_shape const& shape)
 {
     using namespace sublet;
     using namespace sublet::detail;
     random_names drawn;
-    auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
+    auto chance = [&random_source](unsigned percent) { return random_source.below(100) < percent; };
     value_role const given[] = {value_role::input, value_role::external, value_role::state};
-    unsigned const names = 1 + dice.below(shape.names), nodes = 1 + dice.below(shape.nodes);
+    unsigned const names = 1 + random_source.below(shape.names), nodes = 1 + random_source.below(shape.nodes);
     std::vector<bool> is_there;
     for (value_id v = 0; v != names; ++v) {
         bool const is_view = v != 0 && chance(shape.views);
-        drawn.alias_of.push_back(is_view ? dice.below(v) : no_value);
+        drawn.alias_of.push_back(is_view ? random_source.below(v) : no_value);
         bool const may_be_given = !is_view || is_there[drawn.alias_of[v]];
         is_there.push_back(may_be_given && chance(shape.given));
-        auto role = is_there[v] ? given[dice.below(3)] : value_role::intermediate;
+        auto role = is_there[v] ? given[random_source.below(3)] : value_role::intermediate;
         if (is_there[v] && chance(20)) role = role | value_role::output;
         drawn.role.push_back(role);
         drawn.same_storage.push_back(chance(shape.same));
@@ -103,17 +103,17 @@ random_names draw_names(Dice& dice, random_names_shape const& shape)
     for (node_id n = 0; n != nodes; ++n) drawn.order.push_back(n);
     if (shape.shuffled)
         for (std::size_t i = nodes; i > 1; --i)
-            std::swap(drawn.order[i - 1], drawn.order[dice.below(static_cast<unsigned>(i))]);
-    std::vector<std::vector<bool>> there_after(nodes);
+            std::swap(drawn.order[i - 1], drawn.order[random_source.below(static_cast<unsigned>(i))]);
+    std::vector<std::vector<bool>> defined_after(nodes);
     for (std::size_t at = 0; at != nodes; ++at) {
         auto& now = drawn.nodes[drawn.order[at]];
-        now.steps.resize(1 + dice.below(2));
+        now.steps.resize(1 + random_source.below(2));
         for (auto& step : now.steps) {
             auto use = [&](value_id v) { (chance(shape.early) ? step.early : step.uses).push_back(v); };
-            for (auto i = dice.below(4); i != 0; --i)
-                if (value_id const v = dice.below(names); is_there[v]) use(v);
-            for (auto i = dice.below(3); i != 0; --i) {
-                value_id const v = dice.below(names), of = drawn.alias_of[v];
+            for (auto i = random_source.below(4); i != 0; --i)
+                if (value_id const v = random_source.below(names); is_there[v]) use(v);
+            for (auto i = random_source.below(3); i != 0; --i) {
+                value_id const v = random_source.below(names), of = drawn.alias_of[v];
                 if (of != no_value && !is_there[of]) continue;
                 if (of != no_value && chance(80)) use(of); // otherwise it is a part, written there
                 step.defs.push_back(v);
@@ -123,12 +123,12 @@ random_names draw_names(Dice& dice, random_names_shape const& shape)
                     if (chance(30)) step.pairs.push_back({in, out});
             for (value_id v : step.defs) is_there[v] = true;
         }
-        there_after[drawn.order[at]] = is_there;
+        defined_after[drawn.order[at]] = is_there;
         if (at != 0 && chance(shape.edges)) {
-            node_id const from = drawn.order[dice.below(static_cast<unsigned>(at))];
+            node_id const from = drawn.order[random_source.below(static_cast<unsigned>(at))];
             drawn.nodes[from].next.push_back(drawn.order[at]);
-            value_id const v = dice.below(names);
-            if (chance(50) && there_after[from][v]) now.ends.push_back({from, v});
+            value_id const v = random_source.below(names);
+            if (chance(50) && defined_after[from][v]) now.ends.push_back({from, v});
         }
     }
     for (value_id v = 0; v != names; ++v)

@@ -5,7 +5,7 @@
 /// Random placement problems with everything that one can say about a buffer, and a literal of each, so that
 /// one that fails can be written down.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/placement/problem.hpp>
 
@@ -28,45 +28,45 @@ struct random_placement_shape {
     unsigned scale = 1; ///< of all bytes
 };
 
-template <class Dice>
-random_placement_shape draw_placement_shape(Dice& dice)
+template <class RandomSource>
+random_placement_shape draw_placement_shape(RandomSource& random_source)
 {
     random_placement_shape shape;
-    shape.buffers = 1 + dice.below(7);
-    shape.positions = 2 + dice.below(9);
-    shape.sizes = 1 + dice.below(8);
-    shape.alignments = dice.below(3) == 0 ? 2 + dice.below(5) : 1;
-    shape.gaps = dice.below(2) * 40;
-    shape.windows = dice.below(3) * 50;
-    shape.pinned = dice.below(3) == 0 ? 30 : 0;
-    shape.preferred = dice.below(3) == 0 ? 30 : 0;
-    shape.colocated = dice.below(4) == 0 ? 40 : 0;
-    shape.needless = dice.below(4) == 0 ? 15 : 0;
-    shape.scale = dice.below(4) == 0 ? 1 + dice.below(64) : 1;
+    shape.buffers = 1 + random_source.below(7);
+    shape.positions = 2 + random_source.below(9);
+    shape.sizes = 1 + random_source.below(8);
+    shape.alignments = random_source.below(3) == 0 ? 2 + random_source.below(5) : 1;
+    shape.gaps = random_source.below(2) * 40;
+    shape.windows = random_source.below(3) * 50;
+    shape.pinned = random_source.below(3) == 0 ? 30 : 0;
+    shape.preferred = random_source.below(3) == 0 ? 30 : 0;
+    shape.colocated = random_source.below(4) == 0 ? 40 : 0;
+    shape.needless = random_source.below(4) == 0 ? 15 : 0;
+    shape.scale = random_source.below(4) == 0 ? 1 + random_source.below(64) : 1;
     return shape;
 }
 
-template <class Dice>
-sublet::live_range draw_life(Dice& dice, unsigned positions)
+template <class RandomSource>
+sublet::live_range draw_life(RandomSource& random_source, unsigned positions)
 {
-    sublet::step_id const first = dice.below(positions);
-    return {first, first + 1 + dice.below(positions - first)};
+    sublet::step_id const first = random_source.below(positions);
+    return {first, first + 1 + random_source.below(positions - first)};
 }
 
-template <class Dice>
-void draw_gaps(Dice& dice, random_placement_shape const& shape, sublet::placement_problem& problem,
+template <class RandomSource>
+void draw_gaps(RandomSource& random_source, random_placement_shape const& shape, sublet::placement_problem& problem,
                sublet::buffer_id id)
 {
     auto const [life, size] = std::pair{problem.buffers[id].life, problem.buffers[id].size / shape.scale};
-    sublet::step_id next = life.first == 0 ? 0 : life.first - dice.below(2); // perhaps begun before its life
-    unsigned const wanted = 1 + dice.below(2);
+    sublet::step_id next = life.first == 0 ? 0 : life.first - random_source.below(2); // perhaps begun before its life
+    unsigned const wanted = 1 + random_source.below(2);
     for (unsigned i = 0; i != wanted && next < life.last; ++i) {
-        next += dice.below(3);
-        sublet::placement_problem::gap gap{id, {next, next + dice.below(4)}, 0, 0};
+        next += random_source.below(3);
+        sublet::placement_problem::gap gap{id, {next, next + random_source.below(4)}, 0, 0};
         next = gap.when.last;
-        if (dice.below(100) < shape.windows) {
-            gap.begin = dice.below(static_cast<unsigned>(size) + 1);
-            gap.end = gap.begin + dice.below(static_cast<unsigned>(size - gap.begin) + 1);
+        if (random_source.below(100) < shape.windows) {
+            gap.begin = random_source.below(static_cast<unsigned>(size) + 1);
+            gap.end = gap.begin + random_source.below(static_cast<unsigned>(size - gap.begin) + 1);
         }
         gap.begin *= shape.scale;
         gap.end *= shape.scale;
@@ -74,72 +74,72 @@ void draw_gaps(Dice& dice, random_placement_shape const& shape, sublet::placemen
     }
 }
 
-template <class Dice>
-sublet::placement_problem draw_placement(Dice& dice, random_placement_shape const& shape)
+template <class RandomSource>
+sublet::placement_problem draw_placement(RandomSource& random_source, random_placement_shape const& shape)
 {
     using sublet::buffer_id;
-    auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
+    auto chance = [&random_source](unsigned percent) { return random_source.below(100) < percent; };
     sublet::placement_problem problem;
     for (buffer_id b = 0; b != shape.buffers; ++b) {
         sublet::placement_problem::buffer buffer;
-        buffer.life = draw_life(dice, shape.positions);
-        buffer.size = sublet::byte_count{1 + dice.below(shape.sizes)} * shape.scale;
+        buffer.life = draw_life(random_source, shape.positions);
+        buffer.size = sublet::byte_count{1 + random_source.below(shape.sizes)} * shape.scale;
         if (chance(shape.needless)) {
             if (chance(50)) buffer.size = 0;
             else buffer.life.last = buffer.life.first;
         }
-        buffer.alignment = 1 + dice.below(shape.alignments);
+        buffer.alignment = 1 + random_source.below(shape.alignments);
         if (chance(20)) buffer.alignment *= shape.scale;
-        buffer.pool = dice.below(shape.pools);
+        buffer.pool = random_source.below(shape.pools);
         unsigned const room = 1 + shape.buffers * shape.sizes / 2;
-        if (chance(shape.pinned)) buffer.pinned = sublet::byte_count{dice.below(room)} * shape.scale;
+        if (chance(shape.pinned)) buffer.pinned = sublet::byte_count{random_source.below(room)} * shape.scale;
         if (buffer.pinned != sublet::no_offset && !chance(10))
             buffer.pinned -= buffer.pinned % buffer.alignment;
-        if (chance(shape.preferred)) buffer.preferred = sublet::byte_count{dice.below(room)} * shape.scale;
+        if (chance(shape.preferred)) buffer.preferred = sublet::byte_count{random_source.below(room)} * shape.scale;
         problem.buffers.push_back(buffer);
-        if (chance(shape.gaps)) draw_gaps(dice, shape, problem, b);
+        if (chance(shape.gaps)) draw_gaps(random_source, shape, problem, b);
     }
     for (buffer_id b = 1; b < shape.buffers; ++b) {
         if (!chance(shape.colocated)) continue;
-        buffer_id const anchor = dice.below(b);
+        buffer_id const anchor = random_source.below(b);
         if (problem.buffers[anchor].pool != problem.buffers[b].pool) continue;
-        sublet::byte_count const distance = sublet::byte_count{dice.below(shape.sizes + 1)} * shape.scale;
+        sublet::byte_count const distance = sublet::byte_count{random_source.below(shape.sizes + 1)} * shape.scale;
         problem.colocated.push_back({b, anchor, distance});
         if (chance(10)) problem.colocated.push_back({b, anchor, distance}); // once more
         if (chance(5)) problem.colocated.push_back({b, anchor, distance + 1});
     }
     for (unsigned pool = 0; pool != shape.pools; ++pool) {
         problem.pools.push_back({});
-        if (shape.alignments > 1 && chance(30)) problem.pools.back().alignment = 1 + dice.below(4);
+        if (shape.alignments > 1 && chance(30)) problem.pools.back().alignment = 1 + random_source.below(4);
     }
     return problem;
 }
 
 /// Buffers of which another few bytes matter at each position: many can be threaded through each other.
-template <class Dice>
-sublet::placement_problem draw_interlocking(Dice& dice, unsigned buffers)
+template <class RandomSource>
+sublet::placement_problem draw_interlocking(RandomSource& random_source, unsigned buffers)
 {
     sublet::placement_problem problem{{}, {{}}};
     problem.buffers.assign(buffers, {{0, 3}, 4});
     for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b)
         for (sublet::step_id at = 0; at != 3; ++at) {
-            sublet::byte_count const begin = dice.below(4);
+            sublet::byte_count const begin = random_source.below(4);
             problem.gaps.push_back(
-                {b, {at, at + 1}, begin, begin + 1 + dice.below(4 - static_cast<unsigned>(begin))});
+                {b, {at, at + 1}, begin, begin + 1 + random_source.below(4 - static_cast<unsigned>(begin))});
         }
     return problem;
 }
 
 /// Three buffers, of which one is away at each position, and of the others a byte or two matters.
-template <class Dice>
-sublet::placement_problem draw_circle(Dice& dice)
+template <class RandomSource>
+sublet::placement_problem draw_circle(RandomSource& random_source)
 {
     sublet::placement_problem problem{{}, {{}}};
     problem.buffers.assign(3, {{0, 3}, 4});
     for (sublet::buffer_id b = 0; b != 3; ++b)
         for (sublet::step_id at = 0; at != 3; ++at) {
-            sublet::byte_count const begin = dice.below(3);
-            problem.gaps.push_back({b, {at, at + 1}, begin, begin + (at == b ? 0 : 1 + dice.below(2))});
+            sublet::byte_count const begin = random_source.below(3);
+            problem.gaps.push_back({b, {at, at + 1}, begin, begin + (at == b ? 0 : 1 + random_source.below(2))});
         }
     return problem;
 }

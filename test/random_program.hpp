@@ -5,7 +5,7 @@
 /// Random programs with everything at once, kept as they were drawn: an oracle reads these lists and never
 /// what the library makes of them.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -26,10 +26,10 @@ struct random_program {
     };
     struct node {
         std::vector<step> steps;
-        ids leaving; // used where the node ends
+        ids uses_at_end; // used where the node ends
     };
     std::vector<node> nodes; // each leads to the next, unless that runs earlier
-    bool is_loose = false;   // ... or nothing is needed where the node ends
+    bool drops_free_edges = false;   // ... or nothing is needed where the node ends
     std::vector<sublet::byte_count> bytes, alignment;
     std::vector<sublet::value_role> role;
     ids alias_of;
@@ -39,9 +39,9 @@ struct random_program {
 
     std::size_t values() const { return bytes.size(); }
     /// Whether a node runs before the next one of the list.
-    bool leads_on(sublet::node_id n) const
+    bool has_next_edge(sublet::node_id n) const
     {
-        if (is_loose && nodes[n].leaving.empty()) return false;
+        if (drops_free_edges && nodes[n].uses_at_end.empty()) return false;
         return order.empty() ||
                std::find(order.begin(), order.end(), n) < std::find(order.begin(), order.end(), n + 1);
     }
@@ -52,7 +52,7 @@ struct random_program {
         return sublet::flow(
             nodes.size(), values(),
             [this](node_id n) {
-                return n + 1 < nodes.size() && leads_on(n) ? std::vector<node_id>{n + 1}
+                return n + 1 < nodes.size() && has_next_edge(n) ? std::vector<node_id>{n + 1}
                                                            : std::vector<node_id>{};
             },
             [this](node_id n, sublet::effect_sink& s) { list_effects(n, s); });
@@ -69,13 +69,13 @@ struct random_program {
             for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
         }
         if (n != 0)
-            for (auto v : nodes[n - 1].leaving) s.use_at_end_of(n - 1, v);
+            for (auto v : nodes[n - 1].uses_at_end) s.use_at_end_of(n - 1, v);
     }
     /// The same with nothing between nodes but data: steps may run at once.
-    sublet::snapshot loose_program() const
+    sublet::snapshot unordered_program() const
     {
         random_program loose = *this;
-        for (node& n : loose.nodes) n.leaving.clear();
+        for (node& n : loose.nodes) n.uses_at_end.clear();
         return sublet::flow(
             nodes.size(), values(), [](sublet::node_id) { return std::vector<sublet::node_id>{}; },
             [&loose](sublet::node_id n, sublet::effect_sink& s) { loose.list_effects(n, s); });
@@ -96,7 +96,7 @@ struct random_program {
     struct turn {
         sublet::step_id id;
         step const* what;
-        ids leaving;
+        ids uses_at_end;
     };
     std::vector<turn> turns() const
     {
@@ -105,7 +105,7 @@ struct random_program {
         for (node const& n : nodes) {
             of_node.emplace_back();
             for (step const& s : n.steps) of_node.back().push_back({next++, &s, {}});
-            of_node.back().back().leaving = n.leaving;
+            of_node.back().back().uses_at_end = n.uses_at_end;
         }
         std::vector<turn> all;
         for (std::size_t i = 0; i != nodes.size(); ++i)
@@ -139,19 +139,19 @@ struct random_program {
 /// What is done to a class at a position.
 struct class_touch {
     std::set<sublet::value_id> read, read_early, written;
-    bool leaves = false, is_given_up = false; // an input that nobody needs leaves with the first step
-    bool is_early() const { return read.empty() && written.empty() && !leaves && !is_given_up; }
+    bool is_used_at_end = false, is_unused_input = false; // an input that nobody needs leaves with the first step
+    bool is_early() const { return read.empty() && written.empty() && !is_used_at_end && !is_unused_input; }
     bool only_reads(sublet::value_id v) const
     {
         std::set<sublet::value_id> all = read;
         all.insert(read_early.begin(), read_early.end());
-        return written.empty() && !leaves && !is_given_up && all == std::set<sublet::value_id>{v};
+        return written.empty() && !is_used_at_end && !is_unused_input && all == std::set<sublet::value_id>{v};
     }
 };
 /// By root, by position.
 using class_history = std::map<sublet::value_id, std::map<sublet::step_id, class_touch>>;
 
-inline class_history history_of(random_program const& p)
+inline class_history access_history(random_program const& p)
 {
     class_history touches;
     sublet::step_id at = 0;
@@ -160,20 +160,20 @@ inline class_history history_of(random_program const& p)
         for (auto v : turn.what->early) touches[p.root(v)][at].read_early.insert(v);
         for (auto v : turn.what->defs) touches[p.root(v)][at].written.insert(v);
         for (auto v : turn.what->scratch) touches[p.root(v)][at].written.insert(v);
-        for (auto v : turn.leaving) touches[p.root(v)][at].leaves = true;
+        for (auto v : turn.uses_at_end) touches[p.root(v)][at].is_used_at_end = true;
         ++at;
     }
     for (sublet::value_id v = 0; v != p.values(); ++v)
         if (has_role(p.role[v], sublet::value_role::input) && touches.count(p.root(v)) == 0)
-            touches[p.root(v)][0].is_given_up = true;
+            touches[p.root(v)][0].is_unused_input = true;
     return touches;
 }
 
 /// The classes that need storage of a plan's, and when.
-inline std::map<sublet::value_id, sublet::live_range> lives_of(random_program const& p)
+inline std::map<sublet::value_id, sublet::live_range> live_ranges_of(random_program const& p)
 {
     std::map<sublet::value_id, sublet::live_range> lives;
-    for (auto const& [r, its] : history_of(p)) {
+    for (auto const& [r, its] : access_history(p)) {
         bool is_planned = p.bytes[r] != 0 && p.bytes[r] != sublet::no_size &&
                           !has_role(p.class_role(r), sublet::value_role::external);
         for (sublet::value_id v = 0; v != p.values(); ++v)
@@ -191,7 +191,7 @@ inline std::map<sublet::value_id, sublet::live_range> lives_of(random_program co
 
 /// Up to `most` nodes of one to three steps. Every class can be bound to 64 bytes that begin at a multiple
 /// of 64.
-inline random_program draw_program(dice& pick, std::uint32_t most = 6)
+inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
 {
     using namespace sublet;
     using namespace sublet::detail;
@@ -246,7 +246,7 @@ inline random_program draw_program(dice& pick, std::uint32_t most = 6)
                 step.scratch.push_back(room);
             }
         }
-        if (&node != &p.nodes.back() && pick.below(4) == 0) node.leaving.push_back(any());
+        if (&node != &p.nodes.back() && pick.below(4) == 0) node.uses_at_end.push_back(any());
     }
 
     // Neighbours change places where the data allows it.
@@ -262,7 +262,7 @@ inline random_program draw_program(dice& pick, std::uint32_t most = 6)
             p.order = other;
             bool keeps_edges = true; // those at whose beginnings something is read
             for (node_id n = 0; n + 1 < p.nodes.size(); ++n)
-                keeps_edges = keeps_edges && (p.nodes[n].leaving.empty() || p.leads_on(n));
+                keeps_edges = keeps_edges && (p.nodes[n].uses_at_end.empty() || p.has_next_edge(n));
             if (keeps_edges) order = other;
         }
         p.order = order;
@@ -271,7 +271,7 @@ inline random_program draw_program(dice& pick, std::uint32_t most = 6)
 }
 
 /// Make the results of many in-place pairs smaller than their operands.
-inline void shrink_results(random_program& p, dice& pick)
+inline void shrink_results(random_program& p, random_source& pick)
 {
     for (auto const& node : p.nodes)
         for (auto const& step : node.steps)

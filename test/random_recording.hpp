@@ -5,7 +5,7 @@
 /// Random recordings, what their calls do if each is run at once on vectors, and what an executor makes of
 /// them.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/execution/recorder.hpp>
 #include <sublet/execution/storage.hpp>
@@ -44,7 +44,7 @@ struct drawn_recording {
     std::vector<std::size_t> size;
     std::vector<sublet::value_role> role;
 
-    sublet::recorded_value<> declare(std::size_t count, sublet::value_role its, dice& pick)
+    sublet::recorded_value<> declare(std::size_t count, sublet::value_role its, random_source& pick)
     {
         size.push_back(count);
         role.push_back(its);
@@ -62,7 +62,7 @@ struct drawn_recording {
 };
 
 template <class Call = sublet::cpu_call>
-drawn_recording<Call> draw_recording(dice& pick)
+drawn_recording<Call> draw_recording(random_source& pick)
 {
     drawn_recording<Call> drawn;
     std::vector<sublet::value_id> there, all, outputs;
@@ -108,7 +108,7 @@ byte_list given(drawn_recording<Call> const& drawn, sublet::value_id v, unsigned
 
 /// Each call at once, on vectors: what outputs and states are after each run.
 template <class Call>
-std::vector<bytes_of_values> at_once(drawn_recording<Call> const& drawn, unsigned runs)
+std::vector<bytes_of_values> run_immediately(drawn_recording<Call> const& drawn, unsigned runs)
 {
     bytes_of_values now;
     std::vector<bytes_of_values> after;
@@ -133,7 +133,7 @@ struct alignas(16) line {
 
 /// The same of an executor; `named` says by which id it knows an output.
 template <class Call, class Executor, class Named>
-std::vector<bytes_of_values> by_runs(drawn_recording<Call> const& drawn, Executor& runs, unsigned count,
+std::vector<bytes_of_values> run_recorded(drawn_recording<Call> const& drawn, Executor& runs, unsigned count,
                                      Named named)
 {
     std::vector<line> bound(drawn.size.size());
@@ -163,6 +163,6 @@ std::vector<bytes_of_values> by_runs(drawn_recording<Call> const& drawn, Executo
     }
     return after;
 }
-inline sublet::value_id as_it_is(sublet::value_id v) { return v; }
+inline sublet::value_id same_id(sublet::value_id v) { return v; }
 
 #endif

@@ -5,7 +5,7 @@
 /// Random programs for the concurrent reading, kept as they were drawn, and the slow obvious answers about
 /// them: who comes before whom, and who may give its bytes to whom. Neither asks the library.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/graph/snapshot.hpp>
@@ -71,38 +71,38 @@ struct random_tasks_shape {
 };
 
 /// Values that nobody reads, tasks without operands and without results are among them.
-template <class Dice>
-random_tasks draw_tasks(Dice& dice, random_tasks_shape const& shape)
+template <class RandomSource>
+random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& shape)
 {
     using sublet::value_id;
     using sublet::value_role;
     random_tasks drawn;
-    auto chance = [&dice](unsigned percent) { return dice.below(100) < percent; };
+    auto chance = [&random_source](unsigned percent) { return random_source.below(100) < percent; };
     std::vector<std::size_t> writer; // by value
     auto add_value = [&](std::size_t by, value_role role) {
         auto const v = static_cast<value_id>(drawn.values());
-        drawn.bytes.push_back(chance(10) ? 0 : 8 * (1 + dice.below(shape.sizes)));
-        drawn.alignment.push_back(1 + dice.below(shape.alignments));
+        drawn.bytes.push_back(chance(10) ? 0 : 8 * (1 + random_source.below(shape.sizes)));
+        drawn.alignment.push_back(1 + random_source.below(shape.alignments));
         drawn.role.push_back(role);
         drawn.alias_of.push_back(sublet::no_value);
-        drawn.pool.push_back(static_cast<sublet::pool_id>(dice.below(shape.pools)));
+        drawn.pool.push_back(static_cast<sublet::pool_id>(random_source.below(shape.pools)));
         writer.push_back(by);
         return v;
     };
-    std::size_t const nobody = shape.tasks;
-    for (unsigned i = dice.below(shape.given + 1); i != 0; --i)
-        add_value(nobody, chance(50) ? value_role::input : value_role::external);
+    std::size_t const no_task = shape.tasks;
+    for (unsigned i = random_source.below(shape.given + 1); i != 0; --i)
+        add_value(no_task, chance(50) ? value_role::input : value_role::external);
     for (std::size_t t = 0; t != shape.tasks; ++t) {
         random_tasks::task now;
         random_tasks::ids all;
         for (value_id v = 0; v != drawn.values(); ++v)
-            if (writer[v] == nobody || shape.back == 0 || writer[v] + shape.back >= t) all.push_back(v);
+            if (writer[v] == no_task || shape.back == 0 || writer[v] + shape.back >= t) all.push_back(v);
         if (!all.empty())
-            for (auto i = dice.below(shape.operands + 1); i != 0; --i) {
-                auto const v = all[dice.below(static_cast<unsigned>(all.size()))];
+            for (auto i = random_source.below(shape.operands + 1); i != 0; --i) {
+                auto const v = all[random_source.below(static_cast<unsigned>(all.size()))];
                 (chance(shape.early) ? now.early : now.uses).push_back(v);
             }
-        for (auto i = dice.below(shape.outputs + 1); i != 0; --i)
+        for (auto i = random_source.below(shape.outputs + 1); i != 0; --i)
             now.defs.push_back(add_value(t, chance(10) ? value_role::output : value_role::intermediate));
         if (!now.defs.empty() && !now.uses.empty()) {
             value_id const in = now.uses.front(), out = now.defs.front();
@@ -115,13 +115,13 @@ random_tasks draw_tasks(Dice& dice, random_tasks_shape const& shape)
         }
         drawn.tasks.push_back(now);
         if (t != 0 && chance(shape.edges))
-            drawn.tasks[dice.below(static_cast<unsigned>(t))].next.push_back(static_cast<sublet::node_id>(t));
+            drawn.tasks[random_source.below(static_cast<unsigned>(t))].next.push_back(static_cast<sublet::node_id>(t));
     }
     if (shape.shuffled) {
         std::vector<sublet::node_id> to(drawn.tasks.size());
         for (std::size_t i = 0; i != to.size(); ++i) to[i] = static_cast<sublet::node_id>(i);
         for (std::size_t i = to.size(); i > 1; --i)
-            std::swap(to[i - 1], to[dice.below(static_cast<unsigned>(i))]);
+            std::swap(to[i - 1], to[random_source.below(static_cast<unsigned>(i))]);
         std::vector<random_tasks::task> tasks(to.size());
         for (std::size_t i = 0; i != to.size(); ++i) {
             for (auto& n : drawn.tasks[i].next) n = to[n];
@@ -134,12 +134,12 @@ random_tasks draw_tasks(Dice& dice, random_tasks_shape const& shape)
 
 /// Say of some values that they are the same bytes as others, though no task makes the ones of the others:
 /// such a class begins, and ends, at several tasks.
-template <class Dice>
-void mix_views(Dice& dice, random_tasks& tasks)
+template <class RandomSource>
+void mix_views(RandomSource& random_source, random_tasks& tasks)
 {
     for (sublet::value_id v = 1; v < tasks.values(); ++v)
-        if (tasks.alias_of[v] == sublet::no_value && dice.below(4) == 0) {
-            tasks.alias_of[v] = dice.below(v);
+        if (tasks.alias_of[v] == sublet::no_value && random_source.below(4) == 0) {
+            tasks.alias_of[v] = random_source.below(v);
             tasks.pool[v] = tasks.pool[tasks.alias_of[v]];
         }
 }
@@ -187,7 +187,7 @@ struct sharing_rule {
     }
 
     /// The bytes of u's class are free, in every execution, when any of v's class is written.
-    bool gives(sublet::value_id u, sublet::value_id v) const
+    bool reusable_by(sublet::value_id u, sublet::value_id v) const
     {
         std::size_t const from = root[u], to = root[v];
         if (from == to || is_kept[from] || is_given[to] || defs[to].empty()) return false;
@@ -199,7 +199,7 @@ struct sharing_rule {
         }
         return true;
     }
-    bool may_share(sublet::value_id u, sublet::value_id v) const { return gives(u, v) || gives(v, u); }
+    bool may_share(sublet::value_id u, sublet::value_id v) const { return reusable_by(u, v) || reusable_by(v, u); }
 };
 
 #endif

@@ -5,7 +5,7 @@
 /// Random programs that hold programs, kept as they were drawn: whoever runs them reads these lists, and
 /// nothing that the library makes of them. On no path is a value read before it is written.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/flatten.hpp>
@@ -114,9 +114,9 @@ struct random_tree {
 };
 
 /// Draws one.
-class tree_drawer {
+class tree_generator {
 public:
-    tree_drawer(dice& pick, std::uint32_t depth) : pick_(pick), depth_(depth), has_pools_(pick.below(4) == 0)
+    tree_generator(random_source& pick, std::uint32_t depth) : pick_(pick), depth_(depth), has_pools_(pick.below(4) == 0)
     {
     }
 
@@ -369,13 +369,13 @@ private:
         return i;
     }
 
-    dice& pick_;
+    random_source& pick_;
     std::uint32_t depth_;
     bool has_pools_;
     random_tree all_;
     value_id filled_ = sublet::no_value; // of the step whose bodies are drawn
 };
 
-inline random_tree draw_tree(dice& pick, std::uint32_t depth = 4) { return tree_drawer(pick, depth).draw(); }
+inline random_tree draw_tree(random_source& pick, std::uint32_t depth = 4) { return tree_generator(pick, depth).draw(); }
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_STACKING_ORACLE_HPP
 #define SUBLET_TEST_STACKING_ORACLE_HPP
 
-#include "dice.hpp"
-#include "shapes_of_all.hpp"
+#include "random_source.hpp"
+#include "all_shapes.hpp"
 
 #include <sublet/placement/detail/shapes.hpp>
 
@@ -71,7 +71,7 @@ struct stacking_traits {
     bool gaps = false, pins = false, alignments = false, colocated = false;
 };
 
-inline sublet::placement_problem random_stacking(dice& random, stacking_traits traits)
+inline sublet::placement_problem random_stacking(random_source& random, stacking_traits traits)
 {
     using namespace sublet;
     placement_problem problem;

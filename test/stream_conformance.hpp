@@ -28,21 +28,21 @@ inline bool is_all(std::span<std::byte const> found, unsigned value)
 
 /// Streams and events for one test; they go when it ends.
 template <sublet::stream_device Device>
-struct desk {
+struct stream_fixture {
     using stream = typename Device::stream_type;
     using event = typename Device::event_type;
     Device& device;
     std::vector<stream> streams{};
     std::vector<event> events{};
 
-    desk(Device& its, std::size_t stream_count, std::size_t event_count) : device(its)
+    stream_fixture(Device& its, std::size_t stream_count, std::size_t event_count) : device(its)
     {
         for (std::size_t i = 0; i != stream_count; ++i) streams.push_back(device.make_stream());
         for (std::size_t i = 0; i != event_count; ++i) events.push_back(device.make_event());
     }
-    desk(desk const&) = delete;
-    desk& operator=(desk const&) = delete;
-    ~desk()
+    stream_fixture(stream_fixture const&) = delete;
+    stream_fixture& operator=(stream_fixture const&) = delete;
+    ~stream_fixture()
     {
         for (event e : events) device.destroy_event(e);
         for (stream s : streams) device.destroy_stream(s);
@@ -52,7 +52,7 @@ struct desk {
         device.fill(to, static_cast<std::byte>(value), count, streams[s]);
     }
     std::byte* allocate(std::size_t count, std::size_t s) { return device.allocate(count, 256, streams[s]); }
-    void give_back(std::byte* p, std::size_t count, std::size_t s)
+    void deallocate(std::byte* p, std::size_t count, std::size_t s)
     {
         device.deallocate(p, count, 256, streams[s]);
     }
@@ -64,9 +64,9 @@ struct desk {
 };
 
 template <sublet::stream_device Device>
-void keeps_the_order_of_a_stream(Device& device, std::size_t size)
+void keeps_stream_order(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 1, 0);
+    stream_fixture<Device> its(device, 1, 0);
     std::byte* const p = its.allocate(size, 0);
     bytes const half = all(size / 2, 2);
     bytes first(size), second(size), nothing;
@@ -82,7 +82,7 @@ void keeps_the_order_of_a_stream(Device& device, std::size_t size)
     CHECK(is_all(std::span(second).first(size / 2), 2));
     CHECK(is_all(std::span(second).subspan(size / 2), 1));
     device.copy_from_device(first, p, its.streams[0]);
-    its.give_back(p, size, 0);
+    its.deallocate(p, size, 0);
     device.synchronize();
     CHECK(is_all(first, 3));
     CHECK(!device.is_lost());
@@ -90,24 +90,24 @@ void keeps_the_order_of_a_stream(Device& device, std::size_t size)
 
 /// The source of a copy to the device is the caller's again when the call returns.
 template <sublet::stream_device Device>
-void takes_the_source_of_a_copy_at_once(Device& device, std::size_t size)
+void copies_source_immediately(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 1, 0);
+    stream_fixture<Device> its(device, 1, 0);
     std::byte* const p = its.allocate(size, 0);
     bytes source = all(size, 7), back(size);
     device.copy_to_device(p, source, its.streams[0]);
     source.assign(size, std::byte{8});
     device.copy_from_device(back, p, its.streams[0]);
-    its.give_back(p, size, 0);
+    its.deallocate(p, size, 0);
     device.synchronize(its.streams[0]);
     CHECK(is_all(back, 7));
 }
 
 /// Two streams in turns over the same bytes, each after the other by an event that is recorded again.
 template <sublet::stream_device Device>
-void keeps_the_order_of_events(Device& device, std::size_t size)
+void keeps_event_order(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 2, 2);
+    stream_fixture<Device> its(device, 2, 2);
     std::byte* const p = its.allocate(size, 0);
     std::vector<bytes> seen(16, bytes(size));
     for (std::size_t i = 0; i != seen.size(); ++i) {
@@ -116,16 +116,16 @@ void keeps_the_order_of_events(Device& device, std::size_t size)
         device.copy_from_device(seen[i], p, its.streams[1]);
         its.after(0, 1, 1);
     }
-    its.give_back(p, size, 0);
+    its.deallocate(p, size, 0);
     device.synchronize();
     for (std::size_t i = 0; i != seen.size(); ++i) CHECK(is_all(seen[i], static_cast<unsigned>(i)));
 }
 
 /// A wait is for the last record that was issued before it, not for a later one.
 template <sublet::stream_device Device>
-void waits_for_the_last_record_before_the_wait(Device& device, std::size_t size)
+void waits_for_latest_record(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 3, 1);
+    stream_fixture<Device> its(device, 3, 1);
     std::byte *const p = its.allocate(size, 0), *const q = its.allocate(size, 1);
     bytes of_p(size), of_q(size);
     its.fill(p, 1, size, 0);
@@ -137,9 +137,9 @@ void waits_for_the_last_record_before_the_wait(Device& device, std::size_t size)
     its.after(2, 1, 0);
     device.copy_from_device(of_q, q, its.streams[2]);
     its.after(0, 1, 0);
-    its.give_back(p, size, 0);
+    its.deallocate(p, size, 0);
     its.after(1, 2, 0);
-    its.give_back(q, size, 1);
+    its.deallocate(q, size, 1);
     device.synchronize();
     CHECK(is_all(of_p, 1));
     CHECK(is_all(of_q, 2));
@@ -147,9 +147,9 @@ void waits_for_the_last_record_before_the_wait(Device& device, std::size_t size)
 
 /// Blocks that are there at once are apart and aligned, and keep what was written.
 template <sublet::stream_device Device>
-void keeps_blocks_apart(Device& device, std::size_t size)
+void keeps_blocks_disjoint(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 2, 1);
+    stream_fixture<Device> its(device, 2, 1);
     for (int round = 0; round != 4; ++round) {
         std::vector<std::byte*> blocks;
         for (unsigned i = 0; i != 8; ++i) {
@@ -162,7 +162,7 @@ void keeps_blocks_apart(Device& device, std::size_t size)
         for (unsigned i = 0; i != 8; ++i) {
             seen[i].resize(size + i);
             device.copy_from_device(seen[i], blocks[i], its.streams[0]);
-            its.give_back(blocks[i], size + i, 0);
+            its.deallocate(blocks[i], size + i, 0);
         }
         device.synchronize(its.streams[0]);
         for (unsigned i = 0; i != 8; ++i) CHECK(is_all(seen[i], i));
@@ -173,23 +173,23 @@ void keeps_blocks_apart(Device& device, std::size_t size)
 /// writes. What c had still to read is read before: b was never done with c's bytes, its event says nothing
 /// of c but by b's wait. (rmm, pull request 2489: a pool that kept only the last stream's event lost c's.)
 template <sublet::stream_device Device>
-void keeps_order_through_many_hands(Device& device, std::size_t size)
+void keeps_order_across_reuse(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 3, 3);
+    stream_fixture<Device> its(device, 3, 3);
     for (unsigned round = 0; round != 8; ++round) {
         std::byte* p = its.allocate(size, 2);
         bytes seen(size), last(size);
         its.fill(p, round + 1, size, 2);
         device.copy_from_device(seen, p, its.streams[2]);
-        its.give_back(p, size, 2);
+        its.deallocate(p, size, 2);
         its.after(1, 2, 0);
         p = its.allocate(size, 1);
-        its.give_back(p, size, 1);
+        its.deallocate(p, size, 1);
         its.after(0, 1, 1);
         p = its.allocate(size, 0);
         its.fill(p, 100, size, 0);
         device.copy_from_device(last, p, its.streams[0]);
-        its.give_back(p, size, 0);
+        its.deallocate(p, size, 0);
         its.after(2, 0, 2);
         device.synchronize();
         CHECK(is_all(seen, round + 1));
@@ -199,47 +199,47 @@ void keeps_order_through_many_hands(Device& device, std::size_t size)
 
 /// Without an event nobody's bytes are another's, however late anybody is.
 template <sublet::stream_device Device>
-void hands_nothing_over_that_is_in_use(Device& device, std::size_t size)
+void reuses_no_block_in_use(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 3, 1);
+    stream_fixture<Device> its(device, 3, 1);
     std::vector<bytes> seen(3 * 8, bytes(size));
     for (unsigned i = 0; i != seen.size(); ++i) {
         std::size_t const s = i % 3;
         std::byte* const p = its.allocate(size, s);
         its.fill(p, i, size, s);
         device.copy_from_device(seen[i], p, its.streams[s]);
-        its.give_back(p, size, s);
+        its.deallocate(p, size, s);
     }
     device.synchronize();
     for (unsigned i = 0; i != seen.size(); ++i) CHECK(is_all(seen[i], i));
 }
 
 template <sublet::stream_device Device>
-void does_not_wait_for_what_nobody_recorded(Device& device, std::size_t size)
+void ignores_unrecorded_event(Device& device, std::size_t size)
 {
-    desk<Device> its(device, 1, 1);
+    stream_fixture<Device> its(device, 1, 1);
     bytes back(size);
     device.wait(its.streams[0], its.events[0]);
     std::byte* const p = its.allocate(size, 0);
     its.fill(p, 5, size, 0);
     device.copy_from_device(back, p, its.streams[0]);
-    its.give_back(p, size, 0);
+    its.deallocate(p, size, 0);
     device.synchronize(its.streams[0]);
     CHECK(is_all(back, 5));
 }
 
 /// All of it, with blocks of `size` bytes.
 template <sublet::stream_device Device>
-void holds_for(Device& device, std::size_t size)
+void check_device(Device& device, std::size_t size)
 {
-    keeps_the_order_of_a_stream(device, size);
-    takes_the_source_of_a_copy_at_once(device, size);
-    keeps_the_order_of_events(device, size);
-    waits_for_the_last_record_before_the_wait(device, size);
-    keeps_blocks_apart(device, size);
-    keeps_order_through_many_hands(device, size);
-    hands_nothing_over_that_is_in_use(device, size);
-    does_not_wait_for_what_nobody_recorded(device, size);
+    keeps_stream_order(device, size);
+    copies_source_immediately(device, size);
+    keeps_event_order(device, size);
+    waits_for_latest_record(device, size);
+    keeps_blocks_disjoint(device, size);
+    keeps_order_across_reuse(device, size);
+    reuses_no_block_in_use(device, size);
+    ignores_unrecorded_event(device, size);
 }
 
 } // namespace conformance

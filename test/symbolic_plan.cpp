@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/symbolic_plan.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -114,7 +114,7 @@ TEST_CASE("a line that leaves 64 bits is refused")
 
 TEST_CASE("comparing two ends says what comparing every batch says, and no line lies lower")
 {
-    dice pick{std::mt19937(7)};
+    random_source pick{std::mt19937(7)};
     auto number = [&] { return affine_bytes{pick.below(60), pick.below(12)}; };
     for (unsigned round = 0; round != rounds(20'000); ++round) {
         affine_bytes const a = number(), b = number();

@@ -9,7 +9,7 @@
 ///     training    there and back, with gradients   ladder      k lanes, each reading its neighbour
 ///     local       operands from up to 64 back      sparse      operands from anywhere before
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -44,14 +44,14 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
 {
     using sublet::value_id;
     task_family drawn;
-    dice roll{std::mt19937(seed)};
+    random_source pick{std::mt19937(seed)};
     auto const n = static_cast<value_id>(tasks);
     drawn.operands.reserve(tasks, 2 * tasks);
     auto made = [&drawn] { return static_cast<value_id>(drawn.operands.rows()); };
     auto task = [&](std::initializer_list<value_id> operands) {
         for (value_id v : operands) drawn.operands.append(v);
         drawn.operands.close_row();
-        drawn.bytes.push_back(256 * (1 + roll.below(256)));
+        drawn.bytes.push_back(256 * (1 + pick.below(256)));
         return made() - 1;
     };
     if (name == "chain") {
@@ -117,9 +117,9 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
                 continue;
             }
             value_id const reach = sublet::detail::smaller(i, back);
-            value_id const a = i - 1 - roll.below(reach);
-            value_id const b = i - 1 - roll.below(reach);
-            if (a != b && roll.below(10) < 8) task({a, b});
+            value_id const a = i - 1 - pick.below(reach);
+            value_id const b = i - 1 - pick.below(reach);
+            if (a != b && pick.below(10) < 8) task({a, b});
             else task({a});
         }
     }

@@ -37,10 +37,10 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     using namespace sublet;
     using namespace sublet::detail;
     auto const turns = p.turns();
-    std::map<step_id, random_program::turn const*> turn_of;
+    std::map<step_id, random_program::turn const*> step_by_id;
     std::vector<std::uint32_t> defs(p.values());
     for (auto const& turn : turns) {
-        turn_of[turn.id] = &turn;
+        step_by_id[turn.id] = &turn;
         for (auto const* row : {&turn.what->defs, &turn.what->scratch})
             for (value_id v : *row) ++defs[v];
     }
@@ -55,7 +55,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     std::set<value_id> there, made_as_view;
     std::vector<touched_cells> touched(order.size());
     for (step_id at = 0; at != order.size(); ++at) {
-        random_program::step const& its = *turn_of.at(order[at])->what;
+        random_program::step const& its = *step_by_id.at(order[at])->what;
         std::set<value_id> read;
         auto reads = [&](value_id v) {
             touched[at].read.merge(cells_of(p.root(v)));
@@ -78,7 +78,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
             }
         for (auto const* row : {&its.defs, &its.scratch})
             for (value_id v : *row) there.insert(p.root(v));
-        for (value_id v : turn_of.at(order[at])->leaving) reads(v);
+        for (value_id v : step_by_id.at(order[at])->uses_at_end) reads(v);
     }
     return touched;
 }
@@ -86,7 +86,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
 /// Pairs of positions that the program asks to be in order whatever they touch: steps of a node in a row, and
 /// nodes with an edge between them.
 inline std::set<std::pair<sublet::step_id, sublet::step_id>>
-demanded_pairs(random_program const& p, std::vector<sublet::step_id> const& order)
+required_pairs(random_program const& p, std::vector<sublet::step_id> const& order)
 {
     using namespace sublet;
     using namespace sublet::detail;
@@ -96,7 +96,7 @@ demanded_pairs(random_program const& p, std::vector<sublet::step_id> const& orde
     step_id next = 0;
     for (node_id n = 0; n != p.nodes.size(); ++n) {
         for (std::size_t k = 0; k != p.nodes[n].steps.size(); ++k, ++next)
-            if (next != 0 && (k != 0 || p.leads_on(n - 1)))
+            if (next != 0 && (k != 0 || p.has_next_edge(n - 1)))
                 pairs.insert({position[next - 1], position[next]});
     }
     return pairs;

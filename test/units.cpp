@@ -2,7 +2,7 @@
 #include <sublet/units.hpp>
 
 #include "archetype.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -204,7 +204,7 @@ TEST_CASE("random lists of ranges meet where some position is in both")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         ranges list[2];
         std::vector<int> covers(20);
         for (ranges& mine : list) {

@@ -4,7 +4,7 @@
 
 /// The versions of a program with names, run in an order drawn from those that its dependences allow.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "random_names.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -36,10 +36,10 @@ inline std::vector<sublet::value_id> roots_of(sublet::versioned_program const& m
 
 /// What is read must be what the program with names reads, and so must be what is left in the end; version v
 /// lies in cell `cell_of[v]`.
-template <class Dice>
+template <class RandomSource>
 void run_in_any_order(random_names const& names, names_run const& expected,
                       sublet::versioned_program const& made, sublet::dependence_graph const& g,
-                      std::vector<sublet::value_id> const& cell_of, Dice& roll)
+                      std::vector<sublet::value_id> const& cell_of, RandomSource& pick)
 {
     using namespace sublet;
     using namespace sublet::detail;
@@ -60,7 +60,7 @@ void run_in_any_order(random_names const& names, names_run const& expected,
     std::vector<bool> ends_node(p.steps());
     for (node_id n = 0; n != p.nodes(); ++n) ends_node[p.steps_of(n).last - 1] = true;
     while (!ready.empty()) {
-        std::size_t const drawn = roll.below(static_cast<unsigned>(ready.size()));
+        std::size_t const drawn = pick.below(static_cast<unsigned>(ready.size()));
         step_id const at = ready[drawn], s = g.step_at[at];
         ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(drawn));
         bool const is_late = g.position_of[s] == at;

@@ -11,7 +11,7 @@
 #include <vector>
 
 /// By set (a bit a node): the least peak with which the rest can run; `no_size` where a set is no down-set.
-inline std::vector<sublet::byte_count> least_from(sublet::detail::order_window const& w)
+inline std::vector<sublet::byte_count> min_peak_from(sublet::detail::order_window const& w)
 {
     using namespace sublet;
     using namespace sublet::detail;

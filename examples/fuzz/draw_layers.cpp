@@ -28,7 +28,7 @@ std::int64_t count_of(shape const& size)
 
 class layers {
 public:
-    explicit layers(dice& d) : d_(d) {}
+    explicit layers(random_source& d) : d_(d) {}
 
     onnx::ModelProto draw()
     {
@@ -619,7 +619,7 @@ private:
                     results_[r].size, onnx::TensorProto::FLOAT);
     }
 
-    dice& d_;
+    random_source& d_;
     onnx::ModelProto model_;
     std::vector<drawn_floats> floats_, results_;
     onnx::NodeProto* node_ = nullptr; // the last
@@ -629,6 +629,6 @@ private:
 
 } // namespace
 
-onnx::ModelProto draw_layers(dice& d) { return layers(d).draw(); }
+onnx::ModelProto draw_layers(random_source& d) { return layers(d).draw(); }
 
 } // namespace fuzz

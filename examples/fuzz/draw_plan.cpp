@@ -45,7 +45,7 @@ struct drawn_node {
 
 class drawing {
 public:
-    explicit drawing(dice& d) : d_(d) {}
+    explicit drawing(random_source& d) : d_(d) {}
 
     drawn_model draw()
     {
@@ -352,7 +352,7 @@ private:
         return order;
     }
 
-    dice& d_;
+    random_source& d_;
     onnx::ModelProto model_;
     std::vector<drawn_value> values_;
     std::vector<drawn_node> nodes_;
@@ -361,6 +361,6 @@ private:
 
 } // namespace
 
-drawn_model draw_plan(dice& d) { return drawing(d).draw(); }
+drawn_model draw_plan(random_source& d) { return drawing(d).draw(); }
 
 } // namespace fuzz

@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_FUZZ_DRAWN_MODELS_HPP
 #define SUBLET_EXAMPLES_FUZZ_DRAWN_MODELS_HPP
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "plan_answers.hpp"
 
 #include <onnx/onnx_pb.h>
@@ -22,10 +22,10 @@ struct drawn_model {
 /// A valid model of operators that nobody knows, and of views that everybody knows: views of views, results
 /// written over operands, values that are written again before and after they are read through other views,
 /// results that are not there, graphs within nodes, values of no bytes.
-drawn_model draw_plan(dice& d);
+drawn_model draw_plan(random_source& d);
 
 /// A valid model of standard operators, with the shapes that they give: what run_network can run.
-onnx::ModelProto draw_layers(dice& d);
+onnx::ModelProto draw_layers(random_source& d);
 
 } // namespace fuzz
 

@@ -3,7 +3,7 @@
 // Holds the example programs to what they promise of any file: a right answer, or a refusal that is one true
 // sentence. Files that once did harm, models drawn at random, and files that are damaged at random.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "drawn_models.hpp"
 #include "in_process.hpp"
 #include "mutate.hpp"
@@ -281,7 +281,7 @@ int run_models(arguments const& asked)
             ? plan_modes()
             : std::vector<std::string>{"--threads 2 --streams 3 --formulas --check digest --limit 100000000"};
     for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
-        dice d(seed);
+        random_source d(seed);
         std::optional<model_facts> known;
         onnx::ModelProto model;
         if (plans && d.percent(80)) {
@@ -345,7 +345,7 @@ struct mutant {
     std::string name, bytes, order;
 };
 
-mutant draw_mutant(arguments const& asked, dice& d)
+mutant draw_mutant(arguments const& asked, random_source& d)
 {
     bool const reads_models = asked.program != "pack";
     if (!asked.files.empty() && (!reads_models || d.percent(50))) {
@@ -379,7 +379,7 @@ int run_mutants(arguments const& asked)
     session all(asked);
     auto const modes = modes_of(asked.program);
     for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
-        dice d(seed);
+        random_source d(seed);
         mutant const made = draw_mutant(asked, d);
         std::string const file = (asked.work / made.name).string();
         write_file(file, made.bytes);

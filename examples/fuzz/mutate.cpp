@@ -100,7 +100,7 @@ struct place {
 };
 
 /// Every field that is set, of every message within; and some that are not.
-std::vector<place> places_in(Message& root, dice& d)
+std::vector<place> places_in(Message& root, random_source& d)
 {
     std::vector<place> all;
     std::vector<Message*> messages{&root};
@@ -122,7 +122,7 @@ std::vector<place> places_in(Message& root, dice& d)
 }
 
 /// A name that stands anywhere in the graph, or an odd one.
-std::string any_name(onnx::GraphProto const& graph, dice& d)
+std::string any_name(onnx::GraphProto const& graph, random_source& d)
 {
     std::vector<std::string> names{"", "Identity", "If", "alias_of_input", "writes_input", "may_inplace"};
     for (auto const& v : graph.input()) names.push_back(v.name());
@@ -147,7 +147,7 @@ void write(place at, int index, Value value,
     else (fields.*set_one)(at.message, at.field, index, std::move(value));
 }
 
-void write_odd_value(place at, int index, onnx::GraphProto const& graph, dice& d)
+void write_odd_value(place at, int index, onnx::GraphProto const& graph, random_source& d)
 {
     using R = Reflection;
     std::int64_t const odd = d.percent(30) ? d.between(-8, 64) : d.one_of(odd_integers);
@@ -184,7 +184,7 @@ void write_odd_value(place at, int index, onnx::GraphProto const& graph, dice& d
     }
 }
 
-void mutate_field(place at, onnx::GraphProto const& graph, dice& d)
+void mutate_field(place at, onnx::GraphProto const& graph, random_source& d)
 {
     Reflection const& fields = *at.message->GetReflection();
     bool const is_message = at.field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
@@ -228,7 +228,7 @@ void nest(onnx::GraphProto& graph, int depth)
 
 } // namespace
 
-void mutate_bytes(std::string& text, dice& d)
+void mutate_bytes(std::string& text, random_source& d)
 {
     for (int times = d.between(1, 4); times != 0; --times) {
         std::size_t const at = d.below(text.size() + 1), size = std::min(d.below(8) + 1, text.size() - at);
@@ -249,7 +249,7 @@ void mutate_bytes(std::string& text, dice& d)
     }
 }
 
-void mutate_words(std::string& text, dice& d)
+void mutate_words(std::string& text, random_source& d)
 {
     for (int times = d.between(1, 4); times != 0; --times) {
         auto const all = pieces_of(text, d.percent(30) ? "\n" : " \n,=@:-");
@@ -275,7 +275,7 @@ void mutate_words(std::string& text, dice& d)
     }
 }
 
-void mutate_model(onnx::ModelProto& model, dice& d)
+void mutate_model(onnx::ModelProto& model, random_source& d)
 {
     if (d.percent(3)) return nest(*model.mutable_graph(), d.between(1, 150));
     for (int times = d.between(1, 3); times != 0; --times) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "read_lifetimes.hpp"
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -200,7 +200,7 @@ TEST_CASE("whatever is done to a table, it is read or refused, and what is read 
     std::size_t read = 0, refused = 0;
     for (unsigned seed = 0; seed != 20'000; ++seed) {
         CAPTURE(seed);
-        dice d{std::mt19937(seed)};
+        random_source d{std::mt19937(seed)};
         std::string text = whole;
         for (std::uint32_t changes = 1 + d.below(3); changes != 0; --changes) {
             std::size_t const at = d.below(static_cast<std::uint32_t>(text.size() + 1));

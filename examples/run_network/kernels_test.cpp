@@ -21,9 +21,9 @@ namespace {
 using namespace run_network;
 using floats = std::vector<float>;
 
-struct dice {
+struct random_source {
     std::mt19937 engine;
-    explicit dice(unsigned seed) : engine(seed) {}
+    explicit random_source(unsigned seed) : engine(seed) {}
 
     int operator()(int low, int high) { return low + static_cast<int>(engine() % unsigned(high - low + 1)); }
     float noise() { return float(engine() % 20001) / 10000.0f - 1.0f; }
@@ -86,7 +86,7 @@ void check(layer const& what, std::vector<floats> const& in, std::vector<exact> 
 }
 
 /// A window that slides over at least its own width.
-sliding random_window(dice& roll, int most)
+sliding random_window(random_source& roll, int most)
 {
     sliding w;
     do {
@@ -168,7 +168,7 @@ TEST_CASE("a convolution is what its definition says, whatever its strides, pads
 {
     for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         int const most = seed % 30 == 29 ? 60 : 9; // a few are longer than what is summed at once
         convolution s{.images = roll(1, 2),
                       .groups = roll(1, 3),
@@ -212,7 +212,7 @@ TEST_CASE("what a spreading convolution makes of each element is its weights, ti
 {
     for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         spreading s{.images = roll(1, 2),
                     .groups = roll(1, 2),
                     .channels = roll(1, 3),
@@ -251,7 +251,7 @@ TEST_CASE("a pool takes the largest or the average of what its window covers, at
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         auto window = [&] {
             sliding w = random_window(roll, 9);
             w.before = std::min(w.before, w.taps - 1); // or a window could cover nothing
@@ -298,7 +298,7 @@ TEST_CASE("layers over channels, rows and single elements are what their definit
 {
     for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         int const images = roll(1, 2), channels = roll(1, 8), plane = roll(1, 30),
                   all = images * channels * plane;
         floats const x = roll.tensor(all);
@@ -355,7 +355,7 @@ TEST_CASE("operands of different shapes are combined as if each were repeated al
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         std::vector<int> size(std::size_t(roll(1, 4)));
         for (int& n : size) n = roll(1, 4);
         combination s;
@@ -409,7 +409,7 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         product s;
         s.rows = roll(1, 7), s.depth = roll(1, 40), s.columns = seed % 25 == 24 ? 1500 : roll(1, 9);
         s.batch = roll(1, 3);
@@ -446,7 +446,7 @@ TEST_CASE("what only moves elements puts each where it belongs")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         std::vector<int> size(std::size_t(roll(1, 4)));
         for (int& n : size) n = roll(1, 4);
         floats const x = roll.tensor(product_of(size));
@@ -543,7 +543,7 @@ TEST_CASE("an enlarged plane is linear between the centres of its elements, and 
 {
     for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
-        dice roll(seed);
+        random_source roll(seed);
         enlargement s{.planes = roll(1, 2),
                       .rows_in = roll(1, 5),
                       .columns_in = roll(1, 5),
@@ -573,7 +573,7 @@ TEST_CASE("an enlarged plane is linear between the centres of its elements, and 
 
 TEST_CASE("a layer that may write over an operand comes to the same there, bit by bit")
 {
-    dice roll(1);
+    random_source roll(1);
     int const all = 24;
     combination sum, scaled;
     sum.count = scaled.count = all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/adapt/boost_graph.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <boost/concept/assert.hpp>
 #include <boost/graph/adjacency_list.hpp>
@@ -47,7 +47,7 @@ static csr_graph flat(lists const& successors)
         successors.size(), [&](node_id v) -> auto& { return successors[v]; });
 }
 
-static lists draw(dice& pick, bool is_symmetric)
+static lists draw(random_source& pick, bool is_symmetric)
 {
     lists successors(1 + pick.below(9));
     auto const nodes = static_cast<std::uint32_t>(successors.size());
@@ -64,10 +64,10 @@ static lists draw(dice& pick, bool is_symmetric)
 }
 
 /// The same in Boost's own terms, for its answers to be compared.
-using boosts_own = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
-static boosts_own same(lists const& successors)
+using directed_list = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+static directed_list same(lists const& successors)
 {
-    boosts_own g(successors.size());
+    directed_list g(successors.size());
     for (node_id u = 0; u != successors.size(); ++u)
         for (node_id v : successors[u]) add_edge(u, v, g);
     return g;
@@ -129,7 +129,7 @@ TEST_CASE("colouring in smallest-last order: neighbours differ, and an odd cycle
     CHECK(colors_of(flat({{}, {}})) == 1);
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         lists const symmetric = draw(pick, true);
         std::size_t most = 0;
         for (auto const& row : symmetric) most = std::max(most, row.size());
@@ -198,7 +198,7 @@ TEST_CASE("random graphs: searches, components and distances are those of Boost'
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         lists const successors = draw(pick, seed % 2 == 0);
         CHECK((answers(flat(successors)) == answers(same(successors))));
     }
@@ -208,7 +208,7 @@ TEST_CASE("random graphs: distances over the list of all edges are those over th
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         csr_graph const g = flat(draw(pick, false));
         std::vector<int> relaxed(g.rows());
         auto const into = boost::make_iterator_property_map(relaxed.begin(), get(boost::vertex_index, g));

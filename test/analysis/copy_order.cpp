@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/detail/copy_order.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
@@ -98,7 +98,7 @@ TEST_CASE("in turn comes to the same as at once, for random copies and views, in
     std::size_t circles = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::uint32_t const values = 1 + pick.below(8);
         std::vector<value_id> root;
         for (value_id v = 0; v != values; ++v)
@@ -197,7 +197,7 @@ TEST_CASE("random programs come back as they were, edges and operands given last
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_flow const f = draw_flow(pick);
         program_draft draft;
         for (auto const& node : f.nodes) {

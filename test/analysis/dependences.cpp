@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
@@ -118,8 +118,8 @@ TEST_CASE("every numbering is topological, and reaches exactly what the definiti
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(14), .shuffled = seed % 2 == 1});
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(14), .shuffled = seed % 2 == 1});
         sharing_rule const rule(tasks);
         for (auto order : {dependence_options::position_order::depth_first,
                            dependence_options::position_order::breadth_first,
@@ -210,9 +210,9 @@ TEST_CASE("giving follows the rule, views and early reads included")
 {
     for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 30, .shuffled = seed % 3 == 0});
+            pick, {.tasks = 1 + pick.below(12), .early = 30, .views = 30, .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
@@ -224,7 +224,7 @@ TEST_CASE("giving follows the rule, views and early reads included")
         for (value_id u = 0; u != tasks.values(); ++u)
             for (value_id v = 0; v != tasks.values(); ++v)
                 if (rule.root[u] == u && rule.root[v] == v && u != v)
-                    REQUIRE(gives_to(lives, u, v, oracle) == rule.gives(u, v));
+                    REQUIRE(gives_to(lives, u, v, oracle) == rule.reusable_by(u, v));
     }
 }
 
@@ -290,9 +290,9 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
     std::uint64_t several_begins = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(14), .early = 30, .views = seed % 40, .shuffled = seed % 3 == 0});
+            pick, {.tasks = 1 + pick.below(14), .early = 30, .views = seed % 40, .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
@@ -309,7 +309,7 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
             REQUIRE(conflicts.of[u].front().first == lives.first(u));
             for (value_id v = 0; v != tasks.values(); ++v)
                 if (rule.root[v] == v && u != v)
-                    REQUIRE(gives_to(conflicts, lives, u, v) == rule.gives(u, v));
+                    REQUIRE(gives_to(conflicts, lives, u, v) == rule.reusable_by(u, v));
         }
     }
     CHECK(several_begins > rounds(100));
@@ -349,13 +349,13 @@ TEST_CASE("no pair is lost that is not counted as in doubt")
     int close = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 30, .operands = 2, .back = 3 + seed % 30});
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 30, .operands = 2, .back = 3 + seed % 30});
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         auto const lives = concurrent_lifetimes(p, g, p.values(), numbers(p.values()), tasks.role);
         auto const exact = later_conflicts(g, lives);
-        auto const coarse = later_conflicts(g, lives, 60 + roll.below(120));
+        auto const coarse = later_conflicts(g, lives, 60 + pick.below(120));
         std::uint64_t lost = 0;
         for (buffer_id u = 0; u != p.values(); ++u)
             for (buffer_id v = 0; v != p.values(); ++v) {
@@ -401,18 +401,18 @@ TEST_CASE("a position does not reach those after it that edges do not lead to")
     int forgotten = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40), .back = seed % 9});
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40), .back = seed % 9});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         auto const n = static_cast<step_id>(g.positions());
         position_closure const closure(g);
         std::vector<step_id> next; // of interest are some of them
-        for (step_id p = n + 1; p-- != 0;) next.push_back(p == n || roll.below(3) == 0 ? p : next.back());
+        for (step_id p = n + 1; p-- != 0;) next.push_back(p == n || pick.below(3) == 0 ? p : next.back());
         for (std::size_t i = 0; i != next.size() / 2; ++i) std::swap(next[i], next[n - i]);
         bool const keep_all = seed % 2 == 1;
         bool const is_tight = seed % 4 >= 2;
-        detail::range_sets sets(n, is_tight ? 20 + roll.below(60) : 1'000'000);
-        step_id expected = n, stop = seed % 5 == 0 ? roll.below(n) : 0;
+        detail::range_sets sets(n, is_tight ? 20 + pick.below(60) : 1'000'000);
+        step_id expected = n, stop = seed % 5 == 0 ? pick.below(n) : 0;
         detail::find_unreached(g, next, sets, keep_all, [&](step_id t, ranges const& now, step_id known) {
             REQUIRE(t == --expected);
             CHECK((known == no_step || is_tight));

@@ -2,7 +2,7 @@
 #include <sublet/analysis/flatten.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_tree.hpp"
 
@@ -301,7 +301,7 @@ TEST_CASE(
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_tree const t = draw_tree(pick);
         auto const values = number_values(t.tree());
         std::vector<ids> alias_of;
@@ -392,7 +392,7 @@ TEST_CASE("of random trees, each step with bodies touches what a walk through it
     std::size_t captured = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
         // By program, by value: names of the outer value at each level, followed outwards one touch at a

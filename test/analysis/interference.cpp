@@ -2,7 +2,7 @@
 #include <sublet/analysis/interference.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
@@ -208,7 +208,7 @@ TEST_CASE("random control flow: two values interfere if and only if they occupy 
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         flow_limits const limits{.nodes = 9, .values = 9};
         auto const p = (seed % 3 == 0 ? draw_ssa(pick, limits) : draw_flow(pick, limits)).program();
         finds(flow_oracle(p).interference(), p);
@@ -219,7 +219,7 @@ TEST_CASE("more values that are written again than one stripe of bits takes")
 {
     for (unsigned seed = 0; seed != 6; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::uint32_t const values = 150;
         auto const p = flow(1, values, no_successors, [&](node_id, effect_sink& s) {
             for (int step = 0; step != 200; ++step, s.next_step()) {
@@ -248,7 +248,7 @@ TEST_CASE("random live ranges, with holes or without, and the relation itself: t
 {
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::vector<ranges> lives(pick.below(seed % 10 == 0 ? 90 : 12));
         for (ranges& all : lives)
             for (std::uint32_t at = pick.below(12), k = pick.below(seed % 2 == 0 ? 2 : 5); k != 0; --k) {
@@ -325,7 +325,7 @@ struct meetings {
 };
 
 /// Values that come and go; one in `again` comes back, none if that is 0.
-meetings draw_meetings(dice& pick, std::uint32_t values, std::uint32_t crowd, std::uint32_t again)
+meetings draw_meetings(random_source& pick, std::uint32_t values, std::uint32_t crowd, std::uint32_t again)
 {
     meetings result;
     ids present, gone;
@@ -420,7 +420,7 @@ TEST_CASE("random meetings: each pair is found once, however often it meets, and
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::uint32_t const crowd = 1 + pick.below(seed % 2 == 0 ? 4 : 40); // sparse, or dense
         meetings const walk = draw_meetings(pick, pick.below(seed % 4 == 0 ? 900 : 90), crowd, seed % 3);
         std::size_t values = 0;

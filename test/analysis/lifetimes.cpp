@@ -2,7 +2,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 
 #include <doctest/doctest.h>
@@ -327,8 +327,8 @@ TEST_CASE("views that run in a circle are refused, also those that lead into one
     CHECK_THROWS_WITH_AS(classes_of({1, 0}), "sublet: views run in a circle", sublet::precondition_error);
     CHECK_THROWS_WITH_AS(classes_of({1, 2, 1}), "sublet: views run in a circle", sublet::precondition_error);
     CHECK_THROWS_WITH_AS(classes_of({0}), "sublet: a value is a view of itself", sublet::precondition_error);
-    for (value_id nobody : {2u, 5u})
-        CHECK_THROWS_WITH_AS(classes_of({nobody, no_value}),
+    for (value_id out_of_range : {2u, 5u})
+        CHECK_THROWS_WITH_AS(classes_of({out_of_range, no_value}),
                              "sublet: alias_of names a value that does not exist",
                              sublet::precondition_error);
 }

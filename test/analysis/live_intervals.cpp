@@ -4,7 +4,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "random_flow.hpp"
@@ -59,7 +59,7 @@ live_range_lists by_definition(snapshot const& p, ids const& order)
     return {live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()), first, all};
 }
 
-void shuffle(dice& pick, ids& order)
+void shuffle(random_source& pick, ids& order)
 {
     for (std::uint32_t i = 1; i < order.size(); ++i) std::swap(order[i], order[pick.below(i + 1)]);
 }
@@ -139,7 +139,7 @@ TEST_CASE("without branches the ranges are the lifetimes")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         auto const nodes = 1 + pick.below(10), values = 1 + pick.below(10);
         std::vector<ids> next(nodes), uses(nodes), defs(nodes);
         for (node_id n = 0; n + 1 < nodes; ++n) next[n] = {n + 1};
@@ -182,7 +182,7 @@ TEST_CASE("random programs in random orders: the ranges are those of the definit
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
         ids order = loop_contiguous_order(p.graph());
         if (pick.below(4) != 0) shuffle(pick, order);
@@ -199,7 +199,7 @@ TEST_CASE("random programs in strict SSA form: one pass finds the same, and is a
     std::size_t in_one_pass = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         flow_limits limits;
         limits.is_reducible = pick.below(2) == 0;
         snapshot const p = draw_ssa(pick, limits).program();
@@ -223,7 +223,7 @@ TEST_CASE("random programs of one definition a value: one pass is refused, or ri
     std::size_t in_one_pass = 0, not_strict = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.is_reducible = pick.below(4) != 0});
         if (f.values != 0) // a use anywhere
             f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))].steps[0].uses.push_back(

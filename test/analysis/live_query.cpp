@@ -2,7 +2,7 @@
 #include <sublet/analysis/live_query.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
@@ -183,7 +183,7 @@ TEST_CASE("random programs in strict SSA form: the answers are those of the defi
     std::size_t irreducible = 0, with_several_trees = 0;
     for (unsigned seed = 0; seed != rounds(10'000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_flow const f = draw_ssa(pick, {.nodes = 16});
         snapshot const p = f.program();
         liveness_tables const known = walked_liveness(p);
@@ -212,7 +212,7 @@ TEST_CASE("random programs in strict SSA form: the answers are those that merge 
 {
     for (unsigned seed = 0; seed != rounds(10'000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_ssa(pick, {.nodes = 16, .is_reached = true}).program();
         merge_sets const other(p);
         live_query const live(p);
@@ -230,7 +230,7 @@ TEST_CASE("uses may come and go while the edges stay")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 16});
         live_query const live(f.program());
         for (int edit = 0; edit != 4; ++edit) {
@@ -312,7 +312,7 @@ TEST_CASE("random programs: each touch is listed once under its value, in the or
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
         def_use_chains const chains = def_use(p);
         for (value_id v = 0; v != p.values(); ++v) {

@@ -2,7 +2,7 @@
 #include <sublet/analysis/liveness.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
 #include "../random_flow.hpp"
@@ -232,7 +232,7 @@ TEST_CASE("stored partly as bits and partly as lists, random sets are those of t
     unsigned mixed = 0;
     for (unsigned seed = 0; seed != 15; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick, {.nodes = 400, .values = 500, .steps = 3}).program();
         liveness_tables const truth = solved_liveness(p);
         live_sets const live = liveness(p, {.dense_words = 0});
@@ -267,7 +267,7 @@ std::vector<node_id> ascending(snapshot const& p)
     return order;
 }
 
-live_range_lists lives_of(snapshot const& p, std::vector<value_role> const& role)
+live_range_lists live_ranges_of(snapshot const& p, std::vector<value_role> const& role)
 {
     auto const order = ascending(p);
     return without_frame(p, framed_lives(p, role, order, operand_end::held), order);
@@ -292,7 +292,7 @@ TEST_CASE("an input is there at the first step, and an output to the end of each
     f.nodes[1].steps.resize(2);
     f.nodes[0].steps[0].defs = {1};
     f.nodes[2].steps[0].defs = {1};
-    live_range_lists const lives = lives_of(f.program(), {value_role::input, value_role::output});
+    live_range_lists const lives = live_ranges_of(f.program(), {value_role::input, value_role::output});
     CHECK(ranges_of(lives, 0) == std::vector<live_range>{{0, 1}});
     CHECK(ranges_of(lives, 1) == std::vector<live_range>{{0, 5}}); // over 2 it is written anew
     CHECK(lives.positions() == 5);
@@ -314,10 +314,10 @@ TEST_CASE("an output is there wherever a loop that cannot be left may be stopped
     random_flow f = chain(3, 1); // 0: def -> 1 <-> 2
     f.nodes[0].steps[0].defs = {0};
     f.nodes[2].successors = {1};
-    CHECK(ranges_of(lives_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
-    CHECK(ranges_of(lives_of(f.program(), {value_role::intermediate}), 0) == std::vector<live_range>{{0, 1}});
+    CHECK(ranges_of(live_ranges_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
+    CHECK(ranges_of(live_ranges_of(f.program(), {value_role::intermediate}), 0) == std::vector<live_range>{{0, 1}});
     f.nodes[1].successors = {2, 0}; // and all of it may go round: still nobody leaves
-    CHECK(ranges_of(lives_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
+    CHECK(ranges_of(live_ranges_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
 }
 
 TEST_CASE("an operand that is handed over is not there at the step that may overwrite it")
@@ -363,13 +363,13 @@ TEST_CASE("what is read before it is written is told by value, with the step")
 
 TEST_CASE("a program of nothing has no ranges, and a dead node's values have")
 {
-    CHECK(lives_of(snapshot(), {}).values() == 0);
+    CHECK(live_ranges_of(snapshot(), {}).values() == 0);
     random_flow f = chain(2, 1);
     f.nodes[0].successors = {};
     f.nodes[1].steps[0].defs = {0};
     f.nodes[1].steps.resize(2);
     f.nodes[1].steps[1].uses = {0};
-    CHECK(ranges_of(lives_of(f.program(), {{}}), 0) == std::vector<live_range>{{1, 3}});
+    CHECK(ranges_of(live_ranges_of(f.program(), {{}}), 0) == std::vector<live_range>{{1, 3}});
 }
 
 TEST_CASE("the ranges are what a search along the steps finds, in any flow and order, with any roles")
@@ -377,7 +377,7 @@ TEST_CASE("the ranges are what a search along the steps finds, in any flow and o
     std::size_t ranges = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_flow f = pick.below(2) == 0 ? draw_flow(pick) : draw_ssa(pick);
         std::vector<value_role> role(f.values);
         for (auto& r : role)
@@ -531,7 +531,7 @@ TEST_CASE("whatever is stored how, it comes out as it went in")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         auto const values = 1 + pick.below(200), some = 1 + pick.below(8), bits = pick.below(4);
         sets in(4), out(4);
         std::set<value_id> is_bit;

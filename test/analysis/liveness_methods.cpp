@@ -2,7 +2,7 @@
 #include <sublet/analysis/detail/liveness_methods.hpp>
 
 #include "../dense_lists.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
 
@@ -123,7 +123,7 @@ TEST_CASE("of any program the lists are those of their definitions")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
         crossing_values const cross = crossing(p);
 
@@ -257,7 +257,7 @@ TEST_CASE("on random strict programs, unreached nodes with edges anywhere among 
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 9, .values = 9, .steps = 2});
         auto const reached = static_cast<std::uint32_t>(f.nodes.size());
         f.nodes.resize(reached + pick.below(5)); // nothing leads there but from each other
@@ -359,7 +359,7 @@ TEST_CASE("on random programs the lists are those of the equations, but for what
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
         std::size_t const most = pick.below(3) == 0 ? all_of_them : pick.below(12);
         liveness_tables const truth = solved_liveness(p);
@@ -463,7 +463,7 @@ TEST_CASE("on random programs the sets are those of the equations, more values t
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p =
             (seed % 10 == 0 ? draw_flow(pick, {.nodes = 30, .values = 300, .steps = 4}) : draw_flow(pick))
                 .program();

@@ -2,7 +2,7 @@
 #include <sublet/analysis/versions.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
 #include "../random_tasks.hpp"
@@ -73,8 +73,8 @@ TEST_CASE("a program that needs no versions comes back as it is, whatever its or
 {
     for (std::uint32_t seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, {.views = 30, .in_place = 40, .shuffled = seed % 2 == 0});
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, {.views = 30, .in_place = 40, .shuffled = seed % 2 == 0});
         auto const p = tasks.program();
         auto const made =
             versions_of(p, {.role = tasks.role, .alias_of = tasks.alias_of, .same_storage = true});
@@ -285,9 +285,9 @@ TEST_CASE("names that keep their storage or not: every order reads what the list
     std::size_t handoffs = 0, splits = 0, views_again = 0;
     for (std::uint32_t seed = 0; seed != rounds(15000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         unsigned const many = seed % 4 == 0 ? 12 : 5;
-        random_names const names = draw_names(roll, {.nodes = many,
+        random_names const names = draw_names(pick, {.nodes = many,
                                                      .names = 6,
                                                      .same = seed % 3 == 0 ? 0u : 30u,
                                                      .views = seed % 2 == 0 ? 0u : 40u,
@@ -299,7 +299,7 @@ TEST_CASE("names that keep their storage or not: every order reads what the list
         REQUIRE(!made.violation);
         dependence_graph const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
         REQUIRE(!g.violation);
-        for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, roots_of(made), roll);
+        for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, roots_of(made), pick);
         handoffs += made.handoffs.size();
         splits += made.value_of.size() - names.values();
         for (std::size_t v = names.values(); v != made.value_of.size(); ++v)
@@ -326,8 +326,8 @@ TEST_CASE("numbers, names and views of versions fit each other")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_names const names = draw_names(roll, {});
+        random_source pick{std::mt19937(seed)};
+        random_names const names = draw_names(pick, {});
         auto const made = versions_of(names.program(), version_options_of(names));
         REQUIRE(!made.violation);
         snapshot const p = names.program();
@@ -477,17 +477,17 @@ TEST_CASE("touches of one storage run as listed, and nothing waits without need"
     std::size_t needed = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(14), .early = 0, .given = 0});
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 0, .given = 0});
         snapshot const p = tasks.program();
         auto const steps = static_cast<step_id>(p.steps());
-        unsigned const storages = 1 + roll.below(3);
+        unsigned const storages = 1 + pick.below(3);
         std::vector<buffer_id> storage_of;
         std::vector<unsigned char> is_written;
         for (value_id v = 0; v != p.values(); ++v) {
-            buffer_id const b = roll.below(storages + 1);
+            buffer_id const b = pick.below(storages + 1);
             storage_of.push_back(b == storages ? no_buffer : b);
-            is_written.push_back(roll.below(3) != 0);
+            is_written.push_back(pick.below(3) != 0);
         }
         auto const handoffs = storage_order(p, storages, storage_of, is_written);
         sharing_rule const data(tasks), all(tasks, handoffs);

@@ -2,7 +2,7 @@
 #include <sublet/checking/check_plan.hpp>
 
 #include "../concurrent_oracle.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ using namespace sublet;
 
 /// Offsets that somebody might choose who knows half of it: views lie where they have to, results often over
 /// operands, and about every second class where nothing speaks against it.
-memory_plan arbitrary_plan(dice& roll, random_tasks const& tasks, byte_count arena, sharing_rule const& rule,
+memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_count arena, sharing_rule const& rule,
                            std::vector<handoff> handoffs)
 {
     memory_plan plan;
@@ -49,13 +49,13 @@ memory_plan arbitrary_plan(dice& roll, random_tasks const& tasks, byte_count are
                     return true;
             return false;
         };
-        where[v] = 8 * roll.below(cells);
-        if (roll.below(10) < 8)
+        where[v] = 8 * pick.below(cells);
+        if (pick.below(10) < 8)
             for (unsigned tries = 0; tries != 30 && clashes(where[v]); ++tries)
-                where[v] = 8 * roll.below(cells);
+                where[v] = 8 * pick.below(cells);
         for (auto const& task : tasks.tasks)
             for (auto [in, out] : task.pairs)
-                if (out == v && is_planned[rule.root[in]] && roll.below(10) < 6)
+                if (out == v && is_planned[rule.root[in]] && pick.below(10) < 6)
                     where[v] = where[rule.root[in]];
     }
     for (value_id v = 0; v != tasks.values(); ++v) {
@@ -71,31 +71,31 @@ memory_plan arbitrary_plan(dice& roll, random_tasks const& tasks, byte_count are
 }
 
 /// Some, and without a circle.
-std::vector<handoff> draw_handoffs(dice& roll, random_tasks const& tasks, unsigned most)
+std::vector<handoff> draw_handoffs(random_source& pick, random_tasks const& tasks, unsigned most)
 {
     std::vector<handoff> drawn;
     auto const n = static_cast<std::uint32_t>(tasks.tasks.size());
-    for (unsigned i = roll.below(most + 1); i != 0; --i) {
+    for (unsigned i = pick.below(most + 1); i != 0; --i) {
         handoff h;
-        h.from = roll.below(n);
-        h.to = roll.below(n);
+        h.from = pick.below(n);
+        h.to = pick.below(n);
         if (h.from != h.to && !sharing_rule(tasks, drawn).before[h.to][h.from]) drawn.push_back(h);
     }
     return drawn;
 }
 
-random_tasks_shape small_shape(dice& roll)
+random_tasks_shape small_shape(random_source& pick)
 {
     random_tasks_shape shape;
-    shape.tasks = 1 + roll.below(8);
-    shape.back = roll.below(3) == 0 ? 3 : 0;
-    shape.edges = roll.below(2) * 30;
-    shape.early = roll.below(3) * 15;
-    shape.views = roll.below(3) * 12;
-    shape.pools = 1 + roll.below(2);
+    shape.tasks = 1 + pick.below(8);
+    shape.back = pick.below(3) == 0 ? 3 : 0;
+    shape.edges = pick.below(2) * 30;
+    shape.early = pick.below(3) * 15;
+    shape.views = pick.below(3) * 12;
+    shape.pools = 1 + pick.below(2);
     shape.sizes = 3;
-    shape.in_place = roll.below(3) * 25;
-    shape.shuffled = roll.below(2) == 0;
+    shape.in_place = pick.below(3) * 25;
+    shape.shuffled = pick.below(2) == 0;
     return shape;
 }
 
@@ -106,11 +106,11 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
     std::size_t sound = 0, wrong = 0, harmless = 0, taken_over = 0, handed_on = 0;
     for (std::uint32_t seed = 0; seed != rounds(20'000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, small_shape(roll));
-        auto const handoffs = draw_handoffs(roll, tasks, 2);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, small_shape(pick));
+        auto const handoffs = draw_handoffs(pick, tasks, 2);
         sharing_rule const rule(tasks, handoffs);
-        memory_plan const plan = arbitrary_plan(roll, tasks, 8 * (4 + roll.below(9)), rule, handoffs);
+        memory_plan const plan = arbitrary_plan(pick, tasks, 8 * (4 + pick.below(9)), rule, handoffs);
         concurrent_oracle const oracle(tasks, plan);
 
         // Nobody sees these go wrong.
@@ -123,7 +123,7 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
                     bool const both_given = rule.is_given[rule.root[u]] && rule.is_given[rule.root[v]];
                     is_forbidden_anyway = is_forbidden_anyway || both_dead || both_given;
                 }
-        bool const is_corrupted = oracle.corrupts();
+        bool const is_corrupted = oracle.has_corruption();
         auto const verdict = check_concurrent_plan(tasks.program(), plan, tasks.options());
         CHECK(verdict.has_value() == (is_corrupted || is_forbidden_anyway));
         harmless += is_forbidden_anyway && !is_corrupted;
@@ -138,7 +138,7 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
         plan_options strict = tasks.options();
         strict.in_place = false;
         auto const without = check_concurrent_plan(tasks.program(), plan, strict);
-        CHECK(concurrent_oracle(tasks, plan, false).corrupts() == without.has_value());
+        CHECK(concurrent_oracle(tasks, plan, false).has_corruption() == without.has_value());
         taken_over += without.has_value();
         memory_plan unordered = plan;
         unordered.handoffs.clear();
@@ -157,17 +157,17 @@ TEST_CASE("on larger programs the checker refuses what the rule forbids")
     std::size_t sound = 0, wrong = 0;
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks_shape shape = small_shape(roll);
-        shape.tasks = 20 + roll.below(60);
+        random_source pick{std::mt19937(seed)};
+        random_tasks_shape shape = small_shape(pick);
+        shape.tasks = 20 + pick.below(60);
         shape.sizes = 8;
         shape.in_place = 0;
-        random_tasks tasks = draw_tasks(roll, shape);
+        random_tasks tasks = draw_tasks(pick, shape);
         bool const has_mixed_views = seed % 4 == 0;
-        if (has_mixed_views) mix_views(roll, tasks);
-        auto const handoffs = draw_handoffs(roll, tasks, 1);
+        if (has_mixed_views) mix_views(pick, tasks);
+        auto const handoffs = draw_handoffs(pick, tasks, 1);
         sharing_rule const rule(tasks, handoffs);
-        memory_plan const plan = arbitrary_plan(roll, tasks, 8 * (200 + roll.below(4000)), rule, handoffs);
+        memory_plan const plan = arbitrary_plan(pick, tasks, 8 * (200 + pick.below(4000)), rule, handoffs);
         concurrent_oracle const oracle(tasks, plan);
         bool is_forbidden = false;
         for (value_id v = 0; v != tasks.values(); ++v)

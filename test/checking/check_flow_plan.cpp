@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_nodes.hpp"
 #include "flow_walks.hpp"
 
@@ -45,13 +45,13 @@ public:
     bool has_clash() const
     {
         for (value_id v = 0; v != root_.size(); ++v)
-            if (plan_.buffer_of[v] != no_buffer && is_spoilt_when_read(v)) return true;
+            if (plan_.buffer_of[v] != no_buffer && is_clobbered_at_use(v)) return true;
         return false;
     }
 
 private:
-    enum state { nothing, right, spoilt };
-    bool is_upon(value_id a, value_id b) const
+    enum state { nothing, right, clobbered };
+    bool shares_bytes(value_id a, value_id b) const
     {
         if (plan_.buffer_of[a] == no_buffer || plan_.buffer_of[b] == no_buffer || root_[a] == root_[b])
             return false;
@@ -59,19 +59,19 @@ private:
         return x.pool == y.pool && x.offset < y.offset + f_.bytes[root_[b]] &&
                y.offset < x.offset + f_.bytes[root_[a]];
     }
-    bool is_spoilt_when_read(value_id v) const
+    bool is_clobbered_at_use(value_id v) const
     {
         snapshot const& p = f_.program;
         std::vector<std::vector<bool>> is_seen(p.nodes(), std::vector<bool>(3));
         std::vector<std::pair<node_id, state>> open;
-        auto arrive = [&](node_id n, state now) {
+        auto propagate = [&](node_id n, state now) {
             if (!is_seen[n][now]) open.push_back({n, now});
             is_seen[n][now] = true;
         };
         state first = is_given(f_.role[v]) ? right : nothing;
         for (value_id w = 0; w != root_.size(); ++w)
-            if (first == right && is_given(f_.role[w]) && is_upon(v, w)) first = spoilt;
-        arrive(0, first);
+            if (first == right && is_given(f_.role[w]) && shares_bytes(v, w)) first = clobbered;
+        propagate(0, first);
         while (!open.empty()) {
             auto [n, now] = open.back();
             open.pop_back();
@@ -80,24 +80,24 @@ private:
                 for (touch t : p.touches(s)) {
                     if (t.value != v) continue;
                     if (t.kind == touch::access::def) is_written = true;
-                    else if (now == spoilt) return true;
+                    else if (now == clobbered) return true;
                     else is_held = is_held || t.kind == touch::access::use;
                 }
-                bool is_hit = false;
+                bool is_clobbered = false;
                 for (touch t : p.touches(s))
-                    if (t.kind == touch::access::def && is_upon(v, t.value)) {
-                        is_hit = true;
+                    if (t.kind == touch::access::def && shares_bytes(v, t.value)) {
+                        is_clobbered = true;
                         if (is_written || (is_held && !may_take(s, v, t.value))) return true;
                     }
                 if (is_written) now = right;
-                else if (is_hit && now == right) now = spoilt;
+                else if (is_clobbered && now == right) now = clobbered;
             }
             auto const next = p.successors(n);
             bool is_read = false;
             for (edge_use u : p.edge_uses()) is_read = is_read || (u.pred == n && u.value == v);
             if (has_role(f_.role[v], value_role::output)) is_read = is_read || !leads_out(n) || next.empty();
-            if (is_read && now == spoilt) return true;
-            for (node_id s : next) arrive(s, now);
+            if (is_read && now == clobbered) return true;
+            for (node_id s : next) propagate(s, now);
         }
         return false;
     }
@@ -195,9 +195,9 @@ TEST_CASE("inputs lie apart if one is read, and outputs are whole wherever the p
     std::vector<value_role> const role{value_role::output, value_role::intermediate};
     snapshot const out = program_of(2, {{{1, 2}, {}, {0}}, {{}, {}, {1}}, {{}, {}, {}}});
     CHECK(check_flow_plan(out, plan_of({0, 0}), {.bytes = 64, .role = role}));
-    snapshot const endless = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
-    CHECK(check_flow_plan(endless, plan_of({0, 0}), {.bytes = 64, .role = role}));
-    CHECK_FALSE(check_flow_plan(endless, plan_of({0, 64}), {.bytes = 64, .role = role}));
+    snapshot const infinite_loop = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
+    CHECK(check_flow_plan(infinite_loop, plan_of({0, 0}), {.bytes = 64, .role = role}));
+    CHECK_FALSE(check_flow_plan(infinite_loop, plan_of({0, 64}), {.bytes = 64, .role = role}));
 }
 
 TEST_CASE("a view that reads its value leaves it whole, and is lost with it")
@@ -259,7 +259,7 @@ TEST_CASE("it finds what enumerating the states of all paths finds, in sound pla
     std::size_t sound = 0, moved = 0, faulty = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         flow_program f = draw_flow_program(pick);
         f.options.pinned = no_offset;
         f.options.alignment = byte_count{1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_placement.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../printed.hpp"
 #include "../random_placements.hpp"
@@ -267,12 +267,12 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
 {
     unsigned right = 0, wrong = 0;
     for (unsigned seed = 0; seed != rounds(20'000); ++seed) {
-        dice roll{std::mt19937{seed}};
-        placement_problem const problem = draw_placement(roll, draw_placement_shape(roll));
+        random_source pick{std::mt19937{seed}};
+        placement_problem const problem = draw_placement(pick, draw_placement_shape(pick));
         placement_oracle const oracle(problem);
         std::vector<std::size_t> order;
         for (std::size_t g = 0; g != oracle.groups.size(); ++g)
-            order.insert(order.begin() + roll.below(static_cast<unsigned>(g) + 1), g);
+            order.insert(order.begin() + pick.below(static_cast<unsigned>(g) + 1), g);
         auto const origin = oracle.stacked(order);
         std::vector<byte_count> offset(problem.buffers.size(), no_offset);
         if (origin.size() != order.size()) continue;
@@ -308,11 +308,11 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
         };
         agree();
         for (unsigned damage = 0; damage != 3; ++damage) { // one after the other
-            byte_count& one = offset[roll.below(static_cast<unsigned>(offset.size()))];
-            unsigned const how = roll.below(8);
+            byte_count& one = offset[pick.below(static_cast<unsigned>(offset.size()))];
+            unsigned const how = pick.below(8);
             if (how == 0) one = one == no_offset ? 0 : no_offset;
             else if (one != no_offset)
-                one = roll.below(2) == 0 ? one + how : one - smaller<byte_count>(one, how);
+                one = pick.below(2) == 0 ? one + how : one - smaller<byte_count>(one, how);
             agree();
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
@@ -666,7 +666,7 @@ TEST_CASE("endless is what a search from each node finds")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_flow const f = draw_flow(pick);
         node_ends const ends = ends_of(f);
         for (node_id n = 0; n != f.nodes.size(); ++n) {
@@ -773,7 +773,7 @@ TEST_CASE("the read found is the first by position, then value, of those that a 
     std::size_t undefined = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_flow const f = pick.below(2) == 0 ? draw_flow(pick) : draw_ssa(pick);
         std::vector<value_role> role(f.values);
         for (auto& r : role)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../view_sizes.hpp"
 
 #include <doctest/doctest.h>
@@ -24,23 +24,23 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 
-enum class deed { use, early_use, use_at_end, def };
+enum class touch_kind { use, early_use, use_at_end, def };
 
 struct touched {
     value_id value;
-    deed how;
+    touch_kind how;
 };
 
 /// What happens at a position, and which node's which step it is.
-struct moment_of_time {
+struct scheduled_step {
     node_id node = 0;
     std::vector<touched> touches = {};
     std::vector<std::pair<value_id, value_id>> in_place = {};
 };
 
 /// A program written in the order of its positions, with options as tables, and a plan for it.
-struct scene {
-    std::vector<moment_of_time> steps;
+struct plan_case {
+    std::vector<scheduled_step> steps;
     std::vector<edge_use> edge_uses;
     std::vector<node_id> order;
     std::vector<byte_count> bytes, alignment, pinned;
@@ -63,14 +63,14 @@ struct scene {
         };
         return flow(order.size(), values(), onwards, [&](node_id n, effect_sink& sink) {
             bool is_first = true;
-            for (moment_of_time const& step : steps) {
+            for (scheduled_step const& step : steps) {
                 if (step.node != n) continue;
                 if (!is_first) sink.next_step();
                 is_first = false;
                 for (touched t : step.touches)
-                    if (t.how == deed::use) sink.use(t.value);
-                    else if (t.how == deed::early_use) sink.use_early(t.value);
-                    else if (t.how == deed::def) sink.def(t.value);
+                    if (t.how == touch_kind::use) sink.use(t.value);
+                    else if (t.how == touch_kind::early_use) sink.use_early(t.value);
+                    else if (t.how == touch_kind::def) sink.def(t.value);
                 for (auto [in, out] : step.in_place) sink.may_overwrite(in, out);
             }
             for (edge_use u : edge_uses)
@@ -92,15 +92,15 @@ struct scene {
     }
 };
 
-class judge {
+class plan_oracle {
 public:
-    explicit judge(scene const& s) : s_(s), at_(s.steps)
+    explicit plan_oracle(plan_case const& s) : s_(s), at_(s.steps)
     {
         for (edge_use u : s.edge_uses) {
             std::size_t last = 0;
             for (std::size_t p = 0; p != at_.size(); ++p)
                 if (at_[p].node == u.pred) last = p;
-            at_[last].touches.push_back({u.value, deed::use_at_end});
+            at_[last].touches.push_back({u.value, touch_kind::use_at_end});
         }
     }
 
@@ -120,17 +120,17 @@ public:
         bool is_wanted = p == at_.size() && has_role(s_.role[v], value_role::output), is_there = given(v);
         bool is_wanted_after = false, is_written_here = false;
         if (p < at_.size()) {
-            is_wanted = is_wanted || touches(p, v, deed::use) || touches(p, v, deed::early_use);
-            is_wanted_after = touches(p, v, deed::use_at_end);
-            is_written_here = touches(p, v, deed::def);
+            is_wanted = is_wanted || touches(p, v, touch_kind::use) || touches(p, v, touch_kind::early_use);
+            is_wanted_after = touches(p, v, touch_kind::use_at_end);
+            is_written_here = touches(p, v, touch_kind::def);
         }
-        for (std::size_t q = 0; q < p; ++q) is_there = is_there || touches(q, v, deed::def);
+        for (std::size_t q = 0; q < p; ++q) is_there = is_there || touches(q, v, touch_kind::def);
         return (is_wanted && !is_there) || (is_wanted_after && !is_there && !is_written_here);
     }
     bool is_defined_anywhere(value_id v) const
     {
         for (std::size_t q = 0; q != at_.size(); ++q)
-            if (touches(q, v, deed::def)) return true;
+            if (touches(q, v, touch_kind::def)) return true;
         return false;
     }
     std::optional<std::size_t> first_undefined() const
@@ -164,10 +164,10 @@ public:
         bool needed = any_is(r, value_role::output) || (begun && p == 0);
         for (value_id v : members(r))
             for (std::size_t q = 0; q != at_.size(); ++q) {
-                begun = begun || (q <= p && touches(q, v, deed::def));
-                needed = needed || (q >= p && (touches(q, v, deed::def) || touches(q, v, deed::use) ||
-                                               touches(q, v, deed::use_at_end)));
-                needed = needed || (q > p && touches(q, v, deed::early_use));
+                begun = begun || (q <= p && touches(q, v, touch_kind::def));
+                needed = needed || (q >= p && (touches(q, v, touch_kind::def) || touches(q, v, touch_kind::use) ||
+                                               touches(q, v, touch_kind::use_at_end)));
+                needed = needed || (q > p && touches(q, v, touch_kind::early_use));
             }
         return begun && needed;
     }
@@ -209,16 +209,16 @@ public:
     {
         if (!s_.in_place || in == out || p >= at_.size()) return false;
         for (auto [from, to] : at_[p].in_place) {
-            bool fits = root(from) == in && root(to) == out && touches(p, to, deed::def);
-            fits = fits && (touches(p, from, deed::use) || touches(p, from, deed::early_use));
+            bool fits = root(from) == in && root(to) == out && touches(p, to, touch_kind::def);
+            fits = fits && (touches(p, from, touch_kind::use) || touches(p, from, touch_kind::early_use));
             for (touched t : at_[p].touches)
                 if (root(t.value) == in)
-                    fits = fits && t.value == from && t.how != deed::def && t.how != deed::use_at_end;
+                    fits = fits && t.value == from && t.how != touch_kind::def && t.how != touch_kind::use_at_end;
             fits = fits && !any_is(in, value_role::output) && !any_is(out, value_role::input);
             for (value_id v : members(in)) fits = fits && s_.pinned[v] == no_offset;
             for (std::size_t q = p + 1; q < at_.size(); ++q) {
                 fits = fits && !is_alive(in, q);
-                for (value_id v : members(in)) fits = fits && !touches(q, v, deed::early_use);
+                for (value_id v : members(in)) fits = fits && !touches(q, v, touch_kind::early_use);
             }
             for (std::size_t q = 0; q < p; ++q) fits = fits && !is_alive(out, q);
             fits = fits && buffer(in)->offset == buffer(out)->offset && s_.bytes[out] <= s_.bytes[in];
@@ -274,11 +274,11 @@ public:
     bool is_moved_write(value_id v, std::size_t p) const
     {
         std::size_t versions = given(v) ? 1 : 0;
-        for (moment_of_time const& m : at_)
-            for (touched t : m.touches) versions += t.value == v && t.how == deed::def;
-        if (p >= at_.size() || versions < 2 || !touches(p, v, deed::def)) return false;
+        for (scheduled_step const& m : at_)
+            for (touched t : m.touches) versions += t.value == v && t.how == touch_kind::def;
+        if (p >= at_.size() || versions < 2 || !touches(p, v, touch_kind::def)) return false;
         for (std::size_t q = 0; q != at_.size(); ++q)
-            for (deed how : {deed::use, deed::early_use, deed::def, deed::use_at_end})
+            for (touch_kind how : {touch_kind::use, touch_kind::early_use, touch_kind::def, touch_kind::use_at_end})
                 if (q != p && touches(q, v, how) && (q < p) != (in_program(q) < in_program(p))) return true;
         return false;
     }
@@ -344,7 +344,7 @@ private:
     {
         return has_role(s_.role[v], value_role::input) || has_role(s_.role[v], value_role::external);
     }
-    bool touches(std::size_t p, value_id v, deed how) const
+    bool touches(std::size_t p, value_id v, touch_kind how) const
     {
         for (touched t : at_[p].touches)
             if (t.value == v && t.how == how) return true;
@@ -361,13 +361,13 @@ private:
         return is_contested(w.pool, w.begin, w.position);
     }
 
-    scene const& s_;
-    std::vector<moment_of_time> at_;
+    plan_case const& s_;
+    std::vector<scheduled_step> at_;
 };
 
-class dice {
+class random_source {
 public:
-    explicit dice(unsigned seed) : pick_(seed) {}
+    explicit random_source(unsigned seed) : pick_(seed) {}
     std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(pick_() % n); }
     bool chance(unsigned percent) { return pick_() % 100 < percent; }
 
@@ -375,87 +375,87 @@ private:
     std::mt19937 pick_;
 };
 
-scene random_scene(dice& roll)
+plan_case random_plan_case(random_source& pick)
 {
-    scene s;
-    std::size_t const values = 1 + roll.below(6), nodes = roll.below(6);
-    for (node_id n = 0; n != nodes; ++n) s.order.insert(s.order.begin() + roll.below(n + 1), n);
+    plan_case s;
+    std::size_t const values = 1 + pick.below(6), nodes = pick.below(6);
+    for (node_id n = 0; n != nodes; ++n) s.order.insert(s.order.begin() + pick.below(n + 1), n);
 
     std::array const roles{value_role::input, value_role::output, value_role::external, value_role::state,
                            value_role::input | value_role::output};
     std::vector<bool> is_there(values), is_spent(values);
     for (value_id v = 0; v != values; ++v) {
-        s.role.push_back(roll.chance(75) ? value_role::intermediate : roles[roll.below(roles.size())]);
+        s.role.push_back(pick.chance(75) ? value_role::intermediate : roles[pick.below(roles.size())]);
         is_there[v] = is_given(s.role[v]);
-        s.bytes.push_back(roll.chance(3) ? no_size : roll.chance(5) ? 0 : 1 + roll.below(3));
-        s.alignment.push_back(roll.chance(80) ? 1 : 1 + roll.below(3));
-        s.pool.push_back(roll.chance(10) ? 1 : 0);
-        s.pinned.push_back(roll.chance(4) ? roll.below(8) : no_offset);
-        s.eligible.push_back(!roll.chance(3));
+        s.bytes.push_back(pick.chance(3) ? no_size : pick.chance(5) ? 0 : 1 + pick.below(3));
+        s.alignment.push_back(pick.chance(80) ? 1 : 1 + pick.below(3));
+        s.pool.push_back(pick.chance(10) ? 1 : 0);
+        s.pinned.push_back(pick.chance(4) ? pick.below(8) : no_offset);
+        s.eligible.push_back(!pick.chance(3));
         s.alias_of.push_back(no_value);
         // Up and down, but in no circle: odd values view even ones above or below them.
-        if (v % 2 == 1 && roll.chance(25))
-            s.alias_of[v] = std::min(static_cast<value_id>(values - 1) / 2 * 2, 2 * roll.below(3));
-        if (v % 4 == 2 && roll.chance(15)) s.alias_of[v] = 0;
+        if (v % 2 == 1 && pick.chance(25))
+            s.alias_of[v] = std::min(static_cast<value_id>(values - 1) / 2 * 2, 2 * pick.below(3));
+        if (v % 4 == 2 && pick.chance(15)) s.alias_of[v] = 0;
     }
-    if (roll.chance(20)) s.pools.push_back({.capacity = 6 + roll.below(12), .alignment = 1 + roll.below(2)});
-    s.in_place = !roll.chance(10);
+    if (pick.chance(20)) s.pools.push_back({.capacity = 6 + pick.below(12), .alignment = 1 + pick.below(2)});
+    s.in_place = !pick.chance(10);
 
-    std::vector<std::vector<bool>> there_at_the_end(nodes);
+    std::vector<std::vector<bool>> defined_at_end(nodes);
     for (node_id n : s.order) {
-        for (std::size_t steps = 1 + roll.below(2); steps != 0; --steps) {
-            moment_of_time now{.node = n};
+        for (std::size_t steps = 1 + pick.below(2); steps != 0; --steps) {
+            scheduled_step now{.node = n};
             std::vector<value_id> in, out;
             for (value_id v = 0; v != values; ++v) {
                 if (is_spent[v]) continue;
-                if (is_there[v] ? roll.chance(40) : roll.chance(1)) {
-                    now.touches.push_back({v, roll.chance(25) ? deed::early_use : deed::use});
+                if (is_there[v] ? pick.chance(40) : pick.chance(1)) {
+                    now.touches.push_back({v, pick.chance(25) ? touch_kind::early_use : touch_kind::use});
                     in.push_back(v);
                 }
-                if (is_there[v] ? roll.chance(3) : roll.chance(40)) {
-                    now.touches.push_back({v, deed::def});
+                if (is_there[v] ? pick.chance(3) : pick.chance(40)) {
+                    now.touches.push_back({v, touch_kind::def});
                     out.push_back(v);
                 }
             }
             for (value_id from : in)
                 for (value_id to : out)
-                    if (roll.chance(80)) {
+                    if (pick.chance(80)) {
                         now.in_place.push_back({from, to});
-                        is_spent[from] = is_spent[from] || roll.chance(60);
+                        is_spent[from] = is_spent[from] || pick.chance(60);
                     }
-            if (roll.chance(5)) now.in_place.push_back({roll.below(values), roll.below(values)});
+            if (pick.chance(5)) now.in_place.push_back({pick.below(values), pick.below(values)});
             for (value_id v : out) is_there[v] = true;
-            there_at_the_end[n] = is_there;
+            defined_at_end[n] = is_there;
             s.steps.push_back(now);
         }
     }
     for (value_id v = 0; v != values; ++v)
-        if (has_role(s.role[v], value_role::output) && !is_there[v] && !roll.chance(5))
+        if (has_role(s.role[v], value_role::output) && !is_there[v] && !pick.chance(5))
             s.role[v] = value_role::intermediate;
-    for (unsigned tries = roll.below(2); nodes != 0 && tries != 0; --tries) {
-        node_id const pred = roll.below(nodes);
-        value_id const v = roll.below(values);
+    for (unsigned tries = pick.below(2); nodes != 0 && tries != 0; --tries) {
+        node_id const pred = pick.below(nodes);
+        value_id const v = pick.below(values);
         auto const later = std::find(s.order.begin(), s.order.end(), pred) + 1;
-        if (later == s.order.end() || !(there_at_the_end[pred][v] || roll.chance(5))) continue;
-        s.edge_uses.push_back({later[roll.below(static_cast<std::size_t>(s.order.end() - later))], pred, v});
+        if (later == s.order.end() || !(defined_at_end[pred][v] || pick.chance(5))) continue;
+        s.edge_uses.push_back({later[pick.below(static_cast<std::size_t>(s.order.end() - later))], pred, v});
     }
-    s.is_loop = nodes != 0 && roll.chance(5);
+    s.is_loop = nodes != 0 && pick.chance(5);
     std::sort(s.edge_uses.begin(), s.edge_uses.end(), [](edge_use a, edge_use b) { return a.node < b.node; });
     return s;
 }
 
 /// A plan as somebody might write who wants it right: classes whole, pins met, results over operands.
-memory_plan hopeful_plan(dice& roll, scene const& s)
+memory_plan guessed_plan(random_source& pick, plan_case const& s)
 {
-    judge const rules(s);
+    plan_oracle const rules(s);
     memory_plan plan;
     plan.order = s.order;
     plan.arena_bytes = {14, 14};
     std::vector<byte_count> where(s.values());
-    for (value_id v = 0; v != s.values(); ++v) where[v] = roll.below(11);
-    for (moment_of_time const& step : s.steps)
+    for (value_id v = 0; v != s.values(); ++v) where[v] = pick.below(11);
+    for (scheduled_step const& step : s.steps)
         for (auto [in, out] : step.in_place)
-            if (roll.chance(80)) where[rules.root(out)] = where[rules.root(in)];
+            if (pick.chance(80)) where[rules.root(out)] = where[rules.root(in)];
     for (value_id v = 0; v != s.values(); ++v)
         if (s.pinned[v] != no_offset) where[rules.root(v)] = s.pinned[v];
     for (value_id v = 0; v != s.values(); ++v) {
@@ -471,26 +471,26 @@ memory_plan hopeful_plan(dice& roll, scene const& s)
     return plan;
 }
 
-void break_something(dice& roll, memory_plan& plan)
+void mutate_plan(random_source& pick, memory_plan& plan)
 {
     std::size_t const values = plan.buffer_of.size();
-    switch (roll.below(9)) {
-    case 0: plan.buffer_of[roll.below(values)] = no_buffer; break;
-    case 1: plan.buffer_of[roll.below(values)] = roll.below(plan.buffers.size() + 1); break;
-    case 2: plan.arena_bytes[roll.below(2)] -= 1 + roll.below(8); break;
+    switch (pick.below(9)) {
+    case 0: plan.buffer_of[pick.below(values)] = no_buffer; break;
+    case 1: plan.buffer_of[pick.below(values)] = pick.below(plan.buffers.size() + 1); break;
+    case 2: plan.arena_bytes[pick.below(2)] -= 1 + pick.below(8); break;
     case 3: plan.arena_bytes.pop_back(); break;
     case 4:
         if (!plan.order.empty()) std::swap(plan.order.front(), plan.order.back());
         break;
     case 5:
-        if (!plan.buffers.empty()) plan.buffers[roll.below(plan.buffers.size())].pool ^= 1;
+        if (!plan.buffers.empty()) plan.buffers[pick.below(plan.buffers.size())].pool ^= 1;
         break;
     case 6:
-        if (!plan.buffers.empty()) plan.buffers[roll.below(plan.buffers.size())].offset = no_offset;
+        if (!plan.buffers.empty()) plan.buffers[pick.below(plan.buffers.size())].offset = no_offset;
         break;
     case 7: plan.order.clear(); break;
     default:
-        if (!plan.buffers.empty()) plan.buffers[roll.below(plan.buffers.size())].offset += 1;
+        if (!plan.buffers.empty()) plan.buffers[pick.below(plan.buffers.size())].offset += 1;
     }
 }
 
@@ -502,21 +502,21 @@ TEST_CASE("checker and byte watcher agree on each random plan, and each witness 
     std::array<std::size_t, static_cast<std::size_t>(fault::leads_back) + 1> found{}; // the last of a plan
     for (unsigned seed = 0; seed != rounds(20'000); ++seed) {
         CAPTURE(seed);
-        dice roll{seed};
-        scene s = random_scene(roll);
-        for (int tries = roll.chance(70) ? 8 : 1; tries != 0; --tries) {
-            s.plan = hopeful_plan(roll, s);
-            if (judge(s).is_sound()) break;
+        random_source pick{seed};
+        plan_case s = random_plan_case(pick);
+        for (int tries = pick.chance(70) ? 8 : 1; tries != 0; --tries) {
+            s.plan = guessed_plan(pick, s);
+            if (plan_oracle(s).is_sound()) break;
         }
-        if (roll.chance(35)) break_something(roll, s.plan);
+        if (pick.chance(35)) mutate_plan(pick, s.plan);
 
         snapshot const program = s.program();
         auto const verdict = check_plan(program, s.plan, s.options());
         CHECK(check_plan(program, s.plan, s.options()) == verdict);
-        CHECK(judge(s).is_sound() == !verdict);
+        CHECK(plan_oracle(s).is_sound() == !verdict);
         if (verdict) {
             CAPTURE(*verdict);
-            CHECK(judge(s).confirms(*verdict));
+            CHECK(plan_oracle(s).confirms(*verdict));
             ++found[static_cast<std::size_t>(verdict->what)];
             continue;
         }

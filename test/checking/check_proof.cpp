@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_placement.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -188,20 +188,20 @@ TEST_CASE("on random problems each proof is judged as by definition")
 {
     unsigned contradictions = 0, stacked = 0, impossible = 0, threaded = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
-        dice roll{std::mt19937{seed}};
-        auto shape = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        auto shape = draw_placement_shape(pick);
         shape.buffers = smaller(shape.buffers, 6u);
-        placement_problem problem = draw_placement(roll, shape);
-        if (roll.below(16) == 0) problem = draw_interlocking(roll, 2 + roll.below(3));
+        placement_problem problem = draw_placement(pick, shape);
+        if (pick.below(16) == 0) problem = draw_interlocking(pick, 2 + pick.below(3));
         std::ostringstream out;
         out << problem;
         std::string const literal = out.str();
         CAPTURE(seed);
         CAPTURE(literal);
         placement_oracle const oracle(problem);
-        std::vector<buffer_id> everybody;
+        std::vector<buffer_id> all_buffers;
         for (buffer_id b = 0; b != problem.buffers.size(); ++b)
-            if (oracle.group_of[b] != oracle.none) everybody.push_back(b);
+            if (oracle.group_of[b] != oracle.none) all_buffers.push_back(b);
         bool contradicts = false;
         for (auto const& g : oracle.groups) contradicts = contradicts || g.clashes;
 
@@ -211,26 +211,26 @@ TEST_CASE("on random problems each proof is judged as by definition")
             CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive + 1, at}) == refuted);
         }
         auto const lowest = oracle.lowest_stacking();
-        byte_count const height = lowest == oracle.never ? no_limit : static_cast<byte_count>(lowest);
+        byte_count const height = lowest == oracle.unplaceable ? no_limit : static_cast<byte_count>(lowest);
         impossible += height == no_limit;
         stacked += height != no_limit;
         proof_finding::outcome const found =
-            verdict(problem, {placement::proof::reason::exhausted, height, 0, everybody});
+            verdict(problem, {placement::proof::reason::exhausted, height, 0, all_buffers});
         if (oracle.can_be_threaded()) {
-            auto const limit = lowest == oracle.never ? 30 : lowest;
-            bool const is_threaded = oracle.tries(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
+            auto const limit = lowest == oracle.unplaceable ? 30 : lowest;
+            bool const is_threaded = oracle.offset_combinations(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
             if (is_threaded) CHECK(found == refuted);
             threaded += is_threaded;
         } else {
             CHECK(found == proved);
         }
         if (height != no_limit)
-            CHECK(verdict(problem, {placement::proof::reason::exhausted, height + 1, 0, everybody}) ==
+            CHECK(verdict(problem, {placement::proof::reason::exhausted, height + 1, 0, all_buffers}) ==
                   refuted);
-        for (buffer_id b : everybody) {
+        for (buffer_id b : all_buffers) {
             std::size_t const g = oracle.group_of[b];
             auto const origin = oracle.least_origin(g, 0);
-            if (origin == oracle.never) continue;
+            if (origin == oracle.unplaceable) continue;
             std::int64_t end = origin + static_cast<std::int64_t>(problem.buffers[b].size);
             for (auto const& p : oracle.groups[g].parts)
                 if (p.buffer == b) end += p.distance;
@@ -240,19 +240,19 @@ TEST_CASE("on random problems each proof is judged as by definition")
             CHECK(verdict(problem,
                           {placement::proof::reason::top_of_pin, static_cast<byte_count>(end - 1), 0, {b}}) ==
                   refuted);
-            for (buffer_id other : everybody) {
+            for (buffer_id other : all_buffers) {
                 std::size_t const h = oracle.group_of[other];
                 bool const are_pinned = origin == oracle.least_origin(g, origin + 1) ||
-                                        oracle.least_origin(g, origin + 1) == oracle.never;
-                if (!are_pinned || g == h || oracle.least_origin(h, 0) == oracle.never) continue;
-                if (oracle.least_origin(h, oracle.least_origin(h, 0) + 1) != oracle.never) continue;
+                                        oracle.least_origin(g, origin + 1) == oracle.unplaceable;
+                if (!are_pinned || g == h || oracle.least_origin(h, 0) == oracle.unplaceable) continue;
+                if (oracle.least_origin(h, oracle.least_origin(h, 0) + 1) != oracle.unplaceable) continue;
                 bool const clash = !oracle.is_apart(g, origin, h, oracle.least_origin(h, 0));
                 CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {b, other}}) ==
                       (clash ? proved : refuted));
             }
         }
-        for (buffer_id b : everybody)
-            for (buffer_id other : everybody) {
+        for (buffer_id b : all_buffers)
+            for (buffer_id other : all_buffers) {
                 if (b == other || oracle.group_of[b] != oracle.group_of[other]) continue;
                 bool is_misaligned = false;
                 placement_problem two = problem; // only these two have bytes
@@ -265,7 +265,7 @@ TEST_CASE("on random problems each proof is judged as by definition")
                 }
                 placement_oracle const of_two(two);
                 if (is_misaligned || of_two.groups.empty()) continue;
-                bool const impossible_two = of_two.least_origin(0, 0) == oracle.never;
+                bool const impossible_two = of_two.least_origin(0, 0) == oracle.unplaceable;
                 contradictions += impossible_two;
                 CHECK(verdict(problem, {placement::proof::reason::parts_clash, no_limit, 0, {b, other}}) ==
                       (impossible_two ? proved : refuted));

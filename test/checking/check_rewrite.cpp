@@ -2,7 +2,7 @@
 #include <sublet/checking/check_rewrite.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
 
@@ -197,7 +197,7 @@ struct oracle {
 
 /// Fewer names: each class gets the first that is free from its first touch to its last, in listed order. A
 /// read may be the last touch at the step at which another is written only if that was declared: never here.
-renaming fewer_names(random_names const& names, dice& roll)
+renaming fewer_names(random_names const& names, random_source& pick)
 {
     snapshot const p = names.program();
     renaming all = same_names(p, names.values());
@@ -228,7 +228,7 @@ renaming fewer_names(random_names const& names, dice& roll)
     value_id slots = 0;
     for (value_id v = 0; v != names.values(); ++v) {
         if (names.root(v) != v) continue;
-        value_id s = roll.below(2); // not always the first
+        value_id s = pick.below(2); // not always the first
         for (bool is_free = false; !is_free; ++s) {
             is_free = true;
             for (value_id u = 0; u != names.values(); ++u)
@@ -257,12 +257,12 @@ renaming of_versions(random_names const& names)
 }
 
 /// Changes one thing, or two.
-void damage(renaming& all, dice& roll)
+void damage(renaming& all, random_source& pick)
 {
-    auto any = [&](std::size_t n) { return roll.below(static_cast<unsigned>(n)); };
+    auto any = [&](std::size_t n) { return pick.below(static_cast<unsigned>(n)); };
     auto name = [&] { return any(all.values); };
     step_id const s = any(all.names.size());
-    switch (roll.below(8)) {
+    switch (pick.below(8)) {
     case 0:
     case 1:
         if (!all.names[s].empty()) all.names[s][any(all.names[s].size())] = name();
@@ -285,7 +285,7 @@ void damage(renaming& all, dice& roll)
         if (!all.pairs.empty()) all.pairs.erase(all.pairs.begin() + any(all.pairs.size()));
         break;
     case 6: all.pairs.push_back({s, name(), name()}); break;
-    case 7: (roll.below(2) == 0 ? all.given_as : all.kept_as)[any(all.given_as.size())] = name(); break;
+    case 7: (pick.below(2) == 0 ? all.given_as : all.kept_as)[any(all.given_as.size())] = name(); break;
     }
 }
 
@@ -413,11 +413,11 @@ TEST_CASE("a result is not written over an operand of which the step reads a vie
 
 TEST_CASE("an operand that is read early needs no permission")
 {
-    auto early = [](std::vector<value_id> n, bool late_too) {
+    auto early = [](std::vector<value_id> n, bool is_also_late) {
         return sequence(3, 2, [=](step_id s, effect_sink& sink) {
             if (s == 0) sink.def(n[0]);
             if (s == 1) sink.use_early(n[0]), sink.def(n[1]);
-            if (s == 1 && late_too) sink.use(n[0]);
+            if (s == 1 && is_also_late) sink.use(n[0]);
             if (s == 2) sink.use(n[1]);
         });
     };
@@ -570,8 +570,8 @@ TEST_CASE("versions are a renaming")
     std::size_t split = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_names names = draw_names(roll, {.nodes = 10, .same = 0, .views = 0});
+        random_source pick{std::mt19937(seed)};
+        random_names names = draw_names(pick, {.nodes = 10, .same = 0, .views = 0});
         renaming const all = of_versions(names);
         split += all.values - names.values();
         REQUIRE(!check_rewrite(names.program(), all.program(), options_of(names, all)));
@@ -584,11 +584,11 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
     std::size_t changed = 0, same = 0, faults[6] = {};
     for (std::uint32_t seed = 0; seed != rounds(24000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         bool const to_versions = seed % 3 == 0;
-        random_names const names = draw_names(roll, {.names = 7, .same = 0, .views = to_versions ? 0u : 25u});
-        renaming all = to_versions ? of_versions(names) : fewer_names(names, roll);
-        for (auto i = roll.below(4); i != 0; --i) damage(all, roll);
+        random_names const names = draw_names(pick, {.names = 7, .same = 0, .views = to_versions ? 0u : 25u});
+        renaming all = to_versions ? of_versions(names) : fewer_names(names, pick);
+        for (auto i = pick.below(4); i != 0; --i) damage(all, pick);
         oracle const slow(names, all);
         auto const fact = check_rewrite(names.program(), all.program(), options_of(names, all));
         REQUIRE(fact.has_value() == slow.differs());

@@ -2,7 +2,7 @@
 #include <sublet/checking/check_placement.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../printed.hpp"
 #include "../random_flow.hpp"
@@ -55,7 +55,7 @@ public:
             for (step_id s = p_.steps_of(n).first; s != p_.steps_of(n).last; ++s) {
                 for (touch t : p_.touches(s))
                     for (touch u : p_.touches(s))
-                        if (stays(t) && stays(u) && spoils(t.value, u.value)) return false;
+                        if (uses_to_end(t) && uses_to_end(u) && clobbers(t.value, u.value)) return false;
                 for (touch t : p_.touches(s))
                     if (t.kind == touch::access::def && meets(t.value, n, s + 1)) return false;
             }
@@ -66,7 +66,7 @@ public:
     /// What the witness says can be seen: the way from where `other` is put to where `value` is read.
     bool confirms(slot_witness const& w) const
     {
-        if (w.what != fault::clash || !spoils(w.value, w.other) || slot_[w.value] != w.slot) return false;
+        if (w.what != fault::clash || !clobbers(w.value, w.other) || slot_[w.value] != w.slot) return false;
         if (w.written == no_step) return is_given(w.other) && meets(w.other, 0, 0, w.value, w.step);
         node_id n = 0;
         while (p_.steps_of(n).last <= w.written) ++n;
@@ -74,7 +74,7 @@ public:
         for (touch t : p_.touches(w.written)) {
             is_written = is_written || (t.kind == touch::access::def && t.value == w.other);
             for (touch u : p_.touches(w.step))
-                is_in_step = is_in_step || (stays(t) && stays(u) && t.value == w.other && u.value == w.value);
+                is_in_step = is_in_step || (uses_to_end(t) && uses_to_end(u) && t.value == w.other && u.value == w.value);
         }
         if (w.written == w.step && is_in_step) return true;
         return is_written && meets(w.other, n, w.written + 1, w.value, w.step);
@@ -89,8 +89,8 @@ public:
     }
 
 private:
-    static bool stays(touch t) { return t.kind != touch::access::use_early; }
-    bool spoils(value_id v, value_id w) const
+    static bool uses_to_end(touch t) { return t.kind != touch::access::use_early; }
+    bool clobbers(value_id v, value_id w) const
     {
         return v != w && slot_[v] == slot_[w] && slot_[v] != no_slot;
     }
@@ -102,7 +102,7 @@ private:
         std::vector<std::pair<node_id, step_id>> open{{from, at}};
         std::vector<bool> is_entered(p_.nodes());
         auto is_met = [&](value_id w, step_id s) {
-            return spoils(v, w) && (reader == no_value || (w == reader && s == there));
+            return clobbers(v, w) && (reader == no_value || (w == reader && s == there));
         };
         while (!open.empty()) {
             auto [n, s] = open.back();
@@ -128,7 +128,7 @@ private:
     std::vector<slot_id> const& slot_;
 };
 
-slot_plan draw_plan(dice& pick, std::size_t values)
+slot_plan draw_plan(random_source& pick, std::size_t values)
 {
     slot_plan plan{{}, 1 + pick.below(6)};
     for (std::size_t v = 0; v != values; ++v) plan.slot_of.push_back(pick.below(plan.slots));
@@ -280,7 +280,7 @@ TEST_CASE(
     for (unsigned seed = 0; seed != rounds(4000); ++seed)
         for (auto draw : {draw_flow, draw_ssa}) {
             CAPTURE(seed);
-            dice pick{std::mt19937{seed}};
+            random_source pick{std::mt19937{seed}};
             snapshot const p = draw(pick, {}).program();
             slot_plan const plan = draw_plan(pick, p.values());
             slot_oracle const oracle(p, plan);
@@ -300,7 +300,7 @@ TEST_CASE("who never occupies a step together may share; in strict SSA form nobo
     for (unsigned seed = 0; seed != rounds(4000); ++seed)
         for (auto draw : {draw_flow, draw_ssa}) {
             CAPTURE(seed);
-            dice pick{std::mt19937{seed}};
+            random_source pick{std::mt19937{seed}};
             bool const is_ssa = draw == draw_ssa;
             snapshot const p = draw(pick, {.is_reached = is_ssa}).program();
             slot_plan const plan = draw_plan(pick, p.values());

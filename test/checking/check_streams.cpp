@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_commands.hpp"
+#include "../random_source.hpp"
+#include "../random_commands.hpp"
 #include "../printed.hpp"
 
 #include <sublet/units.hpp>
@@ -161,7 +161,7 @@ TEST_CASE("a random list of commands has a fault if and only if a walk over all 
     std::map<kind, std::size_t> seen;
     for (unsigned seed = 0; seed != 6000; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         stream_commands const list = draw_commands(pick, 1 + pick.below(16));
         bool const is_whole = pick.below(2) == 0;
         auto const fault = check_streams(list, is_whole);
@@ -269,13 +269,13 @@ TEST_CASE("what is asked implies every two accesses to a byte of which one write
     std::size_t clashes = 0, implied = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::uint32_t const n = 1 + roll.below(12), size = 1 + roll.below(12), spaces = 1 + roll.below(2);
+        random_source pick{std::mt19937{seed}};
+        std::uint32_t const n = 1 + pick.below(12), size = 1 + pick.below(12), spaces = 1 + pick.below(2);
         std::vector<byte_access> list;
-        for (std::uint32_t i = roll.below(30); i != 0; --i) {
-            byte_count const a = roll.below(size + 1), b = roll.below(size + 1);
+        for (std::uint32_t i = pick.below(30); i != 0; --i) {
+            byte_count const a = pick.below(size + 1), b = pick.below(size + 1);
             list.push_back(
-                {roll.below(n), roll.below(spaces), std::min(a, b), std::max(a, b), i, roll.below(3) == 0});
+                {pick.below(n), pick.below(spaces), std::min(a, b), std::max(a, b), i, pick.below(3) == 0});
         }
         std::set<std::pair<std::uint32_t, std::uint32_t>> clash;
         for (byte_access const& a : list)
@@ -344,7 +344,7 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
     std::size_t before = 0, free = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         stream_commands const list = draw_commands(pick, 4 + pick.below(40));
         auto const expected = order_by_pairs(list);
         stream_clocks const clocks(list);

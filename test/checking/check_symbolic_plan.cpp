@@ -144,7 +144,7 @@ TEST_CASE("what the ordinary checker refuses for any batch is refused; what is s
     unsigned refused = 0, unproved = 0, accepted = 0, only_between = 0;
     for (unsigned seed = 0; seed != 600; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_batches const all = draw_batches(pick, 6);
         snapshot const program = all.program();
         auto const planned = plan_symbolic(program, all.options);

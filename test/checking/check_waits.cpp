@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_program.hpp"
 #include "../touched_cells.hpp"
 
@@ -195,7 +195,7 @@ namespace {
 std::set<std::pair<step_id, step_id>> pairs_in_order(random_program const& p, memory_plan const* plan,
                                                      std::vector<step_id> const& order)
 {
-    auto pairs = demanded_pairs(p, order);
+    auto pairs = required_pairs(p, order);
     auto const touched = cells_touched(p, plan, order);
     for (step_id a = 0; a != order.size(); ++a)
         for (step_id b = a + 1; b != order.size(); ++b)
@@ -221,9 +221,9 @@ TEST_CASE("on random programs and plans a race is found if two touches of a byte
     std::size_t sound = 0, racing = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_program p = draw_program(roll, 8);
-        p.is_loose = seed % 5 != 0;
+        random_source pick{std::mt19937{seed}};
+        random_program p = draw_program(pick, 8);
+        p.drops_free_edges = seed % 5 != 0;
         snapshot const program = p.program();
         auto const planned = plan_memory(program, p.options());
         REQUIRE(planned.is_sound());
@@ -240,9 +240,9 @@ TEST_CASE("on random programs and plans a race is found if two touches of a byte
         if (all.empty()) continue;
         for (int round = 0; round != 6; ++round) {
             waits fewer;
-            std::uint32_t const rate = 1 + roll.below(8);
+            std::uint32_t const rate = 1 + pick.below(8);
             for (auto const& wait : all)
-                if (roll.below(rate) != 0) fewer.push_back(wait);
+                if (pick.below(rate) != 0) fewer.push_back(wait);
             auto const before = closure(order.size(), fewer);
             bool is_sound = true;
             for (auto const& pair : all) is_sound = is_sound && before[pair.first][pair.second];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/intact_values.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_flow.hpp"
 
 #include <doctest/doctest.h>
@@ -116,7 +116,7 @@ TEST_CASE("it is what remains if every pair is looked at")
 {
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         places at;
         auto const values = 1 + pick.below(12);
         for (value_id v = 0; v != values; ++v)
@@ -149,7 +149,7 @@ TEST_CASE("it is what remains if every pair is looked at")
 namespace {
 
 /// Every value a class of 8 bytes at its own offset. By node, what is intact where it begins.
-std::vector<ids> arriving_at(random_flow const& f, std::vector<byte_count> const& offsets, ids const& given)
+std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count> const& offsets, ids const& given)
 {
     snapshot const p = f.program();
     plan_requirements const asked = derive_requirements(p, {.bytes = 8});
@@ -182,9 +182,9 @@ TEST_CASE("where paths meet, what is intact on all of them is")
     f.nodes[1].successors = f.nodes[2].successors = {3};
     f.nodes[0].steps[0].defs = {0, 1};
     f.nodes[1].steps[0].defs = {2};
-    CHECK(arriving_at(f, {0, 8, 12}, {}) == std::vector<ids>{{}, {0, 1}, {0, 1}, {0}});
-    CHECK(arriving_at(f, {0, 8, 16}, {}) == std::vector<ids>{{}, {0, 1}, {0, 1}, {0, 1}});
-    CHECK(arriving_at(f, {0, 8, 16}, {2}) == std::vector<ids>{{2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}});
+    CHECK(available_at_entry(f, {0, 8, 12}, {}) == std::vector<ids>{{}, {0, 1}, {0, 1}, {0}});
+    CHECK(available_at_entry(f, {0, 8, 16}, {}) == std::vector<ids>{{}, {0, 1}, {0, 1}, {0, 1}});
+    CHECK(available_at_entry(f, {0, 8, 16}, {2}) == std::vector<ids>{{2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}});
 }
 
 TEST_CASE("what a loop loses at its end is not there in its middle")
@@ -196,9 +196,9 @@ TEST_CASE("what a loop loses at its end is not there in its middle")
     f.nodes[3].successors = {1, 4};
     f.nodes[0].steps[0].defs = {0};
     f.nodes[3].steps[0].defs = {1};
-    CHECK(arriving_at(f, {0, 4}, {}) == std::vector<ids>{{}, {}, {}, {}, {1}});
+    CHECK(available_at_entry(f, {0, 4}, {}) == std::vector<ids>{{}, {}, {}, {}, {1}});
     f.nodes[2].steps[0].defs = {0}; // written again on the way
-    CHECK(arriving_at(f, {0, 4}, {}) == std::vector<ids>{{}, {}, {}, {0}, {1}});
+    CHECK(available_at_entry(f, {0, 4}, {}) == std::vector<ids>{{}, {}, {}, {0}, {1}});
 }
 
 TEST_CASE("nothing arrives at what is not reached")
@@ -208,8 +208,8 @@ TEST_CASE("nothing arrives at what is not reached")
     f.values = 1;
     f.nodes[1].successors = {0};
     f.nodes[1].steps[0].defs = {0};
-    CHECK(arriving_at(f, {0}, {0}) == std::vector<ids>{{0}, {}});
-    CHECK(arriving_at(f, {0}, {}) == std::vector<ids>{{}, {}});
+    CHECK(available_at_entry(f, {0}, {0}) == std::vector<ids>{{0}, {}});
+    CHECK(available_at_entry(f, {0}, {}) == std::vector<ids>{{}, {}});
 }
 
 TEST_CASE("a value arrives intact if and only if it does so on every path")
@@ -217,7 +217,7 @@ TEST_CASE("a value arrives intact if and only if it does so on every path")
     std::size_t arrived = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_flow const f = pick.below(2) == 0 ? draw_flow(pick) : draw_ssa(pick);
         std::vector<byte_count> offsets;
         ids given;
@@ -227,22 +227,22 @@ TEST_CASE("a value arrives intact if and only if it does so on every path")
             for (value_id w : given) is_apart = is_apart && are_apart(offsets[v], offsets[w]);
             if (is_apart && pick.below(3) == 0) given.push_back(v);
         }
-        auto const found = arriving_at(f, offsets, given);
+        auto const found = available_at_entry(f, offsets, given);
         snapshot const p = f.program();
         std::vector<ids> expected(p.nodes());
         for (value_id v = 0; v != f.values; ++v) { // by node: can it arrive lost, or intact?
             std::vector<std::vector<bool>> is_seen(p.nodes(), std::vector<bool>(2));
             std::vector<std::pair<node_id, bool>> open{{0, is_listed(given, v)}};
             while (!open.empty()) {
-                auto [n, intact] = open.back();
+                auto [n, is_available] = open.back();
                 open.pop_back();
-                if (is_seen[n][intact]) continue;
-                is_seen[n][intact] = true;
+                if (is_seen[n][is_available]) continue;
+                is_seen[n][is_available] = true;
                 for (touch t : p.touches(p.steps_of(n)))
                     if (t.kind != touch::access::def) continue;
-                    else if (t.value == v) intact = true;
-                    else if (!are_apart(offsets[v], offsets[t.value])) intact = false;
-                for (node_id s : p.successors(n)) open.push_back({s, intact});
+                    else if (t.value == v) is_available = true;
+                    else if (!are_apart(offsets[v], offsets[t.value])) is_available = false;
+                for (node_id s : p.successors(n)) open.push_back({s, is_available});
             }
             for (node_id n = 0; n != p.nodes(); ++n)
                 if (is_seen[n][1] && !is_seen[n][0]) expected[n].push_back(v);
@@ -292,16 +292,16 @@ struct question {
     }
 
     /// By node: whether v can be spoilt at its end, by following all paths from the entry.
-    std::vector<bool> spoilt_at_ends(value_id v) const
+    std::vector<bool> clobbered_at_ends(value_id v) const
     {
         snapshot const p = flow.program();
-        enum state { nothing, right, spoilt };
+        enum state { nothing, right, clobbered };
         std::vector<std::vector<bool>> is_seen(p.nodes(), std::vector<bool>(3));
         std::vector<std::pair<node_id, state>> open;
         state first = is_given(role[v]) ? right : nothing;
         for (value_id w = 0; w != role.size(); ++w)
             if (w != v && is_given(role[w]) && first == right && !are_apart(offsets[v], offsets[w]))
-                first = spoilt;
+                first = clobbered;
         open.push_back({0, first});
         std::vector<bool> result(p.nodes());
         while (!open.empty()) {
@@ -310,16 +310,16 @@ struct question {
             if (is_seen[n][now]) continue;
             is_seen[n][now] = true;
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
-                bool is_written = false, is_hit = false;
+                bool is_written = false, is_clobbered = false;
                 for (touch t : p.touches(s)) {
                     if (t.kind != touch::access::def) continue;
                     if (t.value == v) is_written = true;
-                    else if (!are_apart(offsets[v], offsets[t.value])) is_hit = true;
+                    else if (!are_apart(offsets[v], offsets[t.value])) is_clobbered = true;
                 }
                 if (is_written) now = right;
-                else if (is_hit && now == right) now = spoilt;
+                else if (is_clobbered && now == right) now = clobbered;
             }
-            if (now == spoilt) result[n] = true;
+            if (now == clobbered) result[n] = true;
             for (node_id s : p.successors(n)) open.push_back({s, now});
         }
         return result;
@@ -371,7 +371,7 @@ TEST_CASE("there is a path if and only if following all paths comes upon one")
     std::size_t paths = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         question q;
         q.flow = pick.below(2) == 0 ? draw_flow(pick) : draw_ssa(pick);
         for (value_id v = 0; v != q.flow.values; ++v) {
@@ -386,15 +386,15 @@ TEST_CASE("there is a path if and only if following all paths comes upon one")
         std::vector<bool> is_touched(q.flow.values);
         for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) is_touched[t.value] = true;
         for (value_id v = 0; v != q.flow.values; ++v) {
-            auto const spoilt = q.spoilt_at_ends(v);
+            auto const clobbered = q.clobbered_at_ends(v);
             for (node_id n = 0; n != p.nodes(); ++n) {
                 std::vector<bool> is_found(p.nodes());
                 mark_found(q.flow, 0, is_found);
                 if (!is_found[n]) continue;
                 auto const found = q.at_end_of(n, v);
-                REQUIRE(found.has_value() == spoilt[n]);
+                REQUIRE(found.has_value() == clobbered[n]);
                 if (found) REQUIRE_FALSE(are_apart(q.offsets[v], q.offsets[found->other]));
-                paths += spoilt[n];
+                paths += clobbered[n];
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/stackings.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -68,10 +68,10 @@ TEST_CASE("alignments that never agree are told from those that do so too rarely
 TEST_CASE("on random problems origins and stackings are the lowest there are")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
-        dice roll{std::mt19937{seed}};
-        auto shape = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        auto shape = draw_placement_shape(pick);
         shape.buffers = smaller(shape.buffers, 6u);
-        placement_problem const problem = draw_placement(roll, shape);
+        placement_problem const problem = draw_placement(pick, shape);
         std::ostringstream out;
         out << problem;
         std::string const literal = out.str();
@@ -86,10 +86,10 @@ TEST_CASE("on random problems origins and stackings are the lowest there are")
             for (std::int64_t least = 0; least != 12; ++least) {
                 auto const should = oracle.least_origin(oracle.group_of[g.members.front()], least);
                 CHECK(stackings.least_origin(g, least) ==
-                      (should == oracle.never ? rigid_group::nowhere : should));
+                      (should == oracle.unplaceable ? rigid_group::nowhere : should));
             }
         auto const lowest = oracle.lowest_stacking();
-        if (lowest == oracle.never) {
+        if (lowest == oracle.unplaceable) {
             CHECK(stackings.lower_than(no_limit, groups) == rigid_group::nowhere);
         } else {
             CHECK(stackings.lower_than(static_cast<byte_count>(lowest) + 1, groups) == lowest);
@@ -103,9 +103,9 @@ TEST_CASE("what can be threaded is told from what can only be stacked")
 {
     unsigned counts[2] = {};
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
-        dice roll{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         placement_problem const problem =
-            roll.below(2) == 0 ? draw_circle(roll) : draw_interlocking(roll, 2 + roll.below(2));
+            pick.below(2) == 0 ? draw_circle(pick) : draw_interlocking(pick, 2 + pick.below(2));
         std::ostringstream out;
         out << problem;
         std::string const literal = out.str();
@@ -174,27 +174,27 @@ TEST_CASE("a choice of nobody is refused")
 TEST_CASE("random choices are what a search through all lists says")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
-        dice roll{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         CAPTURE(seed);
-        unsigned const n = 1 + roll.below(6);
+        unsigned const n = 1 + pick.below(6);
         placement_problem problem;
         std::vector<buffer_id> root;
         for (buffer_id b = 0; b != n; ++b) {
-            problem.buffers.push_back({{0, 1}, 8, 1, roll.below(3)});
+            problem.buffers.push_back({{0, 1}, 8, 1, pick.below(3)});
             root.push_back(b);
         }
         for (buffer_id b = 1; b < n; ++b) {
-            if (roll.below(2) == 0) continue;
-            buffer_id const other = roll.below(b);
-            if (roll.below(2) == 0) problem.colocated.push_back({b, other, 0});
+            if (pick.below(2) == 0) continue;
+            buffer_id const other = pick.below(b);
+            if (pick.below(2) == 0) problem.colocated.push_back({b, other, 0});
             else problem.colocated.push_back({other, b, 0});
             buffer_id const from = std::max(root[b], root[other]), to = std::min(root[b], root[other]);
             std::replace(root.begin(), root.end(), from, to);
         }
-        for (unsigned i = roll.below(12); i != 0; --i) {
-            buffer_id const b = roll.below(n);
-            pool_id const pool = roll.below(3);
-            problem.choices.push_back({b, pool, roll.below(5)});
+        for (unsigned i = pick.below(12); i != 0; --i) {
+            buffer_id const b = pick.below(n);
+            pool_id const pool = pick.below(3);
+            problem.choices.push_back({b, pool, pick.below(5)});
         }
         auto const allowed = allowed_pools_of(problem, root);
         for (buffer_id r = 0; r != n; ++r) {
@@ -289,10 +289,10 @@ TEST_CASE("gaps and ties of buffers that do not exist are refused")
 TEST_CASE("on random problems what is solid is what the definitions say")
 {
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
-        dice roll{std::mt19937{seed}};
-        auto shape = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        auto shape = draw_placement_shape(pick);
         shape.colocated += 20;
-        placement_problem const problem = draw_placement(roll, shape);
+        placement_problem const problem = draw_placement(pick, shape);
         std::ostringstream out;
         out << problem;
         std::string const literal = out.str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/step_order.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -70,26 +70,26 @@ TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes
     std::size_t cycles = 0, orders = 0;
     for (std::uint32_t seed = 0; seed != rounds(3'000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::uint32_t const nodes = 1 + roll.below(6);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const nodes = 1 + pick.below(6);
         std::vector<std::vector<node_id>> next(nodes);
         std::vector<std::uint32_t> size, first;
         std::uint32_t count = 0;
         for (node_id n = 0; n != nodes; ++n) {
             first.push_back(count);
-            size.push_back(1 + roll.below(3));
+            size.push_back(1 + pick.below(3));
             count += size.back();
-            if (roll.below(3) == 0) next[n].push_back(roll.below(8) == 0 ? roll.below(nodes) : nodes - 1);
+            if (pick.below(3) == 0) next[n].push_back(pick.below(8) == 0 ? pick.below(nodes) : nodes - 1);
         }
         // Step s writes value s; each reads some of those written before, rarely behind.
         std::vector<std::vector<value_id>> uses(count), early(count);
         relation before(count, std::vector<bool>(count));
-        auto drawn = [&](step_id s) { return roll.below(25) == 0 ? roll.below(count) : roll.below(s); };
+        auto drawn = [&](step_id s) { return pick.below(25) == 0 ? pick.below(count) : pick.below(s); };
         for (step_id s = 1; s < count; ++s)
-            for (auto i = roll.below(3); i != 0; --i) {
+            for (auto i = pick.below(3); i != 0; --i) {
                 value_id const v = drawn(s);
                 if (v == s) continue;
-                (roll.below(3) == 0 ? early : uses)[s].push_back(v);
+                (pick.below(3) == 0 ? early : uses)[s].push_back(v);
                 before[v][s] = true;
             }
         std::vector<edge_use> at_end;
@@ -97,7 +97,7 @@ TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes
             for (node_id to : next[n]) {
                 step_id const last = first[n] + size[n] - 1;
                 before[last][first[to]] = true;
-                if (roll.below(3) != 0) continue;
+                if (pick.below(3) != 0) continue;
                 value_id const v = drawn(last + 1);
                 at_end.push_back({to, n, v});
                 if (v != last) before[v][last] = true;
@@ -105,10 +105,10 @@ TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes
         for (node_id n = 0; n != nodes; ++n)
             for (std::uint32_t i = 1; i < size[n]; ++i) before[first[n] + i - 1][first[n] + i] = true;
         std::vector<handoff> handoffs;
-        if (roll.below(2) == 0) {
+        if (pick.below(2) == 0) {
             handoff h;
-            h.from = roll.below(count);
-            h.to = roll.below(count);
+            h.from = pick.below(count);
+            h.to = pick.below(count);
             handoffs.push_back(h);
             before[h.from][h.to] = true;
         }
@@ -287,10 +287,10 @@ TEST_CASE("of any two that may not share there is a schedule, and it keeps the o
     std::size_t tried = 0, side_by_side = 0;
     for (std::uint32_t seed = 0; seed != rounds(1'500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(9), .early = 20, .views = 25, .shuffled = seed % 2 == 0});
-        if (seed % 3 == 0) mix_views(roll, tasks);
+            pick, {.tasks = 1 + pick.below(9), .early = 20, .views = 25, .shuffled = seed % 2 == 0});
+        if (seed % 3 == 0) mix_views(pick, tasks);
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         plan_options const options = tasks.options();
@@ -334,19 +334,19 @@ namespace {
 steps listed(std::span<step_id const> row) { return {row.begin(), row.end()}; }
 
 /// The touches of a program with sizes of 8, all that they refer to beside them.
-struct scene {
+struct plan_case {
     snapshot p;
     plan_options options;
     plan_requirements asked;
     step_order order;
     class_touches touches;
 
-    scene(snapshot program, plan_options wanted)
+    plan_case(snapshot program, plan_options wanted)
         : p(std::move(program)), options(std::move(wanted)), asked(derive_requirements(p, options)),
           order(order_of_steps(p, asked.role, {})), touches(p, asked, order)
     {
     }
-    scene(scene const&) = delete;
+    plan_case(plan_case const&) = delete;
 };
 
 } // namespace
@@ -354,7 +354,7 @@ struct scene {
 TEST_CASE("a class is written first where nothing of it is read, and touched last where nothing follows")
 {
     // 0 and its view 1; 2 is read by nobody; 3 is external.
-    scene const s(sequence(4, 4,
+    plan_case const s(sequence(4, 4,
                            [](step_id at, effect_sink& sink) {
                                if (at == 0) sink.def(0);
                                if (at == 1) sink.use(0), sink.def(1), sink.def(2);
@@ -382,12 +382,12 @@ TEST_CASE("what is left out comes after a first step, or before a last one")
     std::size_t left_out = 0;
     for (std::uint32_t seed = 0; seed != rounds(1'000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 40, .shuffled = seed % 2 == 0});
-        if (seed % 3 == 0) mix_views(roll, tasks);
+            pick, {.tasks = 1 + pick.below(12), .early = 30, .views = 40, .shuffled = seed % 2 == 0});
+        if (seed % 3 == 0) mix_views(pick, tasks);
         sharing_rule const rule(tasks);
-        scene const s(tasks.program(), tasks.options());
+        plan_case const s(tasks.program(), tasks.options());
         REQUIRE(!s.order.fault);
         for (value_id r = 0; r != tasks.values(); ++r) {
             if (rule.root[r] != r || !s.asked.is_planned(r)) continue;
@@ -419,8 +419,8 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     plan.buffer_of = {0, 0, 0, 0};
     plan.buffers.resize(1);
     plan.buffers[0].offset = 0;
-    auto scene_of = [](bool early, bool offers, std::vector<value_id> const& alias_of, byte_count first = 8) {
-        return scene(sequence(2, 4,
+    auto plan_case_of = [](bool early, bool offers, std::vector<value_id> const& alias_of, byte_count first = 8) {
+        return plan_case(sequence(2, 4,
                               [=](step_id at, effect_sink& sink) {
                                   if (at == 0) return sink.def(0), sink.def(1);
                                   if (early) sink.use_early(0);
@@ -432,23 +432,23 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
                      {.bytes = std::vector<byte_count>{first, 8, 8, 8}, .alias_of = alias_of});
     };
     std::vector<value_id> const none(4, no_value);
-    auto over = [&](scene const& s, value_id u, value_id v) {
+    auto over = [&](plan_case const& s, value_id u, value_id v) {
         return s.touches.hands_over(1, u, v, plan, true);
     };
-    CHECK(over(scene_of(true, false, none), 0, 2));
-    CHECK(!over(scene_of(false, false, none), 0, 2));
-    CHECK(over(scene_of(false, true, none), 0, 2));
-    CHECK(!over(scene_of(false, true, none), 0, 3));
-    CHECK(over(scene_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // what is offered shows 3
-    CHECK(!over(scene_of(false, true, none), 2, 3));                             // it writes both
-    CHECK(over(scene_of(false, true, none), 1, 2));                              // of which it reads nothing
-    CHECK(!over(scene_of(false, true, none, 7), 0, 2));
-    CHECK(over(scene_of(false, true, none, 9), 0, 2));
-    CHECK(!scene_of(false, true, none).touches.hands_over(1, 0, 2, plan, false));
+    CHECK(over(plan_case_of(true, false, none), 0, 2));
+    CHECK(!over(plan_case_of(false, false, none), 0, 2));
+    CHECK(over(plan_case_of(false, true, none), 0, 2));
+    CHECK(!over(plan_case_of(false, true, none), 0, 3));
+    CHECK(over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // what is offered shows 3
+    CHECK(!over(plan_case_of(false, true, none), 2, 3));                             // it writes both
+    CHECK(over(plan_case_of(false, true, none), 1, 2));                              // of which it reads nothing
+    CHECK(!over(plan_case_of(false, true, none, 7), 0, 2));
+    CHECK(over(plan_case_of(false, true, none, 9), 0, 2));
+    CHECK(!plan_case_of(false, true, none).touches.hands_over(1, 0, 2, plan, false));
     plan.buffers.resize(2);
     plan.buffers[1].offset = 8;
     plan.buffer_of[2] = 1;
-    CHECK(!over(scene_of(false, true, none), 0, 2));
+    CHECK(!over(plan_case_of(false, true, none), 0, 2));
 }
 
 TEST_CASE("what a step reads early counts among its operands of a class, if it reads another one late")
@@ -459,7 +459,7 @@ TEST_CASE("what a step reads early counts among its operands of a class, if it r
     plan.buffers.resize(1);
     plan.buffers[0].offset = 0;
     auto over = [&](value_id early, value_id late) {
-        scene const s(sequence(2, 3,
+        plan_case const s(sequence(2, 3,
                                [=](step_id at, effect_sink& sink) {
                                    if (at == 0) return sink.use(0), sink.def(1);
                                    if (early != no_value) sink.use_early(early);
@@ -548,14 +548,14 @@ TEST_CASE("random questions, few and many, near and far, are answered as walking
 {
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        step_id const n = seed % 3 == 0 ? 1500 : 20 + roll.below(200);
-        step_id const back = 1 + roll.below(seed % 2 == 0 ? 5 : n);
+        random_source pick{std::mt19937(seed)};
+        step_id const n = seed % 3 == 0 ? 1500 : 20 + pick.below(200);
+        step_id const back = 1 + pick.below(seed % 2 == 0 ? 5 : n);
         std::vector<std::vector<step_id>> operands(n);
         std::vector<std::vector<bool>> before(n, std::vector<bool>(n)); // by the later one
         for (step_id s = 1; s != n; ++s)
-            for (auto i = roll.below(3); i != 0; --i) {
-                step_id const d = s - 1 - roll.below(smaller(s, back));
+            for (auto i = pick.below(3); i != 0; --i) {
+                step_id const d = s - 1 - pick.below(smaller(s, back));
                 operands[s].push_back(d);
                 before[s][d] = true;
                 for (step_id a = 0; a != d; ++a)
@@ -564,24 +564,24 @@ TEST_CASE("random questions, few and many, near and far, are answered as walking
         step_order const o = order_of(operands);
         std::vector<std::vector<step_id>> lists;
         for (step_id r = 0; r != n; ++r) {
-            lists.push_back({roll.below(n)});
-            if (roll.below(4) == 0) lists.back().push_back(roll.below(n));
+            lists.push_back({pick.below(n)});
+            if (pick.below(4) == 0) lists.back().push_back(pick.below(n));
         }
         csr_rows const asked = rows(lists);
         order_questions questions(o, asked);
         // Mostly such that the answer is yes, so that it depends on every one of them.
         for (int round = 0; round != 6; ++round) {
             std::uint64_t lowest = questions.none;
-            for (std::uint32_t i = roll.below(round % 2 == 0 ? 30 : 3 * n); i != 0; --i) {
-                std::uint32_t const row = roll.below(n);
-                step_id const last = roll.below(n);
-                bool is_yes = true, may_be_asked = true;
+            for (std::uint32_t i = pick.below(round % 2 == 0 ? 30 : 3 * n); i != 0; --i) {
+                std::uint32_t const row = pick.below(n);
+                step_id const last = pick.below(n);
+                bool is_yes = true, is_answerable = true;
                 for (step_id s : lists[row]) {
-                    may_be_asked = may_be_asked && s <= last;
+                    is_answerable = is_answerable && s <= last;
                     is_yes = is_yes && (s == last || before[last][s]);
                 }
-                if (!may_be_asked || (!is_yes && roll.below(40) != 0)) continue;
-                std::uint64_t const name = roll.below(1'000'000);
+                if (!is_answerable || (!is_yes && pick.below(40) != 0)) continue;
+                std::uint64_t const name = pick.below(1'000'000);
                 questions.ask(row, last, name);
                 if (!is_yes) lowest = smaller(lowest, name);
             }

@@ -6,10 +6,10 @@
 
 #include <cstddef>
 
-struct headless {
+struct no_successors_program {
     std::size_t nodes() const { return 0; }
     std::size_t values() const { return 0; }
     void effects(sublet::node_id, sublet::effect_sink&) const {}
 };
 
-int main() { return !sublet::explain_program<headless>(); }
+int main() { return !sublet::explain_program<no_successors_program>(); }

@@ -3,8 +3,8 @@
 // for the fake of CUDA's runtime.
 #include <sublet/execution/cuda.hpp>
 
-#include "cuda/drawn_run.hpp"
-#include "cuda/on_a_device.hpp"
+#include "cuda/device_run.hpp"
+#include "cuda/device_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -39,16 +39,16 @@ TEST_CASE(
 {
     for (unsigned seed = 0; seed != 40; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 8);
-        drawn_run const its(p);
-        auto const expected = its.on_this_machine(2);
+        device_run const its(p);
+        auto const expected = its.run_on_host(2);
         auto const plan = its.plan();
         begin_test();
         {
             digesting_device device(first_device());
             synthetic_words words(device, p.turns().size());
-            drawn_run::blocks bound(device, its);
+            device_run::blocks bound(device, its);
             each_mode(plan, [&](auto const& mode) {
                 for (std::size_t const streams : {1u, 2u, 8u}) {
                     executor_options::checks const level = streams == 1   ? executor_options::checks::digest
@@ -63,7 +63,7 @@ TEST_CASE(
                     }
                 }
             });
-            CHECK(words.count_spoilt() == 0);
+            CHECK(words.count_clobbered() == 0);
         }
         end_test();
     }
@@ -72,17 +72,17 @@ TEST_CASE(
 TEST_CASE("branches on one to eight streams of CUDA come to the same, in every mode, however late some are")
 {
     random_program const p = branches(4, 6, large);
-    drawn_run const its(p);
-    auto const expected = its.on_this_machine(3);
+    device_run const its(p);
+    auto const expected = its.run_on_host(3);
     auto const plan = its.plan();
     begin_test();
     {
         digesting_device device(first_device());
         synthetic_words words(device, p.turns().size());
-        drawn_run::blocks bound(device, its);
+        device_run::blocks bound(device, its);
         byte_count high = 0; // without a plan
         each_mode(plan, [&](auto const& mode) {
-            settle(device);
+            synchronize_device(device);
             byte_count before = device.memory().used, most = 0;
             for (std::size_t streams = 1; streams <= 8; ++streams) {
                 CAPTURE(streams);
@@ -98,12 +98,12 @@ TEST_CASE("branches on one to eight streams of CUDA come to the same, in every m
                 }
                 if (streams == 1) most = device.memory().used_high - before;
             }
-            settle(device);
+            synchronize_device(device);
             CHECK(device.memory().used == before); // all goes back
             if (high == 0) high = most;
             else CHECK(most < high);
         });
-        CHECK(words.count_spoilt() == 0);
+        CHECK(words.count_clobbered() == 0);
     }
     end_test();
 }
@@ -111,14 +111,14 @@ TEST_CASE("branches on one to eight streams of CUDA come to the same, in every m
 TEST_CASE("a captured run comes to the same at each launch, with new inputs")
 {
     random_program const p = branches(3, 4, large);
-    drawn_run const its(p);
-    auto const expected = its.on_this_machine(3);
+    device_run const its(p);
+    auto const expected = its.run_on_host(3);
     auto const plan = its.plan();
     begin_test();
     {
         digesting_device device(first_device());
         synthetic_words words(device, p.turns().size());
-        drawn_run::blocks bound(device, its);
+        device_run::blocks bound(device, its);
         each_mode(plan, [&](auto const& mode) {
             for (std::size_t const streams : {1u, 3u, 8u}) {
                 CAPTURE(streams);
@@ -133,7 +133,7 @@ TEST_CASE("a captured run comes to the same at each launch, with new inputs")
                 }
             }
         });
-        CHECK(words.count_spoilt() == 0);
+        CHECK(words.count_clobbered() == 0);
         CHECK(device.graph_memory().used_high > 0); // of the two modes that allocate
         device.trim();
     }

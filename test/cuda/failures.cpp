@@ -2,7 +2,7 @@
 // Every call of CUDA fails, one after the other: a run of an executor on the fake of CUDA's runtime.
 #include <sublet/execution/cuda.hpp>
 
-#include "cuda/drawn_run.hpp"
+#include "cuda/device_run.hpp"
 #include "cuda/fake_runtime.hpp"
 
 #include <doctest/doctest.h>
@@ -18,10 +18,10 @@ using namespace sublet;
 namespace {
 
 /// The life of an executor, from the device's beginning to its end, with the n-th of all calls failing.
-struct life {
+struct executor_lifetime {
     std::vector<random_program> const programs{branches(1, 2, 100)};
-    drawn_run const its{programs[0]};
-    std::vector<digests> const expected = its.on_this_machine(3);
+    device_run const its{programs[0]};
+    std::vector<digests> const expected = its.run_on_host(3);
     memory_plan const plan = its.plan();
 
     std::size_t failed_runs = 0, recovered = 0, lost = 0;
@@ -35,7 +35,7 @@ struct life {
         try {
             digesting_device device(1);
             synthetic_words words(device, its.p.turns().size());
-            drawn_run::blocks bound(device, its);
+            device_run::blocks bound(device, its);
             fake_cuda::fail_call(nth, code, is_sticky);
             try {
                 device_executor run(device, its.p.program(), its.p.options(), mode, {.words = &words},
@@ -74,7 +74,7 @@ struct life {
             CHECK(is_sticky); // the words, when the device is lost
         }
         CHECK(fake_cuda::calls_when_lost() <= 1); // as device.cpp says
-        if (!is_sticky) CHECK(fake_cuda::held() == fake_cuda::holdings());
+        if (!is_sticky) CHECK(fake_cuda::held() == fake_cuda::live_objects());
         if (!fake_cuda::misuses().empty()) FAIL_CHECK(fake_cuda::misuses().front());
         return was_reached;
     }
@@ -94,7 +94,7 @@ struct life {
 TEST_CASE("whichever call of CUDA fails in the life of an executor, nothing leaks and it runs again, unless "
           "the device is lost")
 {
-    life its;
+    executor_lifetime its;
     auto each_call = [&](cudaError_t code, bool is_sticky, auto const& mode, bool is_captured) {
         CAPTURE(static_cast<int>(code));
         CAPTURE(is_captured);
@@ -121,12 +121,12 @@ TEST_CASE("whichever call of CUDA fails in the life of an executor, nothing leak
 TEST_CASE("an executor says at which step a kernel was refused, and which bytes could not be had")
 {
     random_program const p = branches(1, 2, 100'000);
-    drawn_run const its(p);
+    device_run const its(p);
     fake_cuda::start({.devices = 1, .capacity = 450'000});
     {
         digesting_device device(0);
         synthetic_words words(device, p.turns().size());
-        drawn_run::blocks bound(device, its);
+        device_run::blocks bound(device, its);
         device_executor run(device, p.program(), p.options(), no_plan{}, {.words = &words}, {},
                             {.scratch = p.is_scratch});
         its.give(run, bound, 1);
@@ -157,7 +157,7 @@ TEST_CASE("an executor says at which step a kernel was refused, and which bytes 
         }
         CHECK(named > 20);
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
 }
 

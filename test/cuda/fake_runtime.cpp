@@ -26,15 +26,15 @@ struct block {
         auto const at = reinterpret_cast<std::uintptr_t>(room.get());
         return reinterpret_cast<unsigned char*>(room.get()) + (256 - at % 256) % 256;
     }
-    void spoil() const { std::memset(first(), 0xCD, bytes); }
+    void poison() const { std::memset(first(), 0xCD, bytes); }
 };
 
 /// How much of each stream of a capture comes before.
-using knowledge = std::map<cudaStream_t, std::size_t>;
+using vector_clock = std::map<cudaStream_t, std::size_t>;
 
 struct capture {
     cudaStream_t origin = nullptr;
-    std::map<cudaStream_t, knowledge> known; // by stream that takes part
+    std::map<cudaStream_t, vector_clock> clocks; // by stream that takes part
     bool is_invalid = false;
     std::vector<std::function<void()>> nodes;
     std::vector<std::shared_ptr<block>> blocks;
@@ -49,7 +49,7 @@ struct CUstream_st {
 struct CUevent_st {
     int device;
     std::shared_ptr<capture> in; // in which it was recorded last
-    knowledge known;
+    vector_clock clocks;
 };
 struct CUmemPoolHandle_st {
     int device;
@@ -67,7 +67,7 @@ struct CUgraphExec_st {
 
 namespace {
 
-struct fake {
+struct runtime_state {
     machine how;
     int current = 0;
     cudaError_t last = cudaSuccess;
@@ -84,7 +84,7 @@ struct fake {
     std::vector<std::uint64_t> graph_high;
     std::vector<std::string> misuses, log;
 
-    cudaError_t say(cudaError_t code)
+    cudaError_t set_error(cudaError_t code)
     {
         if (code != cudaSuccess) last = code;
         return code;
@@ -92,24 +92,24 @@ struct fake {
     cudaError_t misuse(char const* what, cudaError_t code = cudaErrorInvalidValue)
     {
         misuses.emplace_back(what);
-        return say(code);
+        return set_error(code);
     }
     /// What this call has to say whatever it is.
-    cudaError_t enter(char const* name)
+    cudaError_t begin_call(char const* name)
     {
         log.emplace_back(name);
         ++calls;
-        if (how.start_up != cudaSuccess) return say(how.start_up);
+        if (how.start_up != cudaSuccess) return set_error(how.start_up);
         bool const asks_for_device =
             !std::strcmp(name, "cudaGetDevice") || !std::strcmp(name, "cudaSetDevice");
         cudaError_t const lost_by = lost[static_cast<std::size_t>(current)];
         if (lost_by != cudaSuccess && !asks_for_device) {
             calls_when_lost += std::strcmp(name, "cudaLaunchKernel") != 0;
-            return say(lost_by);
+            return set_error(lost_by);
         }
         if (calls != failing) return cudaSuccess;
         if (is_sticky) lost[static_cast<std::size_t>(current)] = failure;
-        return say(failure);
+        return set_error(failure);
     }
     template <class Object>
     static bool has(std::list<Object> const& all, Object const* one)
@@ -133,19 +133,19 @@ struct fake {
         return true;
     }
     /// Done now, or when the graph is launched.
-    cudaError_t issue(cudaStream_t stream, std::function<void()> what)
+    cudaError_t enqueue(cudaStream_t stream, std::function<void()> what)
     {
-        return is_usable(stream) ? issue_anywhere(stream, std::move(what)) : cudaErrorInvalidResourceHandle;
+        return is_usable(stream) ? enqueue_unchecked(stream, std::move(what)) : cudaErrorInvalidResourceHandle;
     }
-    cudaError_t issue_anywhere(cudaStream_t stream, std::function<void()> what)
+    cudaError_t enqueue_unchecked(cudaStream_t stream, std::function<void()> what)
     {
         if (stream->in == nullptr) return what(), cudaSuccess;
-        if (stream->in->is_invalid) return say(cudaErrorStreamCaptureInvalidated);
+        if (stream->in->is_invalid) return set_error(cudaErrorStreamCaptureInvalidated);
         stream->in->nodes.push_back(std::move(what));
-        ++stream->in->known[stream][stream];
+        ++stream->in->clocks[stream][stream];
         return cudaSuccess;
     }
-    cudaError_t spoil_capture(cudaStream_t stream, char const* what, cudaError_t code)
+    cudaError_t invalidate_capture(cudaStream_t stream, char const* what, cudaError_t code)
     {
         stream->in->is_invalid = true;
         return misuse(what, code);
@@ -161,10 +161,10 @@ struct fake {
     }
 };
 
-fake& it()
+runtime_state& runtime()
 {
-    static fake all = [] {
-        fake fresh; // a machine of one device, as for programs that know of no fake
+    static runtime_state all = [] {
+        runtime_state fresh; // a machine of one device, as for programs that know of no fake
         fresh.lost.assign(1, cudaSuccess);
         fresh.graph_high.assign(1, 0);
         return fresh;
@@ -179,7 +179,7 @@ bool is_within(void const* first, std::size_t bytes, cudaStream_t stream)
     auto holds = [&](block const& one) {
         return begin >= one.first() && begin + bytes <= one.first() + one.bytes;
     };
-    for (auto const& [key, one] : it().blocks)
+    for (auto const& [key, one] : runtime().blocks)
         if (holds(one)) return true;
     if (stream->in != nullptr)
         for (auto const& one : stream->in->blocks)
@@ -193,47 +193,47 @@ namespace fake_cuda {
 
 void start(machine const& how)
 {
-    it() = fake();
-    it().how = how;
-    it().lost.assign(static_cast<std::size_t>(std::max(how.devices, 1)), cudaSuccess);
-    it().graph_high.assign(it().lost.size(), 0);
+    runtime() = runtime_state();
+    runtime().how = how;
+    runtime().lost.assign(static_cast<std::size_t>(std::max(how.devices, 1)), cudaSuccess);
+    runtime().graph_high.assign(runtime().lost.size(), 0);
 }
 
 void fail_call(std::size_t nth, cudaError_t code, bool is_sticky)
 {
-    it().calls = it().calls_when_lost = 0;
-    it().failing = nth;
-    it().failure = code;
-    it().is_sticky = is_sticky;
-    it().log.clear();
+    runtime().calls = runtime().calls_when_lost = 0;
+    runtime().failing = nth;
+    runtime().failure = code;
+    runtime().is_sticky = is_sticky;
+    runtime().log.clear();
 }
-std::size_t calls() { return it().calls; }
-std::size_t calls_when_lost() { return it().calls_when_lost; }
+std::size_t calls() { return runtime().calls; }
+std::size_t calls_when_lost() { return runtime().calls_when_lost; }
 
-holdings held()
+live_objects held()
 {
     std::set<block const*> of_graphs;
-    for (auto const& each : it().graphs)
+    for (auto const& each : runtime().graphs)
         for (auto const& one : each.what->blocks) of_graphs.insert(one.get());
-    for (auto const& each : it().executables)
+    for (auto const& each : runtime().executables)
         for (auto const& one : each.what->blocks) of_graphs.insert(one.get());
-    return {it().streams.size(), it().events.size(),      it().pools.size(),
-            it().graphs.size(),  it().executables.size(), it().blocks.size() + of_graphs.size()};
+    return {runtime().streams.size(), runtime().events.size(),      runtime().pools.size(),
+            runtime().graphs.size(),  runtime().executables.size(), runtime().blocks.size() + of_graphs.size()};
 }
-std::vector<std::string> const& misuses() { return it().misuses; }
-std::vector<std::string> const& log() { return it().log; }
+std::vector<std::string> const& misuses() { return runtime().misuses; }
+std::vector<std::string> const& log() { return runtime().log; }
 
 void launch(cudaStream_t stream, std::function<void()> kernel)
 {
-    if (it().enter("cudaLaunchKernel") != cudaSuccess) return;
-    (void)it().issue(stream, std::move(kernel));
+    if (runtime().begin_call("cudaLaunchKernel") != cudaSuccess) return;
+    (void)runtime().enqueue(stream, std::move(kernel));
 }
 
 } // namespace fake_cuda
 
-#define ENTER(name)                                                                                          \
+#define BEGIN_CALL(name)                                                                                          \
     do {                                                                                                     \
-        if (cudaError_t const code = it().enter(name)) return code;                                          \
+        if (cudaError_t const code = runtime().begin_call(name)) return code;                                          \
     } while (false)
 
 extern "C" {
@@ -241,7 +241,7 @@ extern "C" {
 // --- versions, errors, devices ---------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t CUDARTAPI cudaDriverGetVersion(int* version) { return *version = it().how.driver, cudaSuccess; }
+cudaError_t CUDARTAPI cudaDriverGetVersion(int* version) { return *version = runtime().how.driver, cudaSuccess; }
 
 char const* CUDARTAPI cudaGetErrorName(cudaError_t code)
 {
@@ -262,45 +262,45 @@ char const* CUDARTAPI cudaGetErrorString(cudaError_t) { return "as it was told";
 
 cudaError_t CUDARTAPI cudaGetLastError()
 {
-    cudaError_t const code = it().last;
-    it().last = it().lost[static_cast<std::size_t>(it().current)];
+    cudaError_t const code = runtime().last;
+    runtime().last = runtime().lost[static_cast<std::size_t>(runtime().current)];
     return code;
 }
-cudaError_t CUDARTAPI cudaPeekAtLastError() { return it().last; }
+cudaError_t CUDARTAPI cudaPeekAtLastError() { return runtime().last; }
 
 cudaError_t CUDARTAPI cudaGetDeviceCount(int* count)
 {
-    ENTER("cudaGetDeviceCount");
-    if (it().how.devices == 0) return it().say(cudaErrorNoDevice);
-    return *count = it().how.devices, cudaSuccess;
+    BEGIN_CALL("cudaGetDeviceCount");
+    if (runtime().how.devices == 0) return runtime().set_error(cudaErrorNoDevice);
+    return *count = runtime().how.devices, cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGetDevice(int* device)
 {
-    ENTER("cudaGetDevice");
-    return *device = it().current, cudaSuccess;
+    BEGIN_CALL("cudaGetDevice");
+    return *device = runtime().current, cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaSetDevice(int device)
 {
-    ENTER("cudaSetDevice");
-    if (device < 0 || device >= it().how.devices) return it().say(cudaErrorInvalidDevice);
-    return it().current = device, cudaSuccess;
+    BEGIN_CALL("cudaSetDevice");
+    if (device < 0 || device >= runtime().how.devices) return runtime().set_error(cudaErrorInvalidDevice);
+    return runtime().current = device, cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp* all, int device)
 {
-    ENTER("cudaGetDeviceProperties");
+    BEGIN_CALL("cudaGetDeviceProperties");
     *all = {};
     std::strcpy(all->name, device == 0 ? "Fake A" : "Fake B");
     all->major = 9;
-    all->totalGlobalMem = it().how.capacity;
+    all->totalGlobalMem = runtime().how.capacity;
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int)
 {
-    ENTER("cudaDeviceGetAttribute");
-    if (what == cudaDevAttrMemoryPoolsSupported) *value = it().how.has_pools;
+    BEGIN_CALL("cudaDeviceGetAttribute");
+    if (what == cudaDevAttrMemoryPoolsSupported) *value = runtime().how.has_pools;
     else if (what == cudaDevAttrComputeMode)
-        *value = it().how.is_prohibited ? cudaComputeModeProhibited : cudaComputeModeDefault;
-    else return it().misuse("an attribute is asked for that the fake does not know");
+        *value = runtime().how.is_prohibited ? cudaComputeModeProhibited : cudaComputeModeDefault;
+    else return runtime().misuse("an attribute is asked for that the fake does not know");
     return cudaSuccess;
 }
 
@@ -308,100 +308,100 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, in
 
 cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags)
 {
-    ENTER("cudaStreamCreateWithFlags");
-    if (flags != cudaStreamNonBlocking) it().misuse("a stream waits for the default stream");
-    it().streams.push_back({it().current, nullptr});
-    return *stream = &it().streams.back(), cudaSuccess;
+    BEGIN_CALL("cudaStreamCreateWithFlags");
+    if (flags != cudaStreamNonBlocking) runtime().misuse("a stream waits for the default stream");
+    runtime().streams.push_back({runtime().current, nullptr});
+    return *stream = &runtime().streams.back(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t stream)
 {
-    cudaError_t const code = it().enter("cudaStreamDestroy");
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    if (fake::has(it().streams, stream) && stream->in != nullptr)
-        it().misuse("a stream is destroyed while it is captured");
-    return it().destroy(it().streams, stream, code);
+    cudaError_t const code = runtime().begin_call("cudaStreamDestroy");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    if (runtime_state::has(runtime().streams, stream) && stream->in != nullptr)
+        runtime().misuse("a stream is destroyed while it is captured");
+    return runtime().destroy(runtime().streams, stream, code);
 }
 cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags)
 {
-    ENTER("cudaEventCreateWithFlags");
-    if (flags != cudaEventDisableTiming) it().misuse("an event takes the time");
-    it().events.push_back({it().current, nullptr, {}});
-    return *event = &it().events.back(), cudaSuccess;
+    BEGIN_CALL("cudaEventCreateWithFlags");
+    if (flags != cudaEventDisableTiming) runtime().misuse("an event takes the time");
+    runtime().events.push_back({runtime().current, nullptr, {}});
+    return *event = &runtime().events.back(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event)
 {
-    cudaError_t const code = it().enter("cudaEventDestroy");
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    return it().destroy(it().events, event, code);
+    cudaError_t const code = runtime().begin_call("cudaEventDestroy");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    return runtime().destroy(runtime().events, event, code);
 }
 cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    ENTER("cudaEventRecord");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!fake::has(it().events, event)) return it().misuse("an event is recorded that does not exist");
-    if (event->device != stream->device) return it().misuse("an event is recorded on another device");
+    BEGIN_CALL("cudaEventRecord");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    if (!runtime_state::has(runtime().events, event)) return runtime().misuse("an event is recorded that does not exist");
+    if (event->device != stream->device) return runtime().misuse("an event is recorded on another device");
     event->in = stream->in;
-    event->known = stream->in == nullptr ? knowledge() : stream->in->known[stream];
+    event->clocks = stream->in == nullptr ? vector_clock() : stream->in->clocks[stream];
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    ENTER("cudaStreamWaitEvent");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!fake::has(it().events, event)) return it().misuse("an event is waited for that does not exist");
+    BEGIN_CALL("cudaStreamWaitEvent");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    if (!runtime_state::has(runtime().events, event)) return runtime().misuse("an event is waited for that does not exist");
     if (event->in == nullptr) {
         if (stream->in == nullptr) return cudaSuccess;
-        return it().spoil_capture(stream, "a captured stream waits for an event from outside",
+        return runtime().invalidate_capture(stream, "a captured stream waits for an event from outside",
                                   cudaErrorStreamCaptureIsolation);
     }
-    if (event->in->origin == nullptr) return it().misuse("an event of a finished capture is waited for");
+    if (event->in->origin == nullptr) return runtime().misuse("an event of a finished capture is waited for");
     if (stream->in == nullptr) stream->in = event->in;
     if (stream->in != event->in)
-        return it().spoil_capture(stream, "a stream of one capture waits for another one",
+        return runtime().invalidate_capture(stream, "a stream of one capture waits for another one",
                                   cudaErrorStreamCaptureMerge);
-    knowledge& mine = stream->in->known[stream];
-    for (auto const& [other, count] : event->known) mine[other] = std::max(mine[other], count);
+    vector_clock& clock = stream->in->clocks[stream];
+    for (auto const& [other, count] : event->clocks) clock[other] = std::max(clock[other], count);
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream)
 {
-    ENTER("cudaStreamSynchronize");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    BEGIN_CALL("cudaStreamSynchronize");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
     if (stream->in == nullptr) return cudaSuccess;
-    return it().spoil_capture(stream, "a captured stream is synchronized", cudaErrorStreamCaptureUnsupported);
+    return runtime().invalidate_capture(stream, "a captured stream is synchronized", cudaErrorStreamCaptureUnsupported);
 }
 
 // --- memory ----------------------------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* wanted)
 {
-    ENTER("cudaMemPoolCreate");
+    BEGIN_CALL("cudaMemPoolCreate");
     if (wanted->allocType != cudaMemAllocationTypePinned || wanted->handleTypes != cudaMemHandleTypeNone ||
-        wanted->location.type != cudaMemLocationTypeDevice || wanted->location.id != it().current)
-        return it().misuse("a pool is none of memory of the current device");
-    it().pools.push_back({it().current});
-    return *pool = &it().pools.back(), cudaSuccess;
+        wanted->location.type != cudaMemLocationTypeDevice || wanted->location.id != runtime().current)
+        return runtime().misuse("a pool is none of memory of the current device");
+    runtime().pools.push_back({runtime().current});
+    return *pool = &runtime().pools.back(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-    cudaError_t const code = it().enter("cudaMemPoolDestroy");
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    return it().destroy(it().pools, pool, code);
+    cudaError_t const code = runtime().begin_call("cudaMemPoolDestroy");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    return runtime().destroy(runtime().pools, pool, code);
 }
 cudaError_t CUDARTAPI cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what, void* value)
 {
-    ENTER("cudaMemPoolSetAttribute");
+    BEGIN_CALL("cudaMemPoolSetAttribute");
     std::uint64_t wanted;
     std::memcpy(&wanted, value, sizeof wanted);
     if (what == cudaMemPoolAttrReleaseThreshold) return pool->threshold = wanted, cudaSuccess;
-    if (wanted != 0) return it().misuse("a highest figure is set to something else than 0");
+    if (wanted != 0) return runtime().misuse("a highest figure is set to something else than 0");
     if (what == cudaMemPoolAttrUsedMemHigh) return pool->used_high = pool->used, cudaSuccess;
     if (what == cudaMemPoolAttrReservedMemHigh) return pool->reserved_high = pool->reserved, cudaSuccess;
-    return it().misuse("an attribute is set that is only read");
+    return runtime().misuse("an attribute is set that is only read");
 }
 cudaError_t CUDARTAPI cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what, void* value)
 {
-    ENTER("cudaMemPoolGetAttribute");
+    BEGIN_CALL("cudaMemPoolGetAttribute");
     std::uint64_t const bytes = what == cudaMemPoolAttrUsedMemCurrent       ? pool->used
                                 : what == cudaMemPoolAttrUsedMemHigh        ? pool->used_high
                                 : what == cudaMemPoolAttrReservedMemCurrent ? pool->reserved
@@ -412,176 +412,176 @@ cudaError_t CUDARTAPI cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAtt
 }
 cudaError_t CUDARTAPI cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t)
 {
-    ENTER("cudaMemPoolTrimTo");
+    BEGIN_CALL("cudaMemPoolTrimTo");
     return pool->reserved = pool->used, cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** first, std::size_t bytes, cudaMemPool_t pool,
                                               cudaStream_t stream)
 {
-    ENTER("cudaMallocFromPoolAsync");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!fake::has(it().pools, pool)) return it().misuse("memory is taken from a pool that does not exist");
-    if (bytes == 0) return it().misuse("no bytes are allocated");
-    if (bytes > it().how.capacity || pool->used > it().how.capacity - bytes)
-        return it().say(cudaErrorMemoryAllocation);
+    BEGIN_CALL("cudaMallocFromPoolAsync");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    if (!runtime_state::has(runtime().pools, pool)) return runtime().misuse("memory is taken from a pool that does not exist");
+    if (bytes == 0) return runtime().misuse("no bytes are allocated");
+    if (bytes > runtime().how.capacity || pool->used > runtime().how.capacity - bytes)
+        return runtime().set_error(cudaErrorMemoryAllocation);
     block made{.room = std::make_unique<std::max_align_t[]>((bytes + 256) / sizeof(std::max_align_t) + 1),
                .bytes = bytes};
     *first = made.first();
-    made.spoil();
+    made.poison();
     if (stream->in == nullptr) {
         made.pool = pool;
         pool->used += bytes;
         pool->used_high = std::max(pool->used_high, pool->used);
         pool->reserved = std::max(pool->reserved, pool->used);
         pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
-        it().blocks.emplace(*first, std::move(made));
+        runtime().blocks.emplace(*first, std::move(made));
         return cudaSuccess;
     }
     made.capture = stream->in.get();
     auto const kept = std::make_shared<block>(std::move(made));
     stream->in->blocks.push_back(kept);
-    return it().issue(stream, [kept] {
+    return runtime().enqueue(stream, [kept] {
         kept->is_live = true;
-        kept->spoil();
+        kept->poison();
     });
 }
 cudaError_t CUDARTAPI cudaFreeAsync(void* first, cudaStream_t stream)
 {
-    cudaError_t const code = it().enter("cudaFreeAsync");
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    if (!fake::has(it().streams, stream))
-        return it().misuse("memory is freed in a stream that does not exist");
+    cudaError_t const code = runtime().begin_call("cudaFreeAsync");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    if (!runtime_state::has(runtime().streams, stream))
+        return runtime().misuse("memory is freed in a stream that does not exist");
     if (stream->in == nullptr) {
-        auto const found = it().blocks.find(first);
-        if (found == it().blocks.end()) return it().misuse("memory is freed that is not allocated");
-        if (fake::has(it().pools, found->second.pool)) found->second.pool->used -= found->second.bytes;
-        it().blocks.erase(found);
+        auto const found = runtime().blocks.find(first);
+        if (found == runtime().blocks.end()) return runtime().misuse("memory is freed that is not allocated");
+        if (runtime_state::has(runtime().pools, found->second.pool)) found->second.pool->used -= found->second.bytes;
+        runtime().blocks.erase(found);
         return code;
     }
     for (auto const& one : stream->in->blocks) {
         if (one->first() != first || !one->is_live) continue;
         one->is_live = false;
-        cudaError_t const issued = it().issue_anywhere(stream, [kept = one] {
-            if (!kept->is_live) it().misuse("a graph frees twice");
+        cudaError_t const issued = runtime().enqueue_unchecked(stream, [kept = one] {
+            if (!kept->is_live) runtime().misuse("a graph frees twice");
             kept->is_live = false;
-            kept->spoil();
+            kept->poison();
         });
         return code != cudaSuccess ? code : issued;
     }
-    return it().spoil_capture(stream, "a capture frees what it has not allocated", cudaErrorInvalidValue);
+    return runtime().invalidate_capture(stream, "a capture frees what it has not allocated", cudaErrorInvalidValue);
 }
 cudaError_t CUDARTAPI cudaMemsetAsync(void* first, int value, std::size_t bytes, cudaStream_t stream)
 {
-    ENTER("cudaMemsetAsync");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!is_within(first, bytes, stream)) return it().misuse("bytes are filled that are not allocated");
-    return it().issue(stream, [=] { std::memset(first, value, bytes); });
+    BEGIN_CALL("cudaMemsetAsync");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    if (!is_within(first, bytes, stream)) return runtime().misuse("bytes are filled that are not allocated");
+    return runtime().enqueue(stream, [=] { std::memset(first, value, bytes); });
 }
 cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
                                       cudaStream_t stream)
 {
-    ENTER("cudaMemcpyAsync");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    BEGIN_CALL("cudaMemcpyAsync");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
     bool const is_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     bool const is_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     if ((is_from && !is_within(from, bytes, stream)) || (is_to && !is_within(to, bytes, stream)))
-        return it().misuse("bytes are copied that are not allocated");
+        return runtime().misuse("bytes are copied that are not allocated");
     if (stream->in != nullptr && !(is_from && is_to))
-        return it().spoil_capture(stream, "a copy of the host's bytes is captured",
+        return runtime().invalidate_capture(stream, "a copy of the host's bytes is captured",
                                   cudaErrorStreamCaptureUnsupported);
-    return it().issue(stream, [=] { std::memcpy(to, from, bytes); });
+    return runtime().enqueue(stream, [=] { std::memcpy(to, from, bytes); });
 }
 
 // --- graphs ----------------------------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
 {
-    ENTER("cudaStreamBeginCapture");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (mode == cudaStreamCaptureModeGlobal) it().misuse("a capture forbids calls of other threads");
-    if (stream->in != nullptr) return it().misuse("a captured stream is captured");
+    BEGIN_CALL("cudaStreamBeginCapture");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    if (mode == cudaStreamCaptureModeGlobal) runtime().misuse("a capture forbids calls of other threads");
+    if (stream->in != nullptr) return runtime().misuse("a captured stream is captured");
     stream->in = std::make_shared<capture>();
     stream->in->origin = stream;
-    stream->in->known[stream] = {};
+    stream->in->clocks[stream] = {};
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph)
 {
-    cudaError_t code = it().enter("cudaStreamEndCapture");
+    cudaError_t code = runtime().begin_call("cudaStreamEndCapture");
     *graph = nullptr;
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    if (!fake::has(it().streams, stream)) return it().misuse("a stream is ended that does not exist");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    if (!runtime_state::has(runtime().streams, stream)) return runtime().misuse("a stream is ended that does not exist");
     auto const ended = stream->in;
-    if (ended == nullptr) return it().say(cudaErrorIllegalState);
-    if (ended->origin != stream) return it().misuse("a capture is ended on another stream than begun");
-    for (auto& [other, its] : ended->known) {
-        bool const is_joined = ended->known[stream][other] >= its[other];
+    if (ended == nullptr) return runtime().set_error(cudaErrorIllegalState);
+    if (ended->origin != stream) return runtime().misuse("a capture is ended on another stream than begun");
+    for (auto& [other, its] : ended->clocks) {
+        bool const is_joined = ended->clocks[stream][other] >= its[other];
         if (code == cudaSuccess && !ended->is_invalid && !is_joined)
-            code = it().say(cudaErrorStreamCaptureUnjoined);
+            code = runtime().set_error(cudaErrorStreamCaptureUnjoined);
         other->in = nullptr;
     }
     ended->origin = nullptr;
-    if (ended->is_invalid && code == cudaSuccess) code = it().say(cudaErrorStreamCaptureInvalidated);
+    if (ended->is_invalid && code == cudaSuccess) code = runtime().set_error(cudaErrorStreamCaptureInvalidated);
     if (code != cudaSuccess) return code;
-    it().graphs.push_back({it().current, ended});
-    return *graph = &it().graphs.back(), cudaSuccess;
+    runtime().graphs.push_back({runtime().current, ended});
+    return *graph = &runtime().graphs.back(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cudaGraph_t graph,
                                                     unsigned long long flags)
 {
-    ENTER("cudaGraphInstantiateWithFlags");
-    if (flags != cudaGraphInstantiateFlagAutoFreeOnLaunch) it().misuse("a graph would be launched once only");
-    if (!fake::has(it().graphs, graph)) return it().misuse("a graph is made executable that does not exist");
-    if (std::exchange(graph->is_instantiated, true)) return it().misuse("a graph is made executable twice");
-    it().executables.push_back({it().current, graph->what});
-    return *made = &it().executables.back(), cudaSuccess;
+    BEGIN_CALL("cudaGraphInstantiateWithFlags");
+    if (flags != cudaGraphInstantiateFlagAutoFreeOnLaunch) runtime().misuse("a graph would be launched once only");
+    if (!runtime_state::has(runtime().graphs, graph)) return runtime().misuse("a graph is made executable that does not exist");
+    if (std::exchange(graph->is_instantiated, true)) return runtime().misuse("a graph is made executable twice");
+    runtime().executables.push_back({runtime().current, graph->what});
+    return *made = &runtime().executables.back(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph)
 {
-    cudaError_t const code = it().enter("cudaGraphDestroy");
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    return it().destroy(it().graphs, graph, code);
+    cudaError_t const code = runtime().begin_call("cudaGraphDestroy");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    return runtime().destroy(runtime().graphs, graph, code);
 }
 cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t made)
 {
-    cudaError_t const code = it().enter("cudaGraphExecDestroy");
-    if (it().lost[static_cast<std::size_t>(it().current)] != cudaSuccess) return code;
-    return it().destroy(it().executables, made, code);
+    cudaError_t const code = runtime().begin_call("cudaGraphExecDestroy");
+    if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
+    return runtime().destroy(runtime().executables, made, code);
 }
 cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream)
 {
-    ENTER("cudaGraphLaunch");
-    if (!it().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!fake::has(it().executables, made)) return it().misuse("a graph is launched that does not exist");
-    if (stream->in != nullptr) return it().misuse("a graph is launched into a capture");
-    auto& high = it().graph_high[static_cast<std::size_t>(made->device)];
-    high = std::max(high, it().graph_bytes(made->device));
+    BEGIN_CALL("cudaGraphLaunch");
+    if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
+    if (!runtime_state::has(runtime().executables, made)) return runtime().misuse("a graph is launched that does not exist");
+    if (stream->in != nullptr) return runtime().misuse("a graph is launched into a capture");
+    auto& high = runtime().graph_high[static_cast<std::size_t>(made->device)];
+    high = std::max(high, runtime().graph_bytes(made->device));
     for (auto const& node : made->what->nodes) node();
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t*, std::size_t* count)
 {
-    ENTER("cudaGraphGetNodes");
+    BEGIN_CALL("cudaGraphGetNodes");
     return *count = graph->what->nodes.size(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType what, void* value)
 {
-    ENTER("cudaDeviceGetGraphMemAttribute");
+    BEGIN_CALL("cudaDeviceGetGraphMemAttribute");
     bool const is_high = what == cudaGraphMemAttrUsedMemHigh || what == cudaGraphMemAttrReservedMemHigh;
     std::uint64_t const bytes =
-        is_high ? it().graph_high[static_cast<std::size_t>(device)] : it().graph_bytes(device);
+        is_high ? runtime().graph_high[static_cast<std::size_t>(device)] : runtime().graph_bytes(device);
     std::memcpy(value, &bytes, sizeof bytes);
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType, void*)
 {
-    ENTER("cudaDeviceSetGraphMemAttribute");
-    return it().graph_high[static_cast<std::size_t>(device)] = 0, cudaSuccess;
+    BEGIN_CALL("cudaDeviceSetGraphMemAttribute");
+    return runtime().graph_high[static_cast<std::size_t>(device)] = 0, cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int)
 {
-    ENTER("cudaDeviceGraphMemTrim");
+    BEGIN_CALL("cudaDeviceGraphMemTrim");
     return cudaSuccess;
 }
 

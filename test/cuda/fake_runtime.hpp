@@ -45,12 +45,12 @@ void fail_call(std::size_t nth, cudaError_t code = cudaErrorUnknown, bool is_sti
 [[nodiscard]] std::size_t calls_when_lost();
 
 /// What somebody owes to give back.
-struct holdings {
+struct live_objects {
     std::size_t streams = 0, events = 0, pools = 0, graphs = 0, executables = 0;
     std::size_t blocks = 0; ///< of memory, those of graphs included
-    friend bool operator==(holdings const&, holdings const&) = default;
+    friend bool operator==(live_objects const&, live_objects const&) = default;
 };
-[[nodiscard]] holdings held();
+[[nodiscard]] live_objects held();
 
 /// What nobody may do, and what was done of it, in words.
 [[nodiscard]] std::vector<std::string> const& misuses();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "cuda/kernels.hpp"
 
-#include "cuda/on_a_device.hpp"
+#include "cuda/device_fixture.hpp"
 
 #include <sublet/execution/storage.hpp>
 
@@ -39,19 +39,19 @@ TEST_CASE("digests and noise of a device are those of this machine, at every len
                     kernels::compare(stream, words, words, words + 2);
                     return cudaPeekAtLastError();
                 });
-                std::vector<std::byte> came(size), mine(size);
-                std::uint64_t said[3] = {};
-                device.copy_from_device(came, bytes, stream);
-                device.copy_from_device(std::as_writable_bytes(std::span(said)),
+                std::vector<std::byte> found(size), expected(size);
+                std::uint64_t results[3] = {};
+                device.copy_from_device(found, bytes, stream);
+                device.copy_from_device(std::as_writable_bytes(std::span(results)),
                                         reinterpret_cast<std::byte const*>(words), stream);
                 device.synchronize(stream);
 
                 std::uint64_t const seed = fold_digest(77, size);
-                fill_noise(mine, shift == 1 ? ~seed : seed);
-                CHECK(came == mine);
-                CHECK(said[1] == digest(mine));
-                CHECK(said[0] == fold_digest(77, digest(mine)));
-                CHECK(said[2] == 1);
+                fill_noise(expected, shift == 1 ? ~seed : seed);
+                CHECK(found == expected);
+                CHECK(results[1] == digest(expected));
+                CHECK(results[0] == fold_digest(77, digest(expected)));
+                CHECK(results[2] == 1);
             }
         device.deallocate(room, 100'016, 8, stream);
         device.deallocate(reinterpret_cast<std::byte*>(words), 32, 8, stream);

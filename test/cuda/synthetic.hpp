@@ -57,9 +57,9 @@ public:
     {
         return reinterpret_cast<kernels::word*>(first_) + 4 * position;
     }
-    kernels::word* spoilt() const { return reinterpret_cast<kernels::word*>(first_ + bytes_ - 8); }
+    kernels::word* clobbered() const { return reinterpret_cast<kernels::word*>(first_ + bytes_ - 8); }
     /// How often results were written over the scratch of their own step.
-    std::uint64_t count_spoilt()
+    std::uint64_t count_clobbered()
     {
         std::uint64_t count = 0;
         device_->synchronize();
@@ -107,7 +107,7 @@ struct device_synthetic_kernel {
                 kernels::fill_noise(s, call.out(j).data(), call.out(j).size(), sum, j, false);
         if (call.scratch_count() == 0) return;
         take_all(kept);
-        kernels::compare(s, used, kept, words->spoilt());
+        kernels::compare(s, used, kept, words->clobbered());
     }
 };
 

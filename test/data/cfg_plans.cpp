@@ -3,7 +3,7 @@
 // the source, with variables that are written many times. The folder comes in the environment variable
 // SUBLET_DATA.
 #include "cfg_file.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/placement/pack.hpp>
@@ -46,7 +46,7 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
     for (std::size_t i = 0; i < functions.size(); i += every) {
         CAPTURE(functions[i].name);
         snapshot const program(cfg_file::as_program<touch::access::use>{functions[i]});
-        dice pick{std::mt19937(static_cast<std::uint32_t>(i))};
+        random_source pick{std::mt19937(static_cast<std::uint32_t>(i))};
         std::vector<byte_count> bytes;
         for (std::size_t v = 0; v != program.values(); ++v)
             bytes.push_back(8 * (1 + pick.below(pick.below(4) == 0 ? 64 : 4)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/advise.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -89,7 +89,7 @@ struct question {
 };
 
 /// Up to ten stretches; some of them ask for something, or load something.
-question draw(dice& pick, bool has_needs)
+question draw(random_source& pick, bool has_needs)
 {
     question q;
     std::uint32_t const pools = pick.below(4) == 0 ? 2 : 1, positions = 8 + pick.below(10);
@@ -215,7 +215,7 @@ TEST_CASE("advice fits whenever anything does that asks for nothing, and what it
     std::vector<double> ratios;
     for (unsigned seed = 0, n = rounds(1500); seed != n; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         question const q = draw(pick, seed % 2 == 0);
         auto const spills = advise(q.problem, q.times);
         set spilled(q.times.intervals.size()), all(q.times.intervals.size(), true);
@@ -278,7 +278,7 @@ TEST_CASE("the same question has the same answer, and many stretches are not too
 {
     placement_problem problem;
     idle_times times;
-    dice pick{std::mt19937{5}};
+    random_source pick{std::mt19937{5}};
     std::uint32_t const n = 20'000;
     for (std::uint32_t i = 0; i != n; ++i) {
         problem.buffers.push_back({{i, 4 * n - i}, 1 + pick.below(100)});
@@ -351,7 +351,7 @@ TEST_CASE("after any takes and returns the peak is that of a sum at each positio
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         placement_problem problem;
         idle_times times;
         for (std::uint32_t i = 0, n = 1 + pick.below(8); i != n; ++i) {

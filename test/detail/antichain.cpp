@@ -2,9 +2,9 @@
 #include <sublet/detail/antichain.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../task_families.hpp"
-#include "../weighed_tasks.hpp"
+#include "../weighted_tasks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ using namespace sublet::detail;
 namespace {
 
 /// By trying every set.
-byte_count heaviest_by_trying(weighed_tasks const& one)
+byte_count heaviest_exhaustive(weighted_tasks const& one)
 {
     std::vector<buffer_id> items;
     for (buffer_id b = 0; b != one.weights.size(); ++b)
@@ -40,7 +40,7 @@ byte_count heaviest_by_trying(weighed_tasks const& one)
 }
 
 /// By Dilworth: all, less the most that can be given on, over all pairs, as Boost finds it.
-byte_count heaviest_by_boost(weighed_tasks const& one)
+byte_count heaviest_by_boost(weighted_tasks const& one)
 {
     using namespace boost;
     using traits = adjacency_list_traits<vecS, vecS, directedS>;
@@ -64,7 +64,7 @@ byte_count heaviest_by_boost(weighed_tasks const& one)
         add(2 * n, u, one.weights[u]);
         add(n + u, 2 * n + 1, one.weights[u]);
         for (buffer_id v = 0; v != n; ++v)
-            if (one.weights[u] != 0 && one.weights[v] != 0 && one.rule.gives(u, v))
+            if (one.weights[u] != 0 && one.weights[v] != 0 && one.rule.reusable_by(u, v))
                 add(u, n + v, one.weights[u]);
     }
     return total - static_cast<byte_count>(push_relabel_max_flow(net, 2 * n, 2 * n + 1));
@@ -100,11 +100,11 @@ TEST_CASE("no set of a small program is heavier")
 {
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        weighed_tasks const one(draw_small_tasks(seed, 8));
+        weighted_tasks const one(draw_small_tasks(seed, 8));
         antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
         REQUIRE(one.is_antichain(found.members));
         REQUIRE(one.weight(found.members) == found.bytes);
-        byte_count const best = heaviest_by_trying(one);
+        byte_count const best = heaviest_exhaustive(one);
         REQUIRE(found.bytes <= best);
         REQUIRE(best <= found.upper_bound);
         REQUIRE(found.is_exact);
@@ -115,7 +115,7 @@ TEST_CASE("it weighs what Boost's maximum flow over all pairs leaves")
 {
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        weighed_tasks const one(draw_small_tasks(seed, 100));
+        weighted_tasks const one(draw_small_tasks(seed, 100));
         antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
         REQUIRE(one.is_antichain(found.members));
         REQUIRE(one.weight(found.members) == found.bytes);
@@ -130,7 +130,7 @@ TEST_CASE("of buffers that weigh the same there are as many as slots are needed"
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        weighed_tasks one(draw_small_tasks(seed, 60));
+        weighted_tasks one(draw_small_tasks(seed, 60));
         for (byte_count& weight : one.weights) weight = weight == 0 ? 0 : 1;
         auto const conflicts = later_conflicts(one.g, one.lives);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights);
@@ -144,12 +144,12 @@ TEST_CASE("with few visits, or conflicts that are undecided, it still bounds fro
     std::size_t unknown = 0;
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        weighed_tasks const one(draw_small_tasks(seed, 80));
+        random_source pick{std::mt19937(seed)};
+        weighted_tasks const one(draw_small_tasks(seed, 80));
         std::uint64_t const few = seed % 2 == 0 ? 0 : 1 + one.lives.buffers() / 2;
         auto const conflicts = later_conflicts(one.g, one.lives, few);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights,
-                                                   seed % 3 == 0 ? 0 : 1 + roll.below(100));
+                                                   seed % 3 == 0 ? 0 : 1 + pick.below(100));
         REQUIRE(one.is_antichain(found.members));
         REQUIRE(one.weight(found.members) == found.bytes);
         byte_count const best = heaviest_by_boost(one);
@@ -197,9 +197,9 @@ TEST_CASE("where parts are not compared with all, what is known from above allow
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2, 2}, std::vector<value_role>(4));
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).bytes == 24);
     CHECK(heaviest_antichain(g, lives, {8, 8, 8}).is_exact);
-    antichain const hurried = heaviest_antichain(g, lives, {8, 8, 8}, 16);
-    CHECK(hurried.bytes <= 24);
-    CHECK(hurried.upper_bound >= 24);
+    antichain const truncated = heaviest_antichain(g, lives, {8, 8, 8}, 16);
+    CHECK(truncated.bytes <= 24);
+    CHECK(truncated.upper_bound >= 24);
 }
 
 TEST_CASE("undecided conflicts prove nothing, of what is written in parts neither")
@@ -207,9 +207,9 @@ TEST_CASE("undecided conflicts prove nothing, of what is written in parts neithe
     std::size_t in_parts = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        weighed_tasks const one(
-            draw_tasks(roll, {.tasks = 40, .operands = 1 + roll.below(3), .views = 60, .shuffled = true}));
+        random_source pick{std::mt19937(seed)};
+        weighted_tasks const one(
+            draw_tasks(pick, {.tasks = 40, .operands = 1 + pick.below(3), .views = 60, .shuffled = true}));
         auto const conflicts = later_conflicts(one.g, one.lives, 1);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights);
         REQUIRE(one.is_antichain(found.members));
@@ -236,32 +236,32 @@ TEST_CASE("a buffer stays beside one that is written in parts, of which the firs
 
 TEST_CASE("of any buffers only those stay of which none gives to another")
 {
-    std::size_t stayed = 0;
+    std::size_t member_count = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        weighed_tasks const one(
-            draw_tasks(roll, {.tasks = 20, .operands = 2, .views = 60, .shuffled = true}));
+        random_source pick{std::mt19937(seed)};
+        weighted_tasks const one(
+            draw_tasks(pick, {.tasks = 20, .operands = 2, .views = 60, .shuffled = true}));
         auto const conflicts = later_conflicts(one.g, one.lives);
         std::vector<unsigned char> cut(one.g.positions());
-        bool const is_prefix = roll.below(2) == 0;
-        std::size_t const part = roll.below(static_cast<unsigned>(cut.size()) + 1);
-        for (std::size_t x = 0; x != cut.size(); ++x) cut[x] = is_prefix ? x < part : roll.below(2) != 0;
+        bool const is_prefix = pick.below(2) == 0;
+        std::size_t const part = pick.below(static_cast<unsigned>(cut.size()) + 1);
+        for (std::size_t x = 0; x != cut.size(); ++x) cut[x] = is_prefix ? x < part : pick.below(2) != 0;
         std::vector<buffer_id> members, multi_begin;
         for (buffer_id b = 0; b != one.weights.size(); ++b) {
             if (one.weights[b] == 0) continue;
             if (one.lives.begins[b].size() > 1) multi_begin.push_back(b);
             bool const may_be = one.lives.begins[b].size() != 1 || cut[one.lives.first(b)] != 0;
-            if (may_be && roll.below(3) != 0) members.push_back(b);
+            if (may_be && pick.below(3) != 0) members.push_back(b);
         }
         bool const was_antichain = one.is_antichain(members);
         std::size_t const were = members.size();
         detail::keep_proved(one.g, one.lives, conflicts, multi_begin, cut, members);
         REQUIRE(one.is_antichain(members));
         if (was_antichain) REQUIRE(members.size() == were);
-        stayed += members.size();
+        member_count += members.size();
     }
-    CHECK(stayed > 3000);
+    CHECK(member_count > 3000);
 }
 
 TEST_CASE("what weighs nothing is no member, and all together must not exceed 64 bits")

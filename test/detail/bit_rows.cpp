@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/bit_rows.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,14 +52,14 @@ TEST_CASE("bits that are set at random are those of a table of truth values")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::uint32_t const height = roll.below(6);
-        std::uint32_t const width = roll.below(201);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const height = pick.below(6);
+        std::uint32_t const width = pick.below(201);
         bit_rows rows(height, width);
         std::vector<std::vector<bool>> table(height, std::vector<bool>(width));
-        for (std::uint32_t i = height * width == 0 ? 0 : roll.below(300); i != 0; --i) {
-            std::size_t const r = roll.below(height);
-            std::size_t const c = roll.below(width);
+        for (std::uint32_t i = height * width == 0 ? 0 : pick.below(300); i != 0; --i) {
+            std::size_t const r = pick.below(height);
+            std::size_t const c = pick.below(width);
             rows.set(r, c);
             table[r][c] = true;
         }
@@ -97,14 +97,14 @@ TEST_CASE("who comes is listed once, and who goes no more")
 
 TEST_CASE("there may be no values")
 {
-    sparse_set nobody(0);
-    nobody.clear();
-    CHECK(nobody.list().empty());
+    sparse_set empty_set(0);
+    empty_set.clear();
+    CHECK(empty_set.list().empty());
 }
 
 TEST_CASE("whatever comes, goes and is cleared, it is a set")
 {
-    dice pick{std::mt19937{1}};
+    random_source pick{std::mt19937{1}};
     sparse_set alive(40);
     std::set<value_id> expected;
     for (unsigned round = 0; round != rounds(5000); ++round) {

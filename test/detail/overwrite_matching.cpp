@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/overwrite_matching.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -75,14 +75,14 @@ TEST_CASE("no choice of pairs saves more, and no result or operand is in two")
     std::size_t moved = 0;
     for (unsigned seed = 0; seed != rounds(5000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::uint32_t const ins = 1 + roll.below(6), outs = 1 + roll.below(6);
+        random_source pick{std::mt19937{seed}};
+        std::uint32_t const ins = 1 + pick.below(6), outs = 1 + pick.below(6);
         many pairs;
         std::vector<byte_count> size(outs);
-        for (byte_count& s : size) s = 1 + roll.below(roll.below(2) == 0 ? 3 : 100);
-        for (std::uint32_t k = roll.below(14); k != 0; --k) {
-            std::uint32_t const out = roll.below(outs);
-            pairs.push_back({roll.below(ins), 20 - out, size[out]});
+        for (byte_count& s : size) s = 1 + pick.below(pick.below(2) == 0 ? 3 : 100);
+        for (std::uint32_t k = pick.below(14); k != 0; --k) {
+            std::uint32_t const out = pick.below(outs);
+            pairs.push_back({pick.below(ins), 20 - out, size[out]});
         }
         chosen const found = match_overwrites(pairs);
         REQUIRE(std::is_sorted(found.begin(), found.end()));

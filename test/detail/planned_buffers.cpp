@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/planned_buffers.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -113,7 +113,7 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
     std::size_t lower = 0, shrinking = 0, left_out = 0, above = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program drawn = draw_program(pick, 12);
         shrink_results(drawn, pick);
         snapshot const p = drawn.program();
@@ -213,7 +213,7 @@ TEST_CASE("what a pair is said to gain is what is missing without it, in each po
     std::size_t compared = 0, at_peak = 0, together = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const drawn = draw_program(pick, 8);
         plan_options const options = drawn.options();
         snapshot const p = drawn.program();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/range_sets.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -78,20 +78,20 @@ TEST_CASE("sets are what was kept, or cover it from where they are said to be co
     int coarser = 0;
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::uint32_t const owners = 1 + roll.below(40);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const owners = 1 + pick.below(40);
         bool const is_tight = seed % 2 == 1;
-        detail::range_sets sets(owners, is_tight ? 10 + roll.below(owners) : 1'000'000);
+        detail::range_sets sets(owners, is_tight ? 10 + pick.below(owners) : 1'000'000);
         std::vector<ranges> wanted(owners);
         for (int i = 0; i != 3000; ++i) {
-            std::size_t const owner = roll.below(owners);
+            std::size_t const owner = pick.below(owners);
             ranges now;
-            for (step_id at = roll.below(9), n = roll.below(20); n != 0; --n) {
-                step_id const last = at + 1 + roll.below(5);
+            for (step_id at = pick.below(9), n = pick.below(20); n != 0; --n) {
+                step_id const last = at + 1 + pick.below(5);
                 now.push_back({at, last});
-                at = last + 1 + roll.below(5);
+                at = last + 1 + pick.below(5);
             }
-            if (roll.below(3) == 0) {
+            if (pick.below(3) == 0) {
                 sets.erase(owner);
                 wanted[owner].clear();
             } else {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/reuse_network.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
-#include "../weighed_tasks.hpp"
+#include "../weighted_tasks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -41,7 +41,7 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
     std::size_t in_parts = 0, apart = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        weighed_tasks const one(draw_small_tasks(seed, 40));
+        weighted_tasks const one(draw_small_tasks(seed, 40));
         network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 1 << 20);
         REQUIRE(net.relaxed == 0);
         in_parts += net.multi_begin.size();
@@ -53,14 +53,14 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
             if (net.begin_of[u] != no_node) demand -= one.weights[u];
             if (net.end_of[u] == no_node) {
                 for (buffer_id v = 0; v != one.weights.size(); ++v)
-                    REQUIRE((one.weights[v] == 0 || !one.rule.gives(u, v)));
+                    REQUIRE((one.weights[v] == 0 || !one.rule.reusable_by(u, v)));
                 continue;
             }
             supply -= one.weights[u];
             auto const reached = reached_from(net, net.end_of[u]);
             for (buffer_id v = 0; v != one.weights.size(); ++v)
                 if (v != u && one.weights[v] != 0)
-                    REQUIRE((net.begin_of[v] != no_node && reached[net.begin_of[v]]) == one.rule.gives(u, v));
+                    REQUIRE((net.begin_of[v] != no_node && reached[net.begin_of[v]]) == one.rule.reusable_by(u, v));
         }
         REQUIRE(demand == 0);
         REQUIRE(supply == 0);
@@ -74,7 +74,7 @@ TEST_CASE("what is cut short may only allow more, and its weight is known")
     std::size_t relaxed = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        weighed_tasks const one(draw_small_tasks(seed, 40));
+        weighted_tasks const one(draw_small_tasks(seed, 40));
         network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 5);
         byte_count wrong = 0;
         for (buffer_id u = 0; u != one.weights.size(); ++u) {
@@ -85,8 +85,8 @@ TEST_CASE("what is cut short may only allow more, and its weight is known")
             for (buffer_id v = 0; v != one.weights.size(); ++v) {
                 if (v == u || one.weights[v] == 0 || net.begin_of[v] == no_node) continue;
                 bool const is_allowed = reached[net.begin_of[v]];
-                REQUIRE((is_allowed || !one.rule.gives(u, v)));
-                if (is_allowed && !one.rule.gives(u, v) && one.lives.begins[v].size() == 1)
+                REQUIRE((is_allowed || !one.rule.reusable_by(u, v)));
+                if (is_allowed && !one.rule.reusable_by(u, v) && one.lives.begins[v].size() == 1)
                     allows_more = true;
             }
             if (allows_more) wrong += one.weights[u];
@@ -151,10 +151,10 @@ TEST_CASE("frontiers say of every position whether it comes after all ends")
 {
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40),
-                                                     .operands = 1 + roll.below(5),
-                                                     .back = 4 * roll.below(3),
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40),
+                                                     .operands = 1 + pick.below(5),
+                                                     .back = 4 * pick.below(3),
                                                      .early = 20,
                                                      .views = 30,
                                                      .shuffled = seed % 3 == 0});
@@ -307,24 +307,24 @@ TEST_CASE("nothing is lost and nothing appears, and dead nodes are closed")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        node_id const n = 2 + roll.below(30);
+        random_source pick{std::mt19937(seed)};
+        node_id const n = 2 + pick.below(30);
         std::vector<std::vector<node_id>> lists(n);
         for (node_id x = 0; x != n; ++x)
             for (node_id y = x + 1; y != n; ++y)
-                if (roll.below(5) == 0) lists[x].push_back(y);
+                if (pick.below(5) == 0) lists[x].push_back(y);
         csr_rows const heads = rows(lists);
         flow_along flow(heads);
         byte_count total = 0, taken = 0;
         for (node_id x = 0; x != n; ++x) {
-            byte_count const need = roll.below(20);
+            byte_count const need = pick.below(20);
             flow.pull_adjacent(x, need);
             flow.augment(x, need, 100000);
             REQUIRE((flow.excess[x] >= need || flow.is_in_cut(x)));
             byte_count const served = smaller(flow.excess[x], need);
             flow.excess[x] -= served;
             taken += served;
-            byte_count const more = roll.below(20);
+            byte_count const more = pick.below(20);
             if (!flow.is_in_cut(x)) flow.excess[x] += more, total += more;
         }
         byte_count left = 0;

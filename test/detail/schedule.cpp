@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/schedule.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -95,15 +95,15 @@ TEST_CASE("the positions left are those that the definition leaves")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(14), .early = 30, .views = 30, .shuffled = seed % 2 == 1});
+            pick, {.tasks = 1 + pick.below(14), .early = 30, .views = 30, .shuffled = seed % 2 == 1});
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(5));
-        auto const [timed, schedule] = in_schedule_order(g, parallel_schedule(g, takes, {.workers = roll.below(4)}));
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
+        auto const [timed, schedule] = in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
@@ -111,7 +111,7 @@ TEST_CASE("the positions left are those that the definition leaves")
         auto const in_schedule = schedule_live_ranges(lives, schedule);
         std::vector<unsigned char> may_wait, waits(timed.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
-            may_wait.push_back(roll.below(3) == 0);
+            may_wait.push_back(pick.below(3) == 0);
             for (step_id at : lives.begins[b])
                 if (may_wait[b]) waits[at] = 1;
         }
@@ -167,15 +167,15 @@ TEST_CASE("lives overlap exactly where the steps that touch them do")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(12), .early = 30, .views = 30, .shuffled = seed % 2 == 1});
+            pick, {.tasks = 1 + pick.below(12), .early = 30, .views = 30, .shuffled = seed % 2 == 1});
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(9));
-        schedule_times const schedule = parallel_schedule(g, takes, {.workers = roll.below(4)});
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(9));
+        schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4)});
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
@@ -230,14 +230,14 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks =
-            draw_tasks(roll, {.tasks = 1 + roll.below(14), .early = 30, .shuffled = seed % 2 == 1});
+            draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 30, .shuffled = seed % 2 == 1});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         std::vector<tick_count> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(5));
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
         schedule_side const side = seed % 3 == 0 ? schedule_side::latest : schedule_side::earliest;
-        schedule_times const schedule = parallel_schedule(g, takes, {.workers = roll.below(4), .side = side});
+        schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4), .side = side});
         auto const [graph, times] = in_schedule_order(g, schedule);
         REQUIRE(graph.positions() == g.positions());
         REQUIRE(graph.edges() == g.edges());
@@ -339,14 +339,14 @@ TEST_CASE("a schedule keeps the order, the number of workers, and none of them r
 {
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks =
-            draw_tasks(roll, {.tasks = 1 + roll.below(14), .early = 30, .shuffled = seed % 2 == 1});
+            draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 30, .shuffled = seed % 2 == 1});
         sharing_rule const rule(tasks);
         std::size_t const n = tasks.tasks.size();
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         std::vector<tick_count> takes;
-        for (std::size_t s = 0; s != n; ++s) takes.push_back(1 + roll.below(1 + seed % 7));
+        for (std::size_t s = 0; s != n; ++s) takes.push_back(1 + pick.below(1 + seed % 7));
         tick_count longest = 0, work = 0;
         std::vector<tick_count> path(n, 0); // to the end of each; relaxed until nothing changes
         for (std::size_t round = 0; round != n; ++round)
@@ -359,7 +359,7 @@ TEST_CASE("a schedule keeps the order, the number of workers, and none of them r
             }
         for (tick_count t : takes) work += t;
 
-        std::size_t const workers = roll.below(5);
+        std::size_t const workers = pick.below(5);
         CAPTURE(workers);
         for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
             schedule_times const schedule = parallel_schedule(g, takes, {.workers = workers, .side = side});
@@ -437,7 +437,7 @@ dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
 }
 
 /// Lives by buffer in steps, as positions.
-concurrent_lives lives_of(dependence_graph const& g,
+concurrent_lives live_ranges_of(dependence_graph const& g,
                           std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
 {
     concurrent_lives lives;
@@ -495,9 +495,9 @@ struct needed {
             if (reaches[a][a]) has_cycle = true;
             for (step_id b = 0; b != n; ++b) {
                 if (!edge[a][b]) continue;
-                bool stands = !rule.before[a][b];
-                for (std::size_t k = 0; k != n; ++k) stands = stands && !(reaches[a][k] && reaches[k][b]);
-                if (stands) handoffs.push_back({a, b});
+                bool is_unordered = !rule.before[a][b];
+                for (std::size_t k = 0; k != n; ++k) is_unordered = is_unordered && !(reaches[a][k] && reaches[k][b]);
+                if (is_unordered) handoffs.push_back({a, b});
             }
         }
     }
@@ -526,7 +526,7 @@ TEST_CASE("who moves in waits for the last users of who moves out, unless it doe
     // 0 -> 1, 2 -> 3: a made by 0 and b made by 2, used by 1 and 3; then c by 4, where a was, and d by 5
     // after 4, over the end of c and all of b.
     dependence_graph const g = graph_of({{1}, {}, {3}, {}, {5}, {}});
-    auto const lives = lives_of(g, {{{0}, {1}}, {{2}, {3}}, {{4}, {4}}, {{5}, {5}}});
+    auto const lives = live_ranges_of(g, {{{0}, {1}}, {{2}, {3}}, {{4}, {4}}, {{5}, {5}}});
     std::vector<memory_plan::placed_buffer> const placed{at(0, 32, {0, 2}), at(32, 32, {2, 4}),
                                                          at(0, 40, {4, 5}), at(36, 28, {5, 6})};
     handoff_set const found = find_handoffs(g, lives, placed);
@@ -541,7 +541,7 @@ TEST_CASE("who moves in waits for the last users of who moves out, unless it doe
 TEST_CASE("buffers of different pools, of no bytes or without offset take nothing from each other")
 {
     dependence_graph const g = graph_of({{}, {}});
-    auto const lives = lives_of(g, {{{0}, {0}}, {{1}, {1}}});
+    auto const lives = live_ranges_of(g, {{{0}, {0}}, {{1}, {1}}});
     CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(0, 8, {1, 2}, 1)}).handoffs.empty());
     CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(0, 0, {1, 2})}).handoffs.empty());
     CHECK(find_handoffs(g, lives, {at(0, 8, {0, 1}), at(no_offset, 8, {1, 2})}).handoffs.empty());
@@ -556,7 +556,7 @@ TEST_CASE("buffers of different pools, of no bytes or without offset take nothin
 TEST_CASE("broken promises are refused")
 {
     dependence_graph const g = graph_of({{}, {}});
-    auto const lives = lives_of(g, {{{0}, {0}}});
+    auto const lives = live_ranges_of(g, {{{0}, {0}}});
     CHECK_THROWS_AS((void)find_handoffs(g, lives, {}), precondition_error);
     CHECK_THROWS_AS((void)find_handoffs(graph_of({{}}), lives, {at(0, 8, {0, 1})}), precondition_error);
     CHECK_THROWS_AS((void)find_handoffs(g, lives, {at(no_offset - 8, 8, {0, 1})}), precondition_error);
@@ -565,8 +565,8 @@ TEST_CASE("broken promises are refused")
 TEST_CASE("nothing waits for what is needed to the end, nor for what is there from the start")
 {
     dependence_graph const g = graph_of({{}, {}});
-    auto const kept = lives_of(g, {{{0}, {no_step}}, {{1}, {1}}});
-    auto const given = lives_of(g, {{{0}, {0}}, {{}, {1}}});
+    auto const kept = live_ranges_of(g, {{{0}, {no_step}}, {{1}, {1}}});
+    auto const given = live_ranges_of(g, {{{0}, {0}}, {{}, {1}}});
     std::vector<memory_plan::placed_buffer> const placed{at(0, 8, {0, 1}), at(0, 8, {1, 2})};
     CHECK(find_handoffs(g, kept, placed).clash == handoff_clash{0, 1, {}});
     CHECK(find_handoffs(g, given, placed).clash == handoff_clash{0, 1, {}});
@@ -577,7 +577,7 @@ TEST_CASE("steps of no length at one moment would wait for each other for ever")
     // x and y each read a buffer that the other's takes over. In a clock where both take no time each has
     // ended when the other begins: all four lives fit into two places, and nothing could run.
     dependence_graph const g = graph_of({{2}, {3}, {}, {}});
-    auto const lives = lives_of(g, {{{0}, {2}}, {{1}, {3}}, {{2}, {2}}, {{3}, {3}}});
+    auto const lives = live_ranges_of(g, {{{0}, {2}}, {{1}, {3}}, {{2}, {2}}, {{3}, {3}}});
     std::vector<memory_plan::placed_buffer> placed{at(0, 8, {0, 1}), at(8, 8, {0, 1}), at(8, 8, {1, 2}),
                                                    at(0, 8, {1, 2})};
     handoff_set const found = find_handoffs(g, lives, placed);
@@ -598,13 +598,13 @@ TEST_CASE("a sequential plan becomes safe by exactly the waits that nothing else
     std::size_t with_handoffs = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(12),
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(12),
                                                      .edges = 10,
                                                      .early = seed % 2 == 0 ? 0u : 30u,
                                                      .views = seed % 3 == 0 ? 20u : 0u,
-                                                     .pools = 1 + roll.below(2),
-                                                     .alignments = 1 + roll.below(8)});
+                                                     .pools = 1 + pick.below(2),
+                                                     .alignments = 1 + pick.below(8)});
         snapshot const p = tasks.program();
         memory_plan const plan = plan_memory(p, tasks.options()).plan;
         dependence_graph const g = dependences(p, {.role = tasks.role});
@@ -633,19 +633,19 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
     std::size_t with_handoffs = 0, longer = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(16),
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(16),
                                                      .edges = 10,
                                                      .early = seed % 2 == 0 ? 0u : 30u,
                                                      .views = seed % 3 == 0 ? 20u : 0u,
-                                                     .pools = 1 + roll.below(2),
+                                                     .pools = 1 + pick.below(2),
                                                      .shuffled = seed % 5 == 0});
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + roll.below(1 + seed % 11));
+        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(1 + seed % 11));
         schedule_side const side = seed % 4 == 0 ? schedule_side::latest : schedule_side::earliest;
-        schedule_times const schedule = parallel_schedule(g, takes, {.workers = roll.below(4), .side = side});
+        schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4), .side = side});
 
         memory_plan plan;
         sharing_rule const rule(tasks);

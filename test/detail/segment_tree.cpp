@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/segment_tree.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -30,17 +30,17 @@ TEST_CASE("random changes: the same as in a table")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::uint32_t const positions = 1 + roll.below(20);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const positions = 1 + pick.below(20);
         segment_tree load(positions);
         std::vector<byte_count> table(positions, 0);
         for (int step = 0; step != 60; ++step) {
-            step_id const first = roll.below(positions), last = first + 1 + roll.below(positions - first);
+            step_id const first = pick.below(positions), last = first + 1 + pick.below(positions - first);
             auto const begin = table.begin() + first, end = table.begin() + last;
             REQUIRE(load.most({first, last}) == *std::max_element(begin, end));
             byte_count const least = *std::min_element(begin, end);
-            byte_count const bytes = roll.wide() >> 9;
-            if (roll.below(2) == 0) {
+            byte_count const bytes = pick.wide() >> 9;
+            if (pick.below(2) == 0) {
                 load.add({first, last}, bytes);
                 for (auto it = begin; it != end; ++it) *it += bytes;
             } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/text.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -59,7 +59,7 @@ TEST_CASE("numbers are written as digits, from the smallest to the largest")
 
 TEST_CASE("numbers are written as std::to_string writes them")
 {
-    dice draw{std::mt19937(1)};
+    random_source draw{std::mt19937(1)};
     for (int i = 0; i != 1000; ++i) {
         auto const wide = draw.wide();
         CHECK(written(wide) == std::to_string(wide));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/transitive_reduction.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,15 +63,15 @@ TEST_CASE("detours are what the definition says, near and far, of more nodes tha
 {
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::size_t const n = 2 + roll.below(seed % 20 == 0 ? 1500 : 60);
+        random_source pick{std::mt19937(seed)};
+        std::size_t const n = 2 + pick.below(seed % 20 == 0 ? 1500 : 60);
         edges all, asked;
         auto any = [&] {
-            node_id const a = roll.below(static_cast<std::uint32_t>(n));
-            node_id const b = roll.below(static_cast<std::uint32_t>(n));
+            node_id const a = pick.below(static_cast<std::uint32_t>(n));
+            node_id const b = pick.below(static_cast<std::uint32_t>(n));
             return a < b ? csr_graph::edge{a, b} : csr_graph::edge{b, a};
         };
-        for (std::size_t i = roll.below(static_cast<std::uint32_t>(2 * n)); i != 0; --i)
+        for (std::size_t i = pick.below(static_cast<std::uint32_t>(2 * n)); i != 0; --i)
             if (auto e = any(); e.from != e.to) all.push_back(e);
         csr_rows const before = rows_of(n, all);
         std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n)), far = reaches;

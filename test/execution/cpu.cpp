@@ -4,7 +4,7 @@
 #include "../archetype.hpp"
 #include "../counted_heap.hpp"
 #include "../dead_bytes.hpp"
-#include "../lender.hpp"
+#include "../checked_resource.hpp"
 #include "../operations.hpp"
 
 #include <sublet/graph/snapshot.hpp>
@@ -131,7 +131,7 @@ TEST_CASE("the modes compute the same, and the report says what each of them too
     subject const s = subjects().front();
     std::optional<std::uint64_t> expected;
     auto check = [&](auto const& mode, memory_use const& use, byte_count reserved) {
-        lender source;
+        checked_resource source;
         executor run(s.program, s.options, mode, synthetic_kernel{}, {.upstream = &source});
         for (int repeat = 0; repeat != 2; ++repeat) {
             give(run, s);
@@ -179,7 +179,7 @@ TEST_CASE("ids may be ints or enums, the kernel a reference, the program any, an
 
 TEST_CASE("an input is given before each run, an output is there after it and until the next input")
 {
-    lender source;
+    checked_resource source;
     executor run(chain, chain_options, recycle{}, synthetic_kernel{}, {.upstream = &source});
     auto says = [](auto action) {
         try {
@@ -193,7 +193,7 @@ TEST_CASE("an input is given before each run, an output is there after it and un
     auto const no_input = "0sublet: value 0 is an input, and was not given since the last run";
     CHECK(says([&] { (void)run.output(3); }) == no_output);
     CHECK(says([&] { run.run(); }) == no_input);
-    CHECK(source.asked.empty());
+    CHECK(source.requests.empty());
 
     fill_noise(run.input(0), 1);
     CHECK(run.input(0).data() == run.input(0).data());
@@ -317,22 +317,22 @@ TEST_CASE("what is bound may be a span, an array or a vector, constant if no ste
 TEST_CASE("a kernel that uses its own executor is refused, and the executor lives on")
 {
     executor* self = nullptr;
-    std::vector<std::byte> lent(8);
-    int way = 0;
+    std::vector<std::byte> live_blocks(8);
+    int misuse_case = 0;
     executor run(op_list(3, {{0, 2}}, {{1}}), {.bytes = 8, .role = roles{input, output, external}}, recycle{},
                  [&](cpu_call const& call) {
-                     if (way == 1) self->run();
-                     if (way == 2) (void)self->input(0);
-                     if (way == 3) self->bind(2, std::span(lent));
-                     if (way == 4) (void)self->output(1);
+                     if (misuse_case == 1) self->run();
+                     if (misuse_case == 2) (void)self->input(0);
+                     if (misuse_case == 3) self->bind(2, std::span(live_blocks));
+                     if (misuse_case == 4) (void)self->output(1);
                      synthetic_kernel{}(call);
                  });
     self = &run;
-    run.bind(2, std::span(lent));
-    for (way = 1; way != 6; ++way) {
-        CAPTURE(way);
+    run.bind(2, std::span(live_blocks));
+    for (misuse_case = 1; misuse_case != 6; ++misuse_case) {
+        CAPTURE(misuse_case);
         fill_noise(run.input(0), 1);
-        if (way == 5) {
+        if (misuse_case == 5) {
             run.run();
             break;
         }
@@ -341,7 +341,7 @@ TEST_CASE("a kernel that uses its own executor is refused, and the executor live
             FAIL_CHECK("a kernel ran its executor");
         } catch (run_error const& e) {
             CHECK(cause_of(e) ==
-                  (way == 4 ? "sublet: value 1 is an output: it is there after a run, until the next input()"
+                  (misuse_case == 4 ? "sublet: value 1 is an output: it is there after a run, until the next input()"
                             : "sublet: an executor is used by its own kernel, or by two threads"));
         }
     }
@@ -353,16 +353,16 @@ TEST_CASE("in an arena nothing is allocated while a program runs")
     for (subject const& s : subjects())
         for (executor_options::checks const level :
              {executor_options::checks::off, executor_options::checks::plan}) {
-            lender source;
+            checked_resource source;
             cpu_executor run(s.program, s.options, arena{planned(s)}, synthetic_kernel{},
                              {.check = level, .upstream = &source, .scratch = s.is_scratch});
             for (int repeat = 0; repeat != 2; ++repeat) {
                 for (value_id v = 0; v != s.program.values(); ++v)
                     if (has_role(s.options.role[v], input)) fill_noise(run.input(v), v);
-                std::size_t const heap_before = heap_blocks, asked_before = source.asked.size();
+                std::size_t const heap_before = heap_allocations, asked_before = source.requests.size();
                 run_report const report = run.run();
-                CHECK(heap_blocks == heap_before);
-                CHECK(source.asked.size() == asked_before);
+                CHECK(heap_allocations == heap_before);
+                CHECK(source.requests.size() == asked_before);
                 CHECK(report.run.allocations.total == 0);
             }
         }
@@ -500,9 +500,9 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
         give(reference, s);
         reference.run();
         each_mode(s, [&](auto const& mode, executor_options::checks level) {
-            for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
-                CAPTURE(gives);
-                lender source{.gives = gives};
+            for (std::size_t max_allocations = 0, failed = 1; failed == 1; ++max_allocations) {
+                CAPTURE(max_allocations);
+                checked_resource source{.max_allocations = max_allocations};
                 step_id calls = 0;
                 bool runs = false;
                 std::optional<executor> run;
@@ -524,17 +524,17 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
                     CHECK(e.step() == (!runs ? no_step : order.empty() ? calls : order[calls]));
                     CHECK(e.bytes() == source.refused_bytes);
                     CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
-                    if (runs) CHECK(source.lent.empty());
+                    if (runs) CHECK(source.live_blocks.empty());
                     if (runs) CHECK(run->memory().allocations.live == 0);
                 }
-                source.gives = ~std::size_t{0};
+                source.max_allocations = ~std::size_t{0};
                 if (run) {
                     give(*run, s);
                     run->run();
                     CHECK(results(*run, s) == results(reference, s));
                 }
                 run.reset();
-                CHECK(source.lent.empty());
+                CHECK(source.live_blocks.empty());
             }
         });
     }
@@ -547,21 +547,21 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
     for (subject const& s : subjects()) {
         std::optional<std::uint64_t> expected;
         each_mode(s, [&](auto const& mode, executor_options::checks level) {
-            lender source;
+            checked_resource source;
             std::optional<executor> run;
             run.emplace(s.program, s.options, mode, synthetic_kernel{},
                         executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
             byte_count const arenas = run->memory().bytes.live;
-            for (std::size_t gives = 0, failed = 1; failed == 1; ++gives) {
+            for (std::size_t max_allocations = 0, failed = 1; failed == 1; ++max_allocations) {
                 failed = 0;
                 give(*run, s);
-                heap_gives = heap_blocks + gives;
+                heap_limit = heap_allocations + max_allocations;
                 try {
                     run->run();
                 } catch (std::exception const&) {
                     failed = 1;
                 }
-                heap_gives = ~std::size_t{0};
+                heap_limit = ~std::size_t{0};
                 failures += failed;
                 if (failed) CHECK(run->memory().bytes.live == arenas);
                 give(*run, s);
@@ -570,7 +570,7 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
                 CHECK(results(*run, s) == *expected);
             }
             run.reset();
-            CHECK(source.lent.empty());
+            CHECK(source.live_blocks.empty());
         });
     }
 #if !defined(HEAP_IS_NOT_COUNTED)
@@ -586,15 +586,15 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
         give(reference, s);
         reference.run();
         each_mode(s, [&](auto const& mode, executor_options::checks level) {
-            lender source;
+            checked_resource source;
             std::optional<step_id> fails;
-            bool has_words = false, after = false;
+            bool throws_with_text = false, after = false;
             std::optional<executor> run;
             run.emplace(
                 s.program, s.options, mode,
                 [&](cpu_call const& call) {
                     auto fail = [&] {
-                        if (has_words) throw precondition_error("no such operation");
+                        if (throws_with_text) throw precondition_error("no such operation");
                         throw call.step;
                     };
                     if (fails == call.step && !after) fail();
@@ -604,17 +604,17 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
                 executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
             byte_count const arenas = run->memory().bytes.live;
             for (step_id at = 0; at != s.program.steps(); ++at)
-                for (int way = 0; way != 4; ++way) {
+                for (int misuse_case = 0; misuse_case != 4; ++misuse_case) {
                     fails = at;
-                    has_words = way % 2 != 0;
-                    after = way / 2 != 0;
+                    throws_with_text = misuse_case % 2 != 0;
+                    after = misuse_case / 2 != 0;
                     give(*run, s);
                     try {
                         run->run();
                         FAIL_CHECK("a kernel threw and nobody noticed");
                     } catch (run_error const& e) {
                         CHECK(e.step() == at);
-                        if (has_words) CHECK(cause_of(e) == "no such operation");
+                        if (throws_with_text) CHECK(cause_of(e) == "no such operation");
                         else CHECK_THROWS_AS(std::rethrow_exception(e.cause()), step_id);
                     }
                     CHECK(run->memory().bytes.live == arenas);
@@ -626,7 +626,7 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
                     CHECK(results(*run, s) == results(reference, s));
                 }
             run.reset();
-            CHECK(source.lent.empty());
+            CHECK(source.live_blocks.empty());
         });
     }
 }

@@ -20,7 +20,7 @@ TEST_CASE("a probe finds a device, and the device takes commands")
         device.deallocate(device.allocate(8, 8, stream), 8, 8, stream);
         device.destroy_stream(stream);
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/recorder.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_recording.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -163,9 +163,9 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
     std::size_t shared = 0, updated = 0, versioned = 0;
     for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         drawn_recording const drawn = draw_recording(pick);
-        auto const expected = at_once(drawn, 3);
+        auto const expected = run_immediately(drawn, 3);
         auto const planned = plan_memory(drawn.net, drawn.net.options());
         REQUIRE(planned.is_sound());
         shared += planned.report.arena_bytes < planned.report.naive_bytes;
@@ -176,7 +176,7 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
             CAPTURE(static_cast<int>(level));
             auto same = [&](auto const& mode) {
                 executor run(drawn.net, drawn.net.options(), mode, drawn.net.kernel(), {.check = level});
-                CHECK(by_runs(drawn, run, 3, as_it_is) == expected);
+                CHECK(run_recorded(drawn, run, 3, same_id) == expected);
             };
             same(no_plan{});
             same(recycle{});
@@ -189,7 +189,7 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
         auto const options = with_versions(drawn.net.options(), by_version);
         executor run(by_version.program, options, arena{plan_memory(by_version.program, options).plan},
                      drawn.net.kernel(), {.check = executor_options::checks::digest});
-        CHECK(by_runs(drawn, run, 3, [&](value_id v) { return by_version.last[v]; }) == expected);
+        CHECK(run_recorded(drawn, run, 3, [&](value_id v) { return by_version.last[v]; }) == expected);
     }
     CHECK(shared > rounds(50));
     CHECK(updated > rounds(50));

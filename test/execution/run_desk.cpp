@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/detail/run_desk.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_program.hpp"
 
@@ -26,8 +26,8 @@ using namespace sublet::detail;
 namespace {
 
 /// An executor whose steps are whatever a test wants them to be.
-struct desk : run_desk {
-    desk(snapshot const& p, plan_options const& options)
+struct test_executor : run_desk {
+    test_executor(snapshot const& p, plan_options const& options)
         : run_desk(tape_of(p, options, per_value<bool>(false)), no_plan{}, {})
     {
     }
@@ -45,7 +45,7 @@ TEST_CASE("what is owed has to be there before a run, and outputs are there afte
 {
     snapshot const program = sequence(
         1, 2, [](auto) { return std::vector{0}; }, [](auto) { return std::vector{1}; });
-    desk its(program, {.bytes = 8, .role = {value_role::input, value_role::output}});
+    test_executor its(program, {.bytes = 8, .role = {value_role::input, value_role::output}});
     auto const make = [&] { its.give_output_bytes(); };
     CHECK_THROWS_AS(its.run(make), unusable_value);
     CHECK(its.input(0).size() == 8);
@@ -151,9 +151,9 @@ run_tape taped(random_program const& p, bool in_place = true)
 /// tried.
 byte_count slow_live_peak(random_program const& p, bool in_place)
 {
-    class_history const touches = history_of(p);
+    class_history const touches = access_history(p);
     auto const turns = p.turns();
-    std::map<value_id, live_range> life = lives_of(p);
+    std::map<value_id, live_range> life = live_ranges_of(p);
     std::vector<std::map<pool_id, byte_count>> saved(turns.size());
     for (step_id at = 0; in_place && at != turns.size(); ++at) {
         std::vector<std::pair<value_id, value_id>> legal;
@@ -270,7 +270,7 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
     std::size_t saved = 0, equal = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 8);
         if (seed % 2 == 0) shrink_results(p, pick);
         byte_count const apart = live_peak(taped(p, false)), in_place = live_peak(taped(p));

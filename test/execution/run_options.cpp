@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/run_options.hpp>
 
-#include "../dice.hpp"
-#include "../lender.hpp"
+#include "../random_source.hpp"
+#include "../checked_resource.hpp"
 #include "../simple_device.hpp"
 #include "../stream_diamond.hpp"
 
@@ -54,9 +54,9 @@ std::string what_of(E const& thrown)
     }
 }
 
-struct told : std::exception {
+struct text_exception : std::exception {
     std::string text;
-    explicit told(std::string words) : text(std::move(words)) {}
+    explicit text_exception(std::string words) : text(std::move(words)) {}
     char const* what() const noexcept override { return text.c_str(); }
 };
 
@@ -94,7 +94,7 @@ TEST_CASE("an unusable value is named")
 TEST_CASE("a run error says where it happened and what was thrown")
 {
     auto thrown = [](auto what) { return std::make_exception_ptr(what); };
-    CHECK(what_of(run_error(5, thrown(told("no such operation")))) ==
+    CHECK(what_of(run_error(5, thrown(text_exception("no such operation")))) ==
           "sublet: at step 5, a kernel threw: no such operation");
     CHECK(what_of(run_error(4294967294u, thrown(42))) ==
           "sublet: at step 4294967294, a kernel threw: something that is no std::exception");
@@ -125,7 +125,7 @@ TEST_CASE("a long cause is cut, and so is one within one")
     std::string const start = "sublet: at step 5, a kernel threw: ";
     for (std::size_t length : {283u, 284u, 285u, 319u, 320u, 5000u}) {
         CAPTURE(length);
-        run_error const e(5, std::make_exception_ptr(told(std::string(length, 'x'))));
+        run_error const e(5, std::make_exception_ptr(text_exception(std::string(length, 'x'))));
         std::string const all = start + std::string(length, 'x');
         CHECK(what_of(e) == all.substr(0, 319));
         CHECK(what_of(run_error(5, std::make_exception_ptr(e))) == (start + all).substr(0, 319));
@@ -168,13 +168,13 @@ TEST_CASE("a clobbered value says whose bytes changed, who found out, and who li
 
 namespace {
 
-struct half_a_resource {
+struct allocate_only_resource {
     void* allocate(std::size_t, std::size_t) { return nullptr; }
 };
 
-static_assert(memory_resource_like<lender>);
+static_assert(memory_resource_like<checked_resource>);
 static_assert(memory_resource_like<std::pmr::memory_resource>);
-static_assert(!memory_resource_like<half_a_resource>);
+static_assert(!memory_resource_like<allocate_only_resource>);
 
 /// Gives addresses that nobody may touch: how large a block is does not matter to it.
 struct paper {
@@ -190,7 +190,7 @@ TEST_CASE(
 {
     std::pmr::monotonic_buffer_resource monotonic;
     std::pmr::synchronized_pool_resource pool;
-    lender own;
+    checked_resource own;
     memory_source const sources[] = {{}, &monotonic, &pool, std::pmr::new_delete_resource(), &own};
     for (memory_source const& source : sources)
         for (std::size_t const alignment : {1u, 8u, 64u, 4096u}) {
@@ -200,20 +200,20 @@ TEST_CASE(
             static_cast<char*>(block)[99] = 'x';
             source.deallocate(block, 100, alignment);
         }
-    CHECK(own.asked.size() == 4);
-    CHECK(own.lent.empty());
+    CHECK(own.requests.size() == 4);
+    CHECK(own.live_blocks.empty());
     CHECK_THROWS_AS((void)memory_source(std::pmr::null_memory_resource()).allocate(1, 1), std::bad_alloc);
 }
 
 TEST_CASE("a null pointer is no resource")
 {
-    CHECK_THROWS_WITH_AS((memory_source{static_cast<lender*>(nullptr)}),
+    CHECK_THROWS_WITH_AS((memory_source{static_cast<checked_resource*>(nullptr)}),
                          "sublet: a memory resource is a null pointer", precondition_error);
 }
 
 TEST_CASE("the limit is exact, and what exceeds it is not asked for")
 {
-    lender own;
+    checked_resource own;
     counted_memory memory(&own, 100);
     void* const first = memory.allocate(byte_count{60}, byte_count{1});
     memory_use const before = memory.use();
@@ -227,14 +227,14 @@ TEST_CASE("the limit is exact, and what exceeds it is not asked for")
         CHECK(e.live() == 60);
         CHECK(e.limit() == 100);
     }
-    CHECK(own.asked.size() == 1);
+    CHECK(own.requests.size() == 1);
     CHECK(memory.use() == before);
     void* const second = memory.allocate(byte_count{40}, byte_count{1});
     CHECK(memory.use().bytes == counter{100, 100, 100});
     memory.deallocate(first, 60, 1);
     memory.deallocate(second, 40, 1);
     CHECK(memory.use().bytes == counter{0, 100, 100});
-    CHECK(own.lent.empty());
+    CHECK(own.live_blocks.empty());
     CHECK_THROWS_AS((void)memory.allocate(byte_count{101}, byte_count{1}), out_of_budget);
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("live, peak and total are what a list of the blocks says, in all and s
 {
     for (unsigned seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         paper source;
         counted_memory memory(&source);
         std::vector<byte_count> blocks;

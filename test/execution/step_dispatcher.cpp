@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/detail/step_dispatcher.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ using namespace sublet::detail;
 namespace {
 
 /// Waits drawn between positions, each from a lower to a higher one; few make broad programs, many long ones.
-step_waits drawn_waits(dice& pick, step_id positions)
+step_waits draw_waits(random_source& pick, step_id positions)
 {
     step_waits waits;
     std::uint32_t const many = pick.below(4);
@@ -50,9 +50,9 @@ struct tables {
 
 TEST_CASE("a worker alone does everything, and those who come later find nothing to do")
 {
-    dice pick{std::mt19937{1}};
+    random_source pick{std::mt19937{1}};
     for (queue_policy const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo}) {
-        tables its(drawn_waits(pick, 20), policy);
+        tables its(draw_waits(pick, 20), policy);
         std::vector<step_id> const expected = order_of_one_worker(its.waits, its.queue);
         detail::step_dispatcher dispatcher(its.waits, its.queue, its.pending);
         std::vector<step_id> order;
@@ -67,11 +67,11 @@ TEST_CASE("several workers do each step once, after all that it waits for")
 {
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         step_id const positions = pick.below(60);
         auto const policy = static_cast<queue_policy>(pick.below(4));
         CAPTURE(static_cast<int>(policy));
-        tables its(drawn_waits(pick, positions), policy);
+        tables its(draw_waits(pick, positions), policy);
         for (int repeat = 0; repeat != 3; ++repeat) {
             detail::step_dispatcher dispatcher(its.waits, its.queue, its.pending);
             std::vector<int> done(
@@ -139,7 +139,7 @@ std::vector<step_id> taken(ready_queue& queue)
 }
 
 /// Waits drawn between positions, each from a lower to a higher one.
-step_waits drawn_graph(dice& pick, step_id positions)
+step_waits draw_wait_graph(random_source& pick, step_id positions)
 {
     step_waits waits;
     for (step_id to = 0; to != positions; ++to)
@@ -191,7 +191,7 @@ TEST_CASE("any row of pushes and pops does what a list that is searched does")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         step_id const positions = 1 + pick.below(12);
         std::vector<step_id> to_come, order;
         for (step_id at = 0; at != positions; ++at) to_come.push_back(at);
@@ -242,9 +242,9 @@ TEST_CASE("one worker takes each step once and after all that it waits for, in p
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         step_id const positions = pick.below(12);
-        step_waits const waits = drawn_graph(pick, positions);
+        step_waits const waits = draw_wait_graph(pick, positions);
         std::vector<step_id> last;
         for (queue_policy const policy : policies) {
             CAPTURE(static_cast<int>(policy));

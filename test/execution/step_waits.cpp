@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/step_waits.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
 #include "../random_program.hpp"
@@ -374,7 +374,7 @@ csr_rows without(list const& waits, std::size_t dropped, std::size_t steps, bool
 }
 
 struct tally {
-    std::size_t programs = 0, waits = 0, orders = 0, seen_to_differ = 0;
+    std::size_t programs = 0, waits = 0, orders = 0, distinguished = 0;
     std::array<std::size_t, 5> of_kind{};
 };
 
@@ -399,7 +399,7 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
         CHECK(!slow.one_differs());
         count.orders += slow.orders();
     }
-    auto const demanded = demanded_pairs(p, order.tape.step_at);
+    auto const demanded = required_pairs(p, order.tape.step_at);
     for (std::size_t i = 0; i != waits.size(); ++i) {
         CAPTURE(i);
         ++count.waits;
@@ -414,7 +414,7 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
         if (!is_small) continue;
         csr_rows const before = without(waits, i, steps, true);
         CHECK(all_orders(touched, before).one_differs());
-        ++count.seen_to_differ;
+        ++count.distinguished;
     }
     ++count.programs;
 }
@@ -426,10 +426,10 @@ TEST_CASE("of random programs the waits are enough in every order that keeps the
     tally count;
     for (unsigned seed = 0; seed != rounds(1200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, seed % 4 == 0 ? 12 : 5);
         if (seed % 2 == 0) shrink_results(p, pick);
-        p.is_loose = seed % 5 != 0;
+        p.drops_free_edges = seed % 5 != 0;
         snapshot const program = p.program();
         auto const planned = plan_memory(program, p.options());
         REQUIRE(planned.is_sound());
@@ -439,7 +439,7 @@ TEST_CASE("of random programs the waits are enough in every order that keeps the
     }
     for (std::size_t of_kind : count.of_kind) CHECK(of_kind > 20);
     CHECK(count.orders > 2000);
-    CHECK(count.seen_to_differ > rounds(1000));
+    CHECK(count.distinguished > rounds(1000));
     MESSAGE(count.waits << " waits of " << count.programs << " programs left out one by one, " << count.orders
                         << " orders run");
 }
@@ -450,10 +450,10 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
     std::size_t moved = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, seed % 4 == 0 ? 12 : 5);
         p.order.clear();
-        p.is_loose = true;
+        p.drops_free_edges = true;
         write_once(p);
         snapshot const program = p.program();
         auto const plan = seed % 2 == 0 ? plan_concurrent(program, p.options()).plan
@@ -510,7 +510,7 @@ TEST_CASE("stretches say what an array of bytes says")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::uint32_t const end = 1 + pick.below(40);
         struct range {
             byte_count begin, end;
@@ -634,9 +634,9 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
     std::size_t kept = 0, different = 0, harmless = 0;
     for (std::uint32_t seed = 0; seed != rounds(60'000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_names const names =
-            draw_names(roll, {.nodes = 7, .names = 14, .given = 15, .views = 60, .shuffled = seed % 2 == 0});
+            draw_names(pick, {.nodes = 7, .names = 14, .given = 15, .views = 60, .shuffled = seed % 2 == 0});
         snapshot const p = names.program();
         plan_options const options{
             .bytes = 8, .role = names.role, .alias_of = names.alias_of, .order = names.order};
@@ -705,7 +705,7 @@ TEST_CASE("random plans have the tenants that painting their bytes one by one fi
     std::size_t found = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);
         memory_plan const plan = plan_memory(p.program(), p.options()).plan;
         run_tape const tape = tape_of(p.program(), p.options(), p.is_scratch);

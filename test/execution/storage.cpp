@@ -2,8 +2,8 @@
 #include <sublet/execution/storage.hpp>
 
 #include "../dead_bytes.hpp"
-#include "../dice.hpp"
-#include "../lender.hpp"
+#include "../random_source.hpp"
+#include "../checked_resource.hpp"
 #include "../operations.hpp"
 #include "../random_program.hpp"
 
@@ -41,7 +41,7 @@ value_role const none = value_role::intermediate, input = value_role::input, out
 /// Live bytes while each step runs, and after the last.
 template <class Mode>
 std::vector<std::size_t> live_bytes(snapshot const& p, plan_options const& options, Mode const& mode,
-                                    lender& source)
+                                    checked_resource& source)
 {
     run_tape const tape = tape_of(p, options, false);
     storage values(tape, mode, counted_memory(&source));
@@ -64,11 +64,11 @@ using sizes = std::vector<std::size_t>;
 
 std::optional<witness> refusal(snapshot const& p, plan_options const& options, memory_plan const& plan)
 {
-    lender source;
+    checked_resource source;
     try {
         storage(tape_of(p, options, false), arena{plan}, counted_memory(&source));
     } catch (unsound_plan const& e) {
-        CHECK(source.asked.empty());
+        CHECK(source.requests.empty());
         return e.why();
     }
     return std::nullopt;
@@ -79,16 +79,16 @@ std::optional<witness> refusal(snapshot const& p, plan_options const& options, m
 TEST_CASE("each mode holds what its picture says: all to the end, what is still touched, or one block")
 {
     plan_options const options{.bytes = {1, 20, 300, 4000}, .role = {none, none, none, output}};
-    lender source;
+    checked_resource source;
     CHECK(live_bytes(chain, options, no_plan{}, source) == sizes{1, 21, 321, 4321, 4321, 4000});
     CHECK(live_bytes(chain, options, recycle{}, source) == sizes{1, 21, 320, 4300, 4000, 4000});
-    CHECK(source.lent.empty());
-    source.asked.clear();
+    CHECK(source.live_blocks.empty());
+    source.requests.clear();
     auto const planned = plan_memory(chain, options);
     std::size_t const all = planned.report.arena_bytes;
     CHECK(live_bytes(chain, options, arena{planned.plan}, source) == sizes{all, all, all, all, all, all});
-    CHECK(source.asked.size() == 1);
-    CHECK(source.lent.empty());
+    CHECK(source.requests.size() == 1);
+    CHECK(source.live_blocks.empty());
 }
 
 TEST_CASE(
@@ -96,7 +96,7 @@ TEST_CASE(
 {
     auto const p = op_list(5, {{0}, {0}, {}}, {{2}, {3}, {4}});
     plan_options const options{.bytes = {1, 20, 300, 4000, 50000}, .role = {input, input, none, none, none}};
-    lender source;
+    checked_resource source;
     CHECK(live_bytes(p, options, recycle{}, source) == sizes{321, 4001, 50000, 0, 0});
     CHECK(live_bytes(p, options, no_plan{}, source) == sizes{321, 4321, 54321, 54321, 0});
 }
@@ -104,47 +104,47 @@ TEST_CASE(
 TEST_CASE(
     "in recycle a result takes over the block of an operand that is done with, if it is as large and aligned")
 {
-    lender source;
+    checked_resource source;
     CHECK(live_bytes(chain_in_place, {.bytes = 8}, recycle{}, source) == sizes{8, 8, 8, 8, 0, 0});
-    CHECK(source.asked.size() == 1);
-    auto asks = [&](plan_options const& options, snapshot const& p = chain_in_place) {
-        source.asked.clear();
+    CHECK(source.requests.size() == 1);
+    auto count_blocks = [&](plan_options const& options, snapshot const& p = chain_in_place) {
+        source.requests.clear();
         live_bytes(p, options, recycle{}, source);
-        CHECK(source.lent.empty());
-        return source.asked.size();
+        CHECK(source.live_blocks.empty());
+        return source.requests.size();
     };
-    CHECK(asks({.bytes = 8, .in_place = false}) == 4);
-    CHECK(asks({.bytes = {8, 8, 9, 8}}) == 3);
-    CHECK(asks({.bytes = 8, .alignment = {8, 16, 8, 8}}) == 2);
-    CHECK(asks({.bytes = 8, .alignment = {16, 8, 8, 16}}) == 1);
-    CHECK(asks({.bytes = 8, .pool = {0, 0, 1, 1}}) == 2);
-    CHECK(asks({.bytes = 8, .role = {none, output, none, none}}) == 2);
-    CHECK(asks({.bytes = 8, .role = {input, none, none, output}}) == 1);
-    CHECK(asks({.bytes = 8, .role = {none, value_role::external, none, none}}) == 2);
+    CHECK(count_blocks({.bytes = 8, .in_place = false}) == 4);
+    CHECK(count_blocks({.bytes = {8, 8, 9, 8}}) == 3);
+    CHECK(count_blocks({.bytes = 8, .alignment = {8, 16, 8, 8}}) == 2);
+    CHECK(count_blocks({.bytes = 8, .alignment = {16, 8, 8, 16}}) == 1);
+    CHECK(count_blocks({.bytes = 8, .pool = {0, 0, 1, 1}}) == 2);
+    CHECK(count_blocks({.bytes = 8, .role = {none, output, none, none}}) == 2);
+    CHECK(count_blocks({.bytes = 8, .role = {input, none, none, output}}) == 1);
+    CHECK(count_blocks({.bytes = 8, .role = {none, value_role::external, none, none}}) == 2);
     auto const read_later = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step != 0) s.use(0);
         if (step == 1) s.may_overwrite(0, 1);
         if (step != 2) s.def(step);
     });
-    CHECK(asks({.bytes = 8}, read_later) == 2);
+    CHECK(count_blocks({.bytes = 8}, read_later) == 2);
     auto const two_heirs = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0);
         s.use(0);
         for (value_id v : {1u, 2u}) s.def(v), s.may_overwrite(0, v);
     });
-    CHECK(asks({.bytes = 8}, two_heirs) == 2);
+    CHECK(count_blocks({.bytes = 8}, two_heirs) == 2);
     auto const two_operands = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0), s.def(1);
         for (value_id v : {0u, 1u}) s.use(v), s.may_overwrite(v, 2);
         s.def(2);
     });
-    CHECK(asks({.bytes = 8}, two_operands) == 2);
+    CHECK(count_blocks({.bytes = 8}, two_operands) == 2);
 }
 
 TEST_CASE("what is of the caller's, of no size or of 0 bytes is never allocated")
 {
     auto const p = op_list(5, {{}, {0, 1, 2, 3}}, {{0, 1, 2, 3}, {4}});
-    lender source;
+    checked_resource source;
     plan_options const options{.bytes = std::vector<byte_count>{0, no_size, 8, 8, 8},
                                .role = {none, none, value_role::external, none, none},
                                .eligible = {true, true, true, false, true}};
@@ -156,14 +156,14 @@ TEST_CASE("what is of the caller's, of no size or of 0 bytes is never allocated"
     storage values(tape, no_plan{}, counted_memory(&source));
     CHECK(values.bytes_of(1).empty());
     CHECK(values.shown_by(tape, 1).data() == nullptr);
-    std::vector<std::byte> lent(100);
-    values.bind(1, std::span(lent));
-    values.bind(2, std::span(lent));
+    std::vector<std::byte> live_blocks(100);
+    values.bind(1, std::span(live_blocks));
+    values.bind(2, std::span(live_blocks));
     CHECK(values.bytes_of(1).size() == 100);
     CHECK(values.shown_by(tape, 1).size() == 100);
     CHECK(values.shown_by(tape, 2).size() == 8);
     values.release_all(tape);
-    CHECK(values.where(1) == lent.data());
+    CHECK(values.where(1) == live_blocks.data());
 }
 
 TEST_CASE("a view shows the first bytes of its root")
@@ -171,7 +171,7 @@ TEST_CASE("a view shows the first bytes of its root")
     auto const p = op_list(3, {{}, {0}}, {{0}, {1, 2}});
     plan_options const options{.bytes = std::vector<byte_count>{16, 4, no_size}, .alias_of = {-1, 0, 0}};
     run_tape const tape = tape_of(p, options, false);
-    lender source;
+    checked_resource source;
     storage values(tape, no_plan{}, counted_memory(&source));
     values.begin(tape);
     values.before(tape, 0);
@@ -179,12 +179,12 @@ TEST_CASE("a view shows the first bytes of its root")
     CHECK(values.shown_by(tape, 1).data() == values.shown_by(tape, 0).data());
     CHECK(values.shown_by(tape, 1).size() == 4);
     CHECK(values.shown_by(tape, 2).size() == 16);
-    CHECK(source.asked.size() == 1);
+    CHECK(source.requests.size() == 1);
 }
 
 TEST_CASE("an arena is one block a pool, aligned as the most demanding of its values and as the pool")
 {
-    lender source;
+    checked_resource source;
     plan_options const options{.bytes = 24,
                                .alignment = {8, 64, 16, 2},
                                .pool = {0, 0, 2, 2},
@@ -193,7 +193,7 @@ TEST_CASE("an arena is one block a pool, aligned as the most demanding of its va
     REQUIRE(planned.is_sound());
     run_tape const tape = tape_of(chain, options, false);
     storage values(tape, arena{planned.plan}, counted_memory(&source));
-    CHECK(source.asked == std::vector<std::pair<std::size_t, std::size_t>>{
+    CHECK(source.requests == std::vector<std::pair<std::size_t, std::size_t>>{
                               {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
     CHECK(values.arenas().size() == 3);
     for (value_id v = 0; v != 4; ++v) {
@@ -254,18 +254,18 @@ TEST_CASE("if one arena cannot be had the others are given back, and the error t
 {
     plan_options const options{.bytes = {8, 16, 32, 64}, .pool = {0, 1, 2, 3}};
     memory_plan const plan = plan_memory(chain, options).plan;
-    for (std::size_t gives = 0; gives != 4; ++gives) {
-        lender source{.gives = gives};
+    for (std::size_t max_allocations = 0; max_allocations != 4; ++max_allocations) {
+        checked_resource source{.max_allocations = max_allocations};
         try {
             storage(tape_of(chain, options, false), arena{plan}, counted_memory(&source));
             FAIL_CHECK("an arena could not be had");
         } catch (allocation_error const& e) {
-            CHECK(e.bytes() == byte_count{8} << gives);
+            CHECK(e.bytes() == byte_count{8} << max_allocations);
             CHECK(e.step() == no_step);
             CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
         }
-        CHECK(source.asked.size() == gives);
-        CHECK(source.lent.empty());
+        CHECK(source.requests.size() == max_allocations);
+        CHECK(source.live_blocks.empty());
     }
 }
 
@@ -273,14 +273,14 @@ TEST_CASE("a run that begins keeps inputs, one that ends keeps outputs, and all 
 {
     plan_options const options{.bytes = {1, 20, 300, 4000}, .role = {input, none, none, output}};
     run_tape const tape = tape_of(chain, options, false);
-    lender source;
+    checked_resource source;
     {
         storage values(tape, recycle{}, counted_memory(&source));
         values.provide(tape, 0);
         std::byte* const given = values.where(0);
         values.provide(tape, 0);
         CHECK(values.where(0) == given);
-        CHECK(source.asked.size() == 1);
+        CHECK(source.requests.size() == 1);
         for (int run = 0; run != 2; ++run) {
             values.provide(tape, 0);
             values.begin(tape);
@@ -297,7 +297,7 @@ TEST_CASE("a run that begins keeps inputs, one that ends keeps outputs, and all 
         storage moved = std::move(values);
         CHECK(source.live() == 1);
     }
-    CHECK(source.lent.empty());
+    CHECK(source.live_blocks.empty());
 }
 
 // --- digest ------------------------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ TEST_CASE("words that change places change the digest, and so do changes in seve
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::vector<std::byte> const before = noise(16 + pick.below(60), pick.wide());
         std::vector<std::byte> after = before;
         std::rotate(after.begin(), after.begin() + 8, after.end());
@@ -415,7 +415,7 @@ TEST_CASE("mix turns about half of the bits for each bit that is turned")
 {
     for (unsigned bit = 0; bit != 64; ++bit) {
         CAPTURE(bit);
-        dice pick{std::mt19937{bit}};
+        random_source pick{std::mt19937{bit}};
         int turned = 0;
         for (int i = 0; i != 200; ++i) {
             std::uint64_t const x = pick.wide();
@@ -587,8 +587,8 @@ TEST_CASE("an order that no step can follow is refused with a witness")
     CHECK(fault_of({.bytes = 8, .order = {0, 2, 1}}) ==
           witness{.what = fault::write_moved, .value = 0, .position = 1});
     CHECK(fault_of({.bytes = 8}).what == fault::needless);
-    auto const nobody = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
-    CHECK_THROWS_AS((void)tape_of(nobody, {.bytes = 8}, false), unsound_plan);
+    auto const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
+    CHECK_THROWS_AS((void)tape_of(undefined, {.bytes = 8}, false), unsound_plan);
 }
 
 TEST_CASE("scratch is defined by one step, used by none, and no output")
@@ -651,11 +651,11 @@ TEST_CASE("the tape of a random program says what its lists say")
     std::size_t pairs = 0, early = 0, views = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick);
         bool const in_place = pick.below(4) != 0;
         run_tape const tape = taped(p, in_place);
-        class_history const touches = history_of(p);
+        class_history const touches = access_history(p);
         auto const turns = p.turns();
         REQUIRE(tape.positions() == turns.size());
         auto class_at = [&](value_id root) { return tape.table.buffer_of[root]; };
@@ -676,7 +676,7 @@ TEST_CASE("the tape of a random program says what its lists say")
             CHECK(tape.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_step));
         }
         for (step_id at = 0; at != turns.size(); ++at) {
-            auto const& [id, what, leaving] = turns[at];
+            auto const& [id, what, uses_at_end] = turns[at];
             CHECK(tape.step_at[at] == id);
             random_program::ids uses = what->uses;
             uses.insert(uses.end(), what->early.begin(), what->early.end());

@@ -25,8 +25,8 @@ plan_options const options{.bytes = 16,
                                                            value_role::intermediate, value_role::output}};
 
 /// A desk whose runs copy x to y, and fail where they are told to.
-struct desk : stream_desk<simple_device> {
-    explicit desk(simple_device& device)
+struct test_executor : stream_desk<simple_device> {
+    explicit test_executor(simple_device& device)
         : stream_desk<simple_device>(device, run_order_of(chain, options, no_plan{}), {})
     {
     }
@@ -52,7 +52,7 @@ TEST_CASE("what is given goes to the device, and results come back")
     simple_device device;
     alignas(8) std::byte weights[16];
     {
-        desk its(device);
+        test_executor its(device);
         CHECK_THROWS_AS(its.run(), unusable_value);
         its.bind(1, weights);
         CHECK_THROWS_AS(its.run(), unusable_value); // x is owed before every run
@@ -79,7 +79,7 @@ TEST_CASE("what is given goes to the device, and results come back")
 TEST_CASE("what is asked of the wrong value, or with a wrong size, is refused")
 {
     simple_device device;
-    desk its(device);
+    test_executor its(device);
     alignas(8) std::byte room[24];
     bytes few(8);
     CHECK_THROWS_AS((void)its.input(3), precondition_error);
@@ -95,7 +95,7 @@ TEST_CASE("what is asked of the wrong value, or with a wrong size, is refused")
 TEST_CASE("what is refused takes no result away, and gives no input")
 {
     simple_device device;
-    desk its(device);
+    test_executor its(device);
     alignas(8) std::byte weights[16];
     its.bind(1, weights);
     its.give(0, bytes(16, std::byte{5}));
@@ -112,7 +112,7 @@ TEST_CASE("what is refused takes no result away, and gives no input")
 TEST_CASE("after a failure storage is given back, inputs are owed, and the step is said if it is known")
 {
     simple_device device;
-    desk its(device);
+    test_executor its(device);
     alignas(8) std::byte weights[16];
     its.bind(1, weights);
     its.give(0, bytes(16));
@@ -190,9 +190,9 @@ TEST_CASE("what is the caller's is looked at when the run ends, too")
         {.bytes = 8,
          .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
         false);
-    auto const spoilt = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
-    REQUIRE(spoilt); // step 0 alone reads it, and finds it as it was given
-    CHECK(*spoilt == clobbered_value::finding{.value = 0});
+    auto const corrupted = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
+    REQUIRE(corrupted); // step 0 alone reads it, and finds it as it was given
+    CHECK(*corrupted == clobbered_value::finding{.value = 0});
     CHECK_FALSE(change(tape, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
 }
 

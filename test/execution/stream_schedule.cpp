@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream_schedule.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_program.hpp"
 
@@ -341,15 +341,15 @@ TEST_CASE("what is needed at the end of a node last of all is painted behind tha
     plan_options const o{.bytes = 8};
     stream_schedule const made =
         schedule_streams(run_order_of(p, o, arena{plan_memory(p, o).plan}), arena{}, {.streams = 1}, true);
-    std::size_t launched = 0, buried_behind = 0, fills = 0;
+    std::size_t launched = 0, overwritten_after = 0, fills = 0;
     for (stream_schedule::command const& c : made.commands) {
         launched += c.what == stream_schedule::action::launch;
         if (c.what != stream_schedule::action::fill || c.which != 0) continue;
         ++fills;
-        buried_behind = launched;
+        overwritten_after = launched;
     }
     CHECK(fills == 2); // before 0 writes it, and when it is dead
-    CHECK(buried_behind == 2);
+    CHECK(overwritten_after == 2);
 }
 
 TEST_CASE("streams that no step can be on cost nothing")
@@ -365,9 +365,9 @@ TEST_CASE("every order that is needed is kept, and each wait keeps one that woul
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 12);
-        snapshot const p = drawn.loose_program();
+        snapshot const p = drawn.unordered_program();
         plan_options const o = drawn.options();
         bool const paints = pick.below(2) == 0;
         stream_options how{.streams = 1 + pick.below(8), .keeps_ends = pick.below(4) == 0};

@@ -26,10 +26,10 @@ using namespace stream_diamond;
 
 namespace {
 
-struct mortal_kernel {
+struct lifetime_kernel {
     bool& is_gone;
     std::size_t &in_time, &late;
-    ~mortal_kernel() { is_gone = true; }
+    ~lifetime_kernel() { is_gone = true; }
     template <class Call>
     void operator()(Call const&) const
     {
@@ -112,9 +112,9 @@ TEST_CASE("in an arena nothing is allocated while a program runs, on the device 
     run.run();
     std::size_t const blocks = device.blocks.size();
     give(run, 2);
-    std::size_t const before = heap_blocks;
+    std::size_t const before = heap_allocations;
     run_report const report = run.run();
-    CHECK(heap_blocks == before);
+    CHECK(heap_allocations == before);
     CHECK(device.blocks.size() == blocks);
     CHECK(report.run.allocations.total == 0);
 }
@@ -165,7 +165,7 @@ TEST_CASE("what is queued when an executor goes is done with a kernel that is st
     simulated_device device;
     {
         stream_executor run(device, diamond, diamond_options, no_plan{},
-                            mortal_kernel{is_gone, in_time, late});
+                            lifetime_kernel{is_gone, in_time, late});
         is_gone = false; // that was a copy
         give(run, 3);
         run.run_async();

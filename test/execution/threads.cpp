@@ -3,9 +3,9 @@
 
 #include "../counted_heap.hpp"
 #include "../dead_bytes.hpp"
-#include "../lender.hpp"
+#include "../checked_resource.hpp"
 #include "../operations.hpp"
-#include "../surroundings.hpp"
+#include "../run_environment.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -65,7 +65,7 @@ std::uint64_t diamond_result()
 
 /// Calls `with(mode, options)` in all modes by all policies with 1, 2 and 3 workers.
 template <class With>
-void each_way(With with)
+void for_each_mode(With with)
 {
     for (queue_policy const policy : policies)
         for (std::size_t const workers : {1u, 2u, 3u}) {
@@ -128,7 +128,7 @@ static_assert(std::is_nothrow_move_constructible_v<thread_executor<synthetic_ker
 TEST_CASE("the same effect as one after the other, and the report says who worked and who waited for whom")
 {
     auto const expected = diamond_result();
-    each_way([&](auto const& mode, thread_options const& at_once) {
+    for_each_mode([&](auto const& mode, thread_options const& at_once) {
         executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once);
         CHECK(result_of(run) == expected);
         CHECK(result_of(run) == expected);
@@ -245,20 +245,20 @@ TEST_CASE("there may be no steps")
 
 TEST_CASE("in an arena nothing is allocated while a program runs, after the first run")
 {
-    each_way([&](auto const& mode, thread_options const& at_once) {
+    for_each_mode([&](auto const& mode, thread_options const& at_once) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mode)>, arena>)
             for (executor_options::checks const level :
                  {executor_options::checks::off, executor_options::checks::plan}) {
-                lender source;
+                checked_resource source;
                 executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once,
                              {.check = level, .upstream = &source});
                 result_of(run);
                 for (int repeat = 0; repeat != 5; ++repeat) {
                     fill_noise(run.input(0), 1);
-                    std::size_t const heap_before = heap_blocks, asked_before = source.asked.size();
+                    std::size_t const heap_before = heap_allocations, asked_before = source.requests.size();
                     run_report const report = run.run();
-                    CHECK(heap_blocks == heap_before);
-                    CHECK(source.asked.size() == asked_before);
+                    CHECK(heap_allocations == heap_before);
+                    CHECK(source.requests.size() == asked_before);
                     CHECK(report.run.allocations.total == 0);
                 }
             }
@@ -276,7 +276,7 @@ TEST_CASE("references are counted once by each step: storage is freed by the las
     });
     plan_options const options{.bytes = 8, .role = [&](auto v) { return v == readers + 1 ? output : none; }};
     for (std::size_t const workers : {1u, 2u, 4u}) {
-        lender source; // not safe for threads: it is asked by one at a time
+        checked_resource source; // not safe for threads: it is asked by one at a time
         executor run(fan, options, recycle{}, synthetic_kernel{}, {.workers = workers},
                      {.limit = 8 * (readers + 1), .upstream = &source});
         for (int repeat = 0; repeat != 20; ++repeat) {
@@ -355,26 +355,26 @@ TEST_CASE(
     "of two that fail at once the first is thrown and the other counted; who still runs is told to stop")
 {
     std::atomic<int> begun = 0;
-    bool late_throws = true;
+    bool later_step_throws = true;
     executor run(diamond, diamond_options, recycle{}, [&](cpu_call const& call) {
         if (call.step > 1) FAIL_CHECK("a step began after a failure");
         for (++begun; begun != 2;) std::this_thread::yield();
         if (call.step == 0) throw precondition_error("no such operation");
         while (!call.stop_requested()) std::this_thread::yield();
-        if (late_throws) throw precondition_error("stopped");
+        if (later_step_throws) throw precondition_error("stopped");
     });
     for (int repeat = 0; repeat != 20; ++repeat) {
         begun = 0;
-        late_throws = repeat % 2 == 0;
+        later_step_throws = repeat % 2 == 0;
         try {
             result_of(run);
             FAIL_CHECK("two steps failed and nobody noticed");
         } catch (run_error const& e) {
             CHECK(e.step() == 0);
-            CHECK(e.later_failures() == (late_throws ? 1 : 0));
+            CHECK(e.later_failures() == (later_step_throws ? 1 : 0));
             CHECK(std::string(e.what()) ==
                   std::string("sublet: at step 0, a kernel threw: no such operation") +
-                      (late_throws ? "; and after it 1 more that ran at the same time" : ""));
+                      (later_step_throws ? "; and after it 1 more that ran at the same time" : ""));
         }
         CHECK(run.memory().bytes.live == 0);
     }
@@ -383,10 +383,10 @@ TEST_CASE(
 TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the next run is right")
 {
     auto const expected = diamond_result();
-    each_way([&](auto const& mode, thread_options const& at_once) {
+    for_each_mode([&](auto const& mode, thread_options const& at_once) {
         for (executor_options::checks const level :
              {executor_options::checks::off, executor_options::checks::digest}) {
-            lender source;
+            checked_resource source;
             std::optional<step_id> fails;
             std::optional<executor> run;
             run.emplace(
@@ -413,7 +413,7 @@ TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the ne
                 CHECK(result_of(*run) == expected);
             }
             run.reset();
-            CHECK(source.lent.empty());
+            CHECK(source.live_blocks.empty());
         }
     });
 }
@@ -422,11 +422,11 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
 {
     auto const expected = diamond_result();
     std::size_t failures = 0;
-    each_way([&](auto const& mode, thread_options const& at_once) {
-        for (std::size_t gives = 0, failed = 1; failed != 0; ++gives) {
-            CAPTURE(gives);
+    for_each_mode([&](auto const& mode, thread_options const& at_once) {
+        for (std::size_t max_allocations = 0, failed = 1; failed != 0; ++max_allocations) {
+            CAPTURE(max_allocations);
             failed = 0;
-            lender source{.gives = gives};
+            checked_resource source{.max_allocations = max_allocations};
             std::optional<executor> run;
             try {
                 run.emplace(diamond, diamond_options, mode, synthetic_kernel{}, at_once,
@@ -436,12 +436,12 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
                 ++failures, ++failed;
                 CHECK(e.bytes() == source.refused_bytes);
                 CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
-                CHECK(source.lent.empty());
+                CHECK(source.live_blocks.empty());
             }
-            source.gives = ~std::size_t{0};
+            source.max_allocations = ~std::size_t{0};
             if (run) CHECK(result_of(*run) == expected);
             run.reset();
-            CHECK(source.lent.empty());
+            CHECK(source.live_blocks.empty());
         }
     });
     CHECK(failures > 150);
@@ -451,22 +451,22 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
 {
     auto const expected = diamond_result();
     std::size_t failures = 0;
-    each_way([&](auto const& mode, thread_options const& at_once) {
+    for_each_mode([&](auto const& mode, thread_options const& at_once) {
         for (executor_options::checks const level :
              {executor_options::checks::plan, executor_options::checks::digest}) {
             executor run(diamond, diamond_options, mode, synthetic_kernel{}, at_once, {.check = level});
             byte_count const arenas = run.memory().bytes.live;
-            for (std::size_t gives = 0, failed = 1; failed != 0; ++gives) {
-                CAPTURE(gives);
+            for (std::size_t max_allocations = 0, failed = 1; failed != 0; ++max_allocations) {
+                CAPTURE(max_allocations);
                 failed = 0;
                 fill_noise(run.input(0), 1);
-                heap_gives = heap_blocks + gives;
+                heap_limit = heap_allocations + max_allocations;
                 try {
                     run.run();
                 } catch (std::exception const&) {
                     failed = 1;
                 }
-                heap_gives = ~std::size_t{0};
+                heap_limit = ~std::size_t{0};
                 failures += failed;
                 if (failed != 0) CHECK(run.memory().bytes.live == arenas);
                 CHECK(result_of(run) == expected);
@@ -487,10 +487,10 @@ static_assert(std::is_nothrow_move_constructible_v<thread_pool> &&
               !std::is_copy_constructible_v<thread_pool>);
 
 /// Threads of which there are only so many.
-struct scarce_thread : std::jthread {
+struct failing_thread : std::jthread {
     static inline int left = 0;
     template <class F>
-    explicit scarce_thread(F f) : std::jthread(start(f))
+    explicit failing_thread(F f) : std::jthread(start(f))
     {
     }
     template <class F>
@@ -568,12 +568,12 @@ TEST_CASE("threads that cannot be had are missed by nobody")
 {
     for (int const has : {0, 1, 2}) {
         CAPTURE(has);
-        scarce_thread::left = has;
-        basic_thread_pool<scarce_thread> pool;
+        failing_thread::left = has;
+        basic_thread_pool<failing_thread> pool;
         expect_each_once(pool, 5);
         CHECK(pool.threads() == static_cast<std::size_t>(has));
         expect_each_once(pool, 5);
-        scarce_thread::left = 9;
+        failing_thread::left = 9;
         expect_each_once(pool, 5);
         CHECK(pool.threads() == 4);
     }

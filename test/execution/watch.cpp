@@ -2,7 +2,7 @@
 #include <sublet/execution/cpu.hpp>
 
 #include "dead_bytes.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "operations.hpp"
 
 #include <sublet/plan_memory.hpp>
@@ -69,7 +69,7 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::vector<sort_key> borders;
         std::vector<std::pair<byte_count, byte_count>> ranges;
         for (std::uint32_t i = 0, n = 1 + pick.below(6); i != n; ++i) {
@@ -282,11 +282,11 @@ TEST_CASE("storage that the caller lends to one value after the other is no alar
     auto const p = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
     plan_options const options{.bytes = std::vector<byte_count>{no_size, 16, no_size, 16},
                                .role = {none, none, none, output}};
-    std::vector<std::byte> lent(32);
+    std::vector<std::byte> bound_bytes(32);
     cpu_executor<kernel> run(p, options, no_plan{}, synthetic_kernel{},
                              {.check = executor_options::checks::digest});
-    run.bind(0, std::span(lent));
-    run.bind(2, std::span(lent));
+    run.bind(0, std::span(bound_bytes));
+    run.bind(2, std::span(bound_bytes));
     CHECK_NOTHROW(run.run());
 }
 
@@ -295,12 +295,12 @@ TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody e
     //   w ─► a ─► b     step 1 writes to w, which it has not declared
     auto const p = op_list(3, {{0}, {1}}, {{1}, {2}});
     std::vector<std::byte> weights(16);
-    auto spoiling = [&weights](auto const& call) {
+    auto clobbering_kernel = [&weights](auto const& call) {
         if (call.step == 1) weights[3] ^= std::byte{1};
         synthetic_kernel{}(call);
     };
     auto check = [&](auto const& mode) {
-        cpu_executor run(p, sixteen({external, none, output}), mode, spoiling,
+        cpu_executor run(p, sixteen({external, none, output}), mode, clobbering_kernel,
                          {.check = executor_options::checks::digest});
         run.bind(0, std::span(weights));
         try {
@@ -320,16 +320,16 @@ TEST_CASE("storage that is bound for two values may change; what begins where an
     //   v, w ─► a     the step spoils the last byte of w, behind which v begins
     auto const p = op_list(3, {{0, 1}, {}}, {{2}, {}});
     auto const options = sixteen({external, external, output});
-    auto finds = [&](std::size_t where_v_begins) {
-        std::vector<std::byte> lent(48);
+    auto finds = [&](std::size_t bind_offset) {
+        std::vector<std::byte> bound_bytes(48);
         cpu_executor<kernel> run(p, options, no_plan{},
-                                 [&lent](cpu_call const& call) {
-                                     if (call.step == 1) lent[15] ^= std::byte{1};
+                                 [&bound_bytes](cpu_call const& call) {
+                                     if (call.step == 1) bound_bytes[15] ^= std::byte{1};
                                      else synthetic_kernel{}(call);
                                  },
                                  {.check = executor_options::checks::digest});
-        run.bind(1, std::span(lent).first(16));
-        run.bind(0, std::span(lent).subspan(where_v_begins, 16));
+        run.bind(1, std::span(bound_bytes).first(16));
+        run.bind(0, std::span(bound_bytes).subspan(bind_offset, 16));
         try {
             run.run();
             return no_value;

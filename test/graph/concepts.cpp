@@ -103,25 +103,25 @@ void add_edges(G& g, edge_list const& edges)
 struct no_graph {};
 
 /// A user's own graph: rooms that have names and doors.
-struct house {
-    std::map<std::string, std::vector<std::string>> doors;
+struct named_graph {
+    std::map<std::string, std::vector<std::string>> adjacency;
 };
 
-struct room_cursor {
+struct name_iterator {
     std::map<std::string, std::vector<std::string>>::const_iterator at;
     std::string const& operator*() const { return at->first; }
-    room_cursor& operator++() { return ++at, *this; }
-    bool operator==(room_cursor const& other) const { return at == other.at; }
+    name_iterator& operator++() { return ++at, *this; }
+    bool operator==(name_iterator const& other) const { return at == other.at; }
 };
 
-std::pair<room_cursor, room_cursor> vertices(house const& h) { return {{h.doors.begin()}, {h.doors.end()}}; }
-auto out_edges(std::string const& room, house const& h)
+std::pair<name_iterator, name_iterator> vertices(named_graph const& h) { return {{h.adjacency.begin()}, {h.adjacency.end()}}; }
+auto out_edges(std::string const& room, named_graph const& h)
 {
-    auto const& doors = h.doors.at(room);
-    return std::pair(doors.begin(), doors.end());
+    auto const& adjacency = h.adjacency.at(room);
+    return std::pair(adjacency.begin(), adjacency.end());
 }
 
-std::string const& target(std::string const& door, house const&) { return door; }
+std::string const& target(std::string const& door, named_graph const&) { return door; }
 
 /// Another: nodes that know each other by address.
 struct station {
@@ -167,7 +167,7 @@ struct unordered {
 
 } // namespace unfinished
 
-static_assert(graph<archetype::graph> && graph<csr_graph> && graph<house> && graph<line> && graph<self_made>);
+static_assert(graph<archetype::graph> && graph<csr_graph> && graph<named_graph> && graph<line> && graph<self_made>);
 static_assert(!graph<int> && !graph<no_graph> && !graph<std::vector<int>> && !graph<std::string>);
 static_assert(!graph<std::vector<std::vector<int>>> && needs_as_graph<std::vector<std::vector<int>>>);
 static_assert(!needs_as_graph<self_made> && !needs_as_graph<int> && !needs_as_graph<std::vector<int>>);
@@ -282,7 +282,7 @@ TEST_CASE("a filtered_graph may hide vertex 0 and edges")
 
 TEST_CASE("a user's own graph joins by three functions")
 {
-    house const home{{{"attic", {}}, {"hall", {"kitchen", "attic", "hall"}}, {"kitchen", {"hall"}}}};
+    named_graph const home{{{"attic", {}}, {"hall", {"kitchen", "attic", "hall"}}, {"kitchen", {"hall"}}}};
     reads_as({{}, {2, 0, 1}, {1}}, home);
     CHECK(vertex_numbering(home).number_of("cellar") == no_node);
 
@@ -532,18 +532,18 @@ namespace {
 
 /// Vertices as they are listed, and no edges.
 template <class V>
-struct dust {
+struct edgeless_graph {
     std::vector<V> listed;
 
-    friend auto vertices(dust const& g) { return std::pair(g.listed.begin(), g.listed.end()); }
-    friend std::pair<V const*, V const*> out_edges(V const&, dust const&) { return {}; }
-    friend V target(V const& e, dust const&) { return e; }
+    friend auto vertices(edgeless_graph const& g) { return std::pair(g.listed.begin(), g.listed.end()); }
+    friend std::pair<V const*, V const*> out_edges(V const&, edgeless_graph const&) { return {}; }
+    friend V target(V const& e, edgeless_graph const&) { return e; }
 };
 
 template <class V>
 void numbers_in_order(std::vector<V> const& listed, std::vector<V> const& absent)
 {
-    vertex_numbering const numbers(dust<V>{listed});
+    vertex_numbering const numbers(edgeless_graph<V>{listed});
     REQUIRE(numbers.size() == listed.size());
     for (std::size_t n = 0; n != listed.size(); ++n) {
         CHECK(numbers[static_cast<node_id>(n)] == listed[n]);
@@ -590,9 +590,9 @@ TEST_CASE("the poorest descriptor has < and nothing else")
 TEST_CASE("a vertex that is listed twice is refused")
 {
     char const* const sentence = "sublet: a graph lists a vertex twice";
-    CHECK_THROWS_WITH_AS(vertex_numbering(dust<unsigned>{{1, 2, 1}}), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS(vertex_numbering(dust<int>{{1, 2, 1}}), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS(vertex_numbering(dust<std::string>{{"a", "a"}}), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<unsigned>{{1, 2, 1}}), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<int>{{1, 2, 1}}), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<std::string>{{"a", "a"}}), sentence, precondition_error);
 }
 
 TEST_CASE("a default numbering numbers nothing, and a copy numbers the same")
@@ -600,7 +600,7 @@ TEST_CASE("a default numbering numbers nothing, and a copy numbers the same")
     vertex_numbering<unsigned> numbers;
     CHECK(numbers.size() == 0);
     CHECK(numbers.number_of(0) == no_node);
-    vertex_numbering const made(dust<unsigned>{{4, 2}});
+    vertex_numbering const made(edgeless_graph<unsigned>{{4, 2}});
     numbers = made;
     CHECK(numbers.number_of(2) == 1);
 }

@@ -2,7 +2,7 @@
 #include <sublet/graph/control_flow.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
@@ -121,7 +121,7 @@ TEST_CASE("where the entry reaches everything, the tree is that of Lengauer and 
     using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const p = draw_graph(pick, {.nodes = 40, .is_reached = true}).program();
         boost_graph g(p.nodes());
         for (node_id n = 0; n != p.nodes(); ++n)
@@ -140,7 +140,7 @@ TEST_CASE("otherwise it is what is cut off, each tree of the search for itself")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         csr_graph const g = draw_graph(pick, {.nodes = 15}).program().graph();
         truth_table const truth = dominance(g);
         depth_first_forest const search = depth_first(g);
@@ -340,7 +340,7 @@ TEST_CASE("a graph is reducible iff merging nodes into their only predecessors l
     unsigned reducible_graphs = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         csr_graph const g = draw_graph(pick, {.nodes = 14, .is_reached = true}).program().graph();
         bool const expected = shrinks_to_one_node(g);
         REQUIRE(loops(g).is_reducible() == expected);
@@ -354,7 +354,7 @@ TEST_CASE("the loops of a reducible graph are the natural ones, and its edges bu
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         csr_graph const g = draw_graph(pick, {.nodes = 20, .is_reducible = true}).program().graph();
         loop_forest const forest = loops(g);
         depth_first_forest const search = depth_first(g);
@@ -427,7 +427,7 @@ TEST_CASE("on any forest the stretches are what climbing finds, and nothing else
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         auto const nodes = 1 + pick.below(20);
         ids order(nodes), parent(nodes, no_node), place(nodes);
         for (node_id i = 0; i != nodes; ++i) {

@@ -20,13 +20,13 @@ using namespace sublet::detail;
 
 namespace {
 
-struct headless {
+struct no_successors_program {
     std::size_t nodes() const { return 0; }
     std::size_t values() const { return 0; }
     void effects(node_id, effect_sink&) const {}
 };
 
-struct wordy {
+struct no_conversion_program {
     int nodes() const { return 0; }
     long values() const { return 0; }
     std::vector<std::string> successors(node_id) const { return {}; }
@@ -57,8 +57,8 @@ std::vector<touch> touches_of(snapshot const& p) { return {p.touches(0).begin(),
 } // namespace
 
 static_assert(program<archetype::program> && program<snapshot>);
-static_assert(!program<headless> && has_effects<headless> && !has_successors<headless>);
-static_assert(!program<wordy> && has_nodes<wordy> && !has_successors<wordy>);
+static_assert(!program<no_successors_program> && has_effects<no_successors_program> && !has_successors<no_successors_program>);
+static_assert(!program<no_conversion_program> && has_nodes<no_conversion_program> && !has_successors<no_conversion_program>);
 static_assert(!program<not_const> && !has_nodes<not_const> && !has_effects<not_const>);
 static_assert(!program<int> && !program<std::vector<int>> && !program<archetype::graph>);
 static_assert(can_be_used<int> && can_be_used<std::size_t> && can_be_used<archetype::id>);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/graph/snapshot.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "archetype.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/best_order.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 #include "../network.hpp"
 
 #include <sublet/plan_memory.hpp>
@@ -81,7 +81,7 @@ TEST_CASE("of all orders the best one, with proof")
     unsigned graphs = 0;
     for (unsigned seed = 1; seed != rounds(150); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -89,7 +89,7 @@ TEST_CASE("of all orders the best one, with proof")
         node_order const found = best_order(g);
         REQUIRE(is_order(g, found.order));
         CHECK(found.is_optimal());
-        CHECK(found.peak == least_of_all(g));
+        CHECK(found.peak == min_peak_exhaustive(g));
         CHECK(found.peak == peak_of(g, found.order));
         CHECK(best_order(g).order == found.order);
         // With hardly any search it is still an order, and its bound holds.
@@ -106,7 +106,7 @@ TEST_CASE("wide graphs: never worse than listed, and what is not proved is not s
 {
     for (unsigned seed = 1; seed != 5; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 150, 150);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         node_order const found = best_order(
@@ -123,7 +123,7 @@ TEST_CASE("each rule by its name: its order, what that needs, and the bound")
 {
     for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 12);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/down_set_search.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 #include "../window_oracle.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ namespace {
 
 auto const never = [](byte_count, byte_count, std::uint64_t) { return false; };
 
-order_window drawn_window(drawn_program const& drawn, order_graph& g, dice& pick)
+order_window draw_window(drawn_program const& drawn, order_graph& g, random_source& pick)
 {
     g = order_graph_of(drawn.program, drawn.options);
     if (g.violation) return {};
@@ -57,12 +57,12 @@ TEST_CASE("the least peak of random windows is found from whatever bound below i
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         order_graph g;
-        order_window const w = drawn_window(
+        order_window const w = draw_window(
             seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 10, 8), g, pick);
         if (w.nodes.empty() || w.nodes.size() > 10) continue;
-        byte_count const least = least_from(w)[0];
+        byte_count const least = min_peak_from(w)[0];
         byte_count const bound = pick.below(2) == 0 ? 0 : least - std::min<byte_count>(least, pick.below(9));
 
         down_set_result const r = search_down_sets(w, bound, least + 1 + pick.below(50), {}, never);
@@ -151,7 +151,7 @@ TEST_CASE("a set without members is a set")
 
 TEST_CASE("thousands of sets are found again, as in a sorted map")
 {
-    dice pick{std::mt19937(1)};
+    random_source pick{std::mt19937(1)};
     down_set_table sets(100);
     std::map<std::vector<std::uint64_t>, std::uint32_t> known;
     std::size_t const empty = sets.bytes();
@@ -249,7 +249,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
     std::size_t ran = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 9, 7);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -263,7 +263,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
         for (std::size_t i = 0; i != first; ++i) before.run(order[i]);
         order_window const w =
             window_of(g, before, std::span<node_id const>(order.data() + first, order.data() + last));
-        std::vector<byte_count> const least = least_from(w);
+        std::vector<byte_count> const least = min_peak_from(w);
 
         // A drawn beginning, and bytes that are about what it needs.
         demand_graph const d = nodes_on_demand(w);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/orders.hpp>
 
-#include "../dice.hpp"
-#include "drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "random_orders.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ using namespace sublet::detail;
 namespace {
 
 /// The least peak of all orders that the program can run in, each asked of the planner's own stages.
-std::optional<byte_count> least_planned(drawn_program const& drawn, order_graph const& g)
+std::optional<byte_count> min_planned_peak(drawn_program const& drawn, order_graph const& g)
 {
     std::vector<node_id> order(g.nodes());
     std::iota(order.begin(), order.end(), 0u);
@@ -87,7 +87,7 @@ TEST_CASE("the best order of small random programs is the best of all permutatio
     std::size_t programs = 0;
     for (unsigned seed = 0; programs != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 6, seed % 4 == 0) : draw_operations(pick, 6, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -96,7 +96,7 @@ TEST_CASE("the best order of small random programs is the best of all permutatio
         exact_node_order const r = exact_order(g, random_order(g, pick));
         REQUIRE(r.is_optimal());
         REQUIRE(planned_peak(drawn, r.order) == r.peak);
-        REQUIRE(least_planned(drawn, g) == r.peak);
+        REQUIRE(min_planned_peak(drawn, g) == r.peak);
     }
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("of 1000 random programs of up to 12 nodes the best order is that of a
     std::size_t better = 0, searched = 0, programs = 0;
     for (unsigned seed = 0; programs != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0
                                         ? draw_unordered(pick, 12, seed % 4 == 0)
                                         : draw_operations(pick, 8 + pick.below(5), 2 + pick.below(11));
@@ -117,7 +117,7 @@ TEST_CASE("of 1000 random programs of up to 12 nodes the best order is that of a
         REQUIRE(is_order(g, r.order));
         REQUIRE(r.peak == peak_of(g, r.order));
         REQUIRE(r.peak == planned_peak(drawn, r.order));
-        REQUIRE(r.peak == least_of_all(g));
+        REQUIRE(r.peak == min_peak_exhaustive(g));
         REQUIRE(r.is_optimal());
         REQUIRE((r.found_by == node_order::method::exact) == (r.peak < peak_of(g, start)));
         better += r.found_by == node_order::method::exact;
@@ -131,14 +131,14 @@ TEST_CASE("limits leave an order that is no worse and a bound that is true")
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 12, 11);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         std::vector<node_id> const start = random_order(g, pick);
         exact_node_order const r = exact_order(g, start, {.states = pick.below(30)});
         REQUIRE(is_order(g, r.order));
         REQUIRE(r.peak <= peak_of(g, start));
-        REQUIRE(r.lower_bound <= least_of_all(g));
+        REQUIRE(r.lower_bound <= min_peak_exhaustive(g));
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/exact_window.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 #include "../window_oracle.hpp"
 
 #include <doctest/doctest.h>
@@ -71,7 +71,7 @@ TEST_CASE("windows of random programs come back in their best order")
     std::size_t better = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 12) : draw_operations(pick, 16, 9);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation || g.nodes() == 0) continue;
@@ -82,7 +82,7 @@ TEST_CASE("windows of random programs come back in their best order")
         peak_walk before(g);
         for (std::size_t i = 0; i != first; ++i) before.run(order[i]);
         std::span<node_id const> const window(order.data() + first, order.data() + last);
-        byte_count const least = least_from(window_of(g, before, window))[0];
+        byte_count const least = min_peak_from(window_of(g, before, window))[0];
 
         window_order const w = exact_window(g, before, window);
         REQUIRE(w.peak == least);
@@ -147,7 +147,7 @@ TEST_CASE("stretch by stretch the best orders of random programs are as good as 
     std::size_t stretches = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 10, 1 + seed / 2 % 3);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -165,10 +165,10 @@ TEST_CASE("stretch by stretch the best orders of random programs are as good as 
             REQUIRE(cuts.first[i] < cuts.first[i + 1]);
             std::span<node_id const> const nodes(order.data() + cuts.first[i],
                                                  order.data() + cuts.first[i + 1]);
-            peak = std::max(peak, least_from(window_of(g, walk, nodes))[0]);
+            peak = std::max(peak, min_peak_from(window_of(g, walk, nodes))[0]);
             for (node_id n : nodes) walk.run(n);
         }
-        REQUIRE(peak == least_of_all(g));
+        REQUIRE(peak == min_peak_exhaustive(g));
     }
     CHECK(stretches > rounds(1500));
 }

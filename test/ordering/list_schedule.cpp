@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/list_schedule.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 
 #include <doctest/doctest.h>
 
@@ -92,7 +92,7 @@ TEST_CASE("the schedule is that of the definition, where each node announces wha
     unsigned compared = 0;
     for (unsigned seed = 1; seed != rounds(1200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 9, false) : draw_operations(pick, 14, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -146,7 +146,7 @@ TEST_CASE(
     unsigned compared = 0;
     for (unsigned seed = 1; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -194,7 +194,7 @@ TEST_CASE(
 {
     for (unsigned seed = 1; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 8, seed % 4 == 0) : draw_operations(pick, 12, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -275,7 +275,7 @@ TEST_CASE("whatever is put and taken, the best is that of a look at all")
 {
     for (unsigned seed = 1; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         std::uint32_t const nodes = 1 + pick.below(20);
         std::vector<sort_key> announced;
         std::vector<std::vector<byte_count>> of(nodes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/order_graph.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 
 #include <sublet/ordering/detail/peak_walk.hpp>
 
@@ -113,7 +113,7 @@ TEST_CASE("lifetimes accept every order of the graph, and the graph has all orde
     unsigned graphs = 0, all_orders = 0;
     for (unsigned seed = 1; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -147,7 +147,7 @@ TEST_CASE("only programs without any order have none in the graph")
 {
     for (unsigned seed = 1; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         bool const runs =
@@ -216,12 +216,12 @@ TEST_CASE("no order of a random program goes below the bound")
     std::size_t equal = 0, all = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 10, 8);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
-        byte_count const least = least_of_all(g), bound = order_lower_bound(g);
+        byte_count const least = min_peak_exhaustive(g), bound = order_lower_bound(g);
         REQUIRE(bound <= least);
         equal += bound == least;
         ++all;
@@ -328,7 +328,7 @@ TEST_CASE("in any order the peak is that of lifetimes, buffers and the in-place 
     unsigned compared = 0;
     for (unsigned seed = 1; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 7, seed % 3 != 0);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -345,7 +345,7 @@ TEST_CASE("a step back undoes a run, however many there were")
 {
     for (unsigned seed = 1; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 8);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -395,7 +395,7 @@ TEST_CASE("a listed order that can run is kept, and every rank gives an order th
 {
     for (unsigned seed = 1; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program drawn = draw_unordered(pick, 8);
         order_graph g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;

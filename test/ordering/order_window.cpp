@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/order_window.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 
 #include <doctest/doctest.h>
 
@@ -112,7 +112,7 @@ TEST_CASE(
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation || g.nodes() == 0) continue;
@@ -218,7 +218,7 @@ TEST_CASE("every order of a random program may run its nodes on demand as they a
     std::size_t late = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 12) : draw_operations(pick, 14, 9);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation || g.nodes() == 0) continue;

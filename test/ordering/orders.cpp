@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/orders.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_orders.hpp"
+#include "../random_source.hpp"
+#include "../random_orders.hpp"
 
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/plan_memory.hpp>
@@ -50,7 +50,7 @@ TEST_CASE("from any order: never worse, never below the best, mostly the best, a
     unsigned graphs = 0, best = 0, before = 0;
     for (unsigned seed = 1; seed != rounds(150); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -61,7 +61,7 @@ TEST_CASE("from any order: never worse, never below the best, mostly the best, a
         CHECK(found.peak == peak_of(g, found.order));
         CHECK(found.peak <= peak_of(g, start));
         CHECK(found.peak <= found.given_peak);
-        byte_count const least = least_of_all(g);
+        byte_count const least = min_peak_exhaustive(g);
         CHECK(found.peak >= least);
         best += found.peak == least;
         before += peak_of(g, start) == least;
@@ -75,7 +75,7 @@ TEST_CASE("large graphs: never worse, and states run out without harm")
 {
     for (unsigned seed = 1; seed != 6; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 300, 20 * seed);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         auto const start = random_order(g, pick);
@@ -121,7 +121,7 @@ TEST_CASE(
     unsigned graphs = 0, best = 0, kept = 0;
     for (unsigned seed = 1; seed != rounds(250); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -131,7 +131,7 @@ TEST_CASE(
         CHECK(found.peak == peak_of(g, found.order));
         CHECK(found.given_peak == peak_of(g, topological(g)));
         CHECK(found.peak <= found.given_peak);
-        byte_count const least = least_of_all(g);
+        byte_count const least = min_peak_exhaustive(g);
         CHECK(found.peak >= least);
         CHECK(found.given_peak >= least);
         best += found.peak == least;
@@ -148,7 +148,7 @@ TEST_CASE("the planner accepts every order found, and its bound is the peak")
 {
     for (unsigned seed = 1; seed != rounds(250); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 10);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
@@ -222,7 +222,7 @@ TEST_CASE("no node runs while another that is ready has a longer path")
 {
     for (unsigned seed = 1; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 12, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         auto const order = longest_path(g);
@@ -284,7 +284,7 @@ TEST_CASE("each walk is an order that the program can run in")
 {
     for (unsigned seed = 1; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 20, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;

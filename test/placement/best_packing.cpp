@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/best_packing.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_placements.hpp"
-#include "../shapes_of_all.hpp"
+#include "../all_shapes.hpp"
 
 #include <sublet/placement/detail/fit.hpp>
 
@@ -44,13 +44,13 @@ bool is_sound(placement_shapes const& all, packing const& p)
 }
 
 /// Says stop after so many attempts.
-struct stopping : steady {
-    explicit stopping(std::uint32_t attempts) : after(attempts) {}
+struct stops_after : steady {
+    explicit stops_after(std::uint32_t attempts) : after(attempts) {}
     std::uint32_t after;
-    byte_count told = 0;
+    byte_count reported = 0;
     bool stop(byte_count best, byte_count, std::uint64_t) override
     {
-        told = best;
+        reported = best;
         return after-- == 0;
     }
 };
@@ -62,11 +62,11 @@ TEST_CASE("random shapes with everything: packings are sound, and more orders ne
     std::size_t lower = 0, pins = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_placement_shape kind = draw_placement_shape(roll);
-        if (seed % 10 == 0) kind.buffers = 10 + roll.below(30), kind.positions = 10 + roll.below(30);
+        random_source pick{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(pick);
+        if (seed % 10 == 0) kind.buffers = 10 + pick.below(30), kind.positions = 10 + pick.below(30);
         if (seed % 100 != 1) kind.pinned = seed % 100 == 2 ? 5 : 0;
-        auto const problem = draw_placement(roll, kind);
+        auto const problem = draw_placement(pick, kind);
         CAPTURE(problem);
         auto const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) continue;
@@ -91,12 +91,12 @@ TEST_CASE("a driver that says stop is asked before each attempt, and told the he
     auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}}); // 7, and the bound is 6
     auto const bound = lower_bound(shapes);
     for (std::uint32_t attempts : {0u, 1u, 5u}) {
-        stopping driver(attempts);
+        stops_after driver(attempts);
         std::uint32_t tried = 0;
         auto const best = best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), driver, tried);
         CHECK(best.height == 7);
         CHECK(tried == attempts);
-        CHECK(driver.told == 7);
+        CHECK(driver.reported == 7);
     }
 }
 
@@ -157,12 +157,12 @@ byte_count tightest(placement_shapes const& all, std::vector<byte_count> const& 
             in_the_way.emplace_back(origin[t], origin[t] + all.shapes[t].size);
     std::sort(in_the_way.begin(), in_the_way.end());
     in_the_way.emplace_back(no_limit - 1, no_limit);
-    byte_count top = 0, best = no_offset, best_room = no_limit;
+    byte_count top = 0, best = no_offset, best_gap = no_limit;
     for (auto [begin, end] : in_the_way) {
         byte_count const at = align_up(top, all.shapes[s]);
-        if (begin > top && at + all.shapes[s].size <= begin && begin - top < best_room) {
+        if (begin > top && at + all.shapes[s].size <= begin && begin - top < best_gap) {
             best = at;
-            best_room = begin - top;
+            best_gap = begin - top;
         }
         top = end;
     }
@@ -195,13 +195,13 @@ TEST_CASE("where all live together, or each within another, nothing is lost")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         buffers together, brackets;
         std::vector<step_id> open;
         for (step_id at = 0; at != 60; ++at) {
-            byte_count const size = 1 + roll.below(50);
-            together.push_back({{roll.below(30), 31 + roll.below(30)}, size});
-            if (open.empty() || roll.below(2) == 0) {
+            byte_count const size = 1 + pick.below(50);
+            together.push_back({{pick.below(30), 31 + pick.below(30)}, size});
+            if (open.empty() || pick.below(2) == 0) {
                 open.push_back(at);
             } else {
                 brackets.push_back({{open.back(), at}, size});
@@ -233,16 +233,16 @@ TEST_CASE("random shapes: each origin is the one that a look at all that is plac
     std::size_t gaps = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_placement_shape kind = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(pick);
         kind.pinned = kind.preferred = 0;
-        if (seed % 3 != 0) kind.buffers = 8 + roll.below(30), kind.positions = 8 + roll.below(30);
-        auto const problem = draw_placement(roll, kind);
+        if (seed % 3 != 0) kind.buffers = 8 + pick.below(30), kind.positions = 8 + pick.below(30);
+        auto const problem = draw_placement(pick, kind);
         CAPTURE(problem);
         auto const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) continue;
         auto const bound = lower_bound(shapes);
-        auto const which = roll.below(2) == 0 ? placement_order::peak_birth : placement_order::peak_death;
+        auto const which = pick.below(2) == 0 ? placement_order::peak_birth : placement_order::peak_death;
         auto const p = outwards(shapes, which);
 
         std::vector<std::uint32_t> before, stack, after;
@@ -355,18 +355,18 @@ TEST_CASE("random shapes: each step is the one that its definition names")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_placement_shape kind = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(pick);
         kind.pinned = kind.preferred = 0;
-        if (seed % 3 == 0) kind.buffers = 5 + roll.below(20), kind.positions = 5 + roll.below(20);
-        auto const problem = draw_placement(roll, kind);
+        if (seed % 3 == 0) kind.buffers = 5 + pick.below(20), kind.positions = 5 + pick.below(20);
+        auto const problem = draw_placement(pick, kind);
         CAPTURE(problem);
         auto const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) continue;
         std::vector<std::uint32_t> order(shapes.size());
         std::iota(order.begin(), order.end(), 0u);
         for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[roll.below(static_cast<std::uint32_t>(i))]);
+            std::swap(order[i - 1], order[pick.below(static_cast<std::uint32_t>(i))]);
         auto const p = fit_upwards(shapes, order, lower_bound(shapes));
 
         std::vector<byte_count> origin(shapes.size(), no_offset);
@@ -457,31 +457,31 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
     std::size_t misfits = 0;
     for (unsigned seed = 0; seed != 40; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         bool const is_aligned = seed % 2 == 1;
         std::uint32_t const n = 1000;
         gap_list gaps(n);
         std::map<byte_count, std::pair<byte_count, std::uint32_t>> alive; // by begin: end, who
         for (std::uint32_t id = 0; id != n; ++id) {
-            while (!alive.empty() && roll.below(seed % 4 < 2 ? 5 : 9) < 4) {
+            while (!alive.empty() && pick.below(seed % 4 < 2 ? 5 : 9) < 4) {
                 auto gone = alive.begin();
-                for (std::uint32_t k = roll.below(static_cast<std::uint32_t>(alive.size())); k != 0; --k)
+                for (std::uint32_t k = pick.below(static_cast<std::uint32_t>(alive.size())); k != 0; --k)
                     ++gone;
                 gaps.give_back(gone->second.second);
                 alive.erase(gone);
             }
-            byte_count const alignment = is_aligned ? byte_count{1} << roll.below(4) : 1;
-            placement_shape const shape = sized(1 + roll.below(60), alignment, roll.below(2) % alignment);
-            std::set<std::pair<byte_count, byte_count>> by_room; // room, begin
+            byte_count const alignment = is_aligned ? byte_count{1} << pick.below(4) : 1;
+            placement_shape const shape = sized(1 + pick.below(60), alignment, pick.below(2) % alignment);
+            std::set<std::pair<byte_count, byte_count>> by_gap; // room, begin
             byte_count top = 0;
             for (auto const& [begin, rest] : alive) {
-                if (begin != top) by_room.emplace(begin - top, top);
+                if (begin != top) by_gap.emplace(begin - top, top);
                 top = rest.first;
             }
-            by_room.emplace(no_limit - 1 - top, top);
+            by_gap.emplace(no_limit - 1 - top, top);
             byte_count expected = no_offset;
             int tried = 0;
-            for (auto [room, begin] : by_room) {
+            for (auto [room, begin] : by_gap) {
                 byte_count const at = align_up(begin, shape);
                 if (room < shape.size) continue;
                 if (tried >= 64 && room < shape.size + shape.alignment) continue;
@@ -537,10 +537,10 @@ TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they we
     std::size_t cuts = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_placement_shape kind = draw_placement_shape(roll);
-        kind.positions = 4 + roll.below(30);
-        auto const shapes = shapes_of_all(draw_placement(roll, kind));
+        random_source pick{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(pick);
+        kind.positions = 4 + pick.below(30);
+        auto const shapes = shapes_of_all(draw_placement(pick, kind));
         auto const first = parts_in_time(shapes);
         REQUIRE(first.back() == shapes.size());
         auto is_cut = [&](std::uint32_t at) { // nobody before `at` lives on

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/choose_pools.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_placements.hpp"
 
 #include <sublet/checking/check_placement.hpp>
@@ -127,25 +127,25 @@ TEST_CASE("nothing and no room have an answer too")
 
 TEST_CASE("random choices: within the capacities wherever greed is, and the bound is one")
 {
-    int at_bound = 0, best = 0, solvable = 0, by_greed = 0, optimal_claims = 0;
+    int at_bound = 0, best = 0, solvable = 0, greedy_count = 0, optimal_claims = 0;
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_placement_shape shape;
-        shape.buffers = 1 + roll.below(5);
-        shape.positions = 2 + roll.below(6);
-        shape.alignments = 1 + roll.below(2);
-        shape.colocated = roll.below(3) == 0 ? 30 : 0;
-        shape.pinned = roll.below(4) == 0 ? 20 : 0;
-        shape.gaps = roll.below(4) == 0 ? 30 : 0;
+        shape.buffers = 1 + pick.below(5);
+        shape.positions = 2 + pick.below(6);
+        shape.alignments = 1 + pick.below(2);
+        shape.colocated = pick.below(3) == 0 ? 30 : 0;
+        shape.pinned = pick.below(4) == 0 ? 20 : 0;
+        shape.gaps = pick.below(4) == 0 ? 30 : 0;
         shape.needless = 5;
-        placement_problem problem = draw_placement(roll, shape);
-        problem.pools = {{roll.below(14), 1}, {roll.below(20), 1 + roll.below(2)}, {}};
-        if (roll.below(3) == 0) problem.pools[2].capacity = roll.below(20);
+        placement_problem problem = draw_placement(pick, shape);
+        problem.pools = {{pick.below(14), 1}, {pick.below(20), 1 + pick.below(2)}, {}};
+        if (pick.below(3) == 0) problem.pools[2].capacity = pick.below(20);
         for (buffer_id b = 0; b != problem.buffers.size(); ++b)
             for (pool_id pool = 0; pool != 3; ++pool) {
-                byte_count const cost = roll.below(20);
-                if (roll.below(4) != 0) problem.choices.push_back({b, pool, cost});
+                byte_count const cost = pick.below(20);
+                if (pick.below(4) != 0) problem.choices.push_back({b, pool, cost});
             }
         CAPTURE(problem);
         pool_assignment chosen;
@@ -196,7 +196,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
             placement_problem together = problem;
             for (auto& b : together.buffers) b.pool = 0;
             if (detail::place_greedily(together, greedy)) {
-                ++by_greed;
+                ++greedy_count;
                 REQUIRE(fits);
             }
         }
@@ -206,7 +206,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
         optimal_claims += fits && chosen.cost == bound && least == bound;
     }
     CHECK(solvable > rounds(300));
-    CHECK(by_greed > rounds(200));
+    CHECK(greedy_count > rounds(200));
     CHECK(at_bound == optimal_claims);
     CHECK(at_bound > 30);
     CHECK(best > solvable * 9 / 10); // no promise; but what is lost in the heuristic shows here
@@ -336,11 +336,11 @@ byte_count fewest_moved(placement_problem const& problem, offsets const& previou
 {
     byte_count fewest = no_limit;
     std::size_t const n = problem.buffers.size();
-    for (std::uint32_t movers = 0; movers != 1u << n; ++movers) {
+    for (std::uint32_t moved_set = 0; moved_set != 1u << n; ++moved_set) {
         byte_count bytes = 0;
         offsets at = previous;
         for (std::size_t b = 0; b != n; ++b)
-            if ((movers >> b & 1) != 0) {
+            if ((moved_set >> b & 1) != 0) {
                 bytes += previous[b] == no_offset ? 0 : problem.buffers[b].size;
                 at[b] = no_offset;
             } else if (previous[b] != no_offset && previous[b] % problem.buffers[b].alignment != 0)
@@ -445,21 +445,21 @@ TEST_CASE("random problems, all ways to move: at least as many bytes, mostly no 
     int tried = 0, fewest = 0, moves = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         placement_problem problem;
-        for (std::uint32_t i = 0, n = 2 + roll.below(3); i != n; ++i) {
-            step_id const first = roll.below(5), last = first + 1 + roll.below(4);
-            byte_count const size = 1 + roll.below(4), alignment = 1 + roll.below(2);
+        for (std::uint32_t i = 0, n = 2 + pick.below(3); i != n; ++i) {
+            step_id const first = pick.below(5), last = first + 1 + pick.below(4);
+            byte_count const size = 1 + pick.below(4), alignment = 1 + pick.below(2);
             problem.buffers.push_back({{first, last}, size, alignment});
         }
         offsets previous = pack(problem).offset;
         for (byte_count& before : previous)
-            if (roll.below(4) == 0) before = roll.below(3) == 0 ? no_offset : roll.below(12);
+            if (pick.below(4) == 0) before = pick.below(3) == 0 ? no_offset : pick.below(12);
         for (placement_problem::buffer& b : problem.buffers)
-            if (roll.below(3) == 0) b.life.last += roll.below(3);
-        bool const fit = roll.below(2) == 0;
+            if (pick.below(3) == 0) b.life.last += pick.below(3);
+        bool const fit = pick.below(2) == 0;
         byte_count const lowest = pack(problem).pools[0].height;
-        if (fit) problem.pools = {{lowest + roll.below(4), 1}};
+        if (fit) problem.pools = {{lowest + pick.below(4), 1}};
         auto const p = replanned(problem, previous, {}, fit ? only_fit : pack_options{});
         REQUIRE(p.status <= placement::outcome::feasible);
         placement::question question;
@@ -483,17 +483,17 @@ TEST_CASE("random problems with everything: valid, and who is kept is where it w
     int kept = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_placement_shape shape = draw_placement_shape(roll);
-        shape.pools = 1 + roll.below(2);
-        placement_problem const problem = draw_placement(roll, shape);
+        random_source pick{std::mt19937(seed)};
+        random_placement_shape shape = draw_placement_shape(pick);
+        shape.pools = 1 + pick.below(2);
+        placement_problem const problem = draw_placement(pick, shape);
         CAPTURE(problem);
         offsets previous = pack(problem, few).offset;
         std::vector<unsigned char> keep(problem.buffers.size(), 0);
         for (std::size_t b = 0; b != previous.size(); ++b) {
-            if (roll.below(5) == 0) previous[b] = roll.below(3) == 0 ? no_offset : roll.below(30);
+            if (pick.below(5) == 0) previous[b] = pick.below(3) == 0 ? no_offset : pick.below(30);
             bool const may = previous[b] != no_offset && problem.buffers[b].pinned == no_offset;
-            keep[b] = may && roll.below(4) == 0;
+            keep[b] = may && pick.below(4) == 0;
         }
         placement_problem pinned = problem;
         for (std::size_t b = 0; b != previous.size(); ++b)
@@ -516,16 +516,16 @@ TEST_CASE("random problems with everything: valid, and who is kept is where it w
 
 TEST_CASE("of thousands few move if few have changed")
 {
-    dice roll{std::mt19937(3)};
+    random_source pick{std::mt19937(3)};
     placement_problem problem;
     for (int i = 0; i != 3000; ++i) {
-        step_id const first = roll.below(2000), last = first + 1 + roll.below(60);
-        problem.buffers.push_back({{first, last}, 1 + byte_count{roll.below(500)}});
+        step_id const first = pick.below(2000), last = first + 1 + pick.below(60);
+        problem.buffers.push_back({{first, last}, 1 + byte_count{pick.below(500)}});
     }
     offsets const previous = pack(problem).offset;
     byte_count changed = 0;
     for (int i = 0; i != 20; ++i) {
-        placement_problem::buffer& b = problem.buffers[roll.below(3000)];
+        placement_problem::buffer& b = problem.buffers[pick.below(3000)];
         b.life.last += 5;
         changed += b.size;
     }

@@ -18,7 +18,7 @@ using namespace sublet::detail;
 namespace {
 
 /// A clock that goes when it is told to.
-struct wound_clock {
+struct manual_clock {
     static inline clocked::time_point at{};
     static clocked::time_point now() { return at; }
 };
@@ -40,76 +40,76 @@ TEST_CASE("a driver with nothing set never stops anybody")
 
 TEST_CASE("when the time has come everybody is stopped")
 {
-    clocked driver(1, {}, {}, 0.5, wound_clock::now);
+    clocked driver(1, {}, {}, 0.5, manual_clock::now);
     CHECK(!driver.stop(8, 4, 0));
-    wound_clock::at += std::chrono::milliseconds(499);
+    manual_clock::at += std::chrono::milliseconds(499);
     CHECK(!driver.stop(8, 4, 0));
     CHECK(!driver.has_struck());
-    wound_clock::at += std::chrono::milliseconds(1);
+    manual_clock::at += std::chrono::milliseconds(1);
     CHECK(driver.stop(8, 4, 0));
     CHECK(driver.has_struck());
     driver.begin(1);
     CHECK(driver.stop(8, 4, 0));
-    clocked patient(1, {}, {}, 1e300, wound_clock::now);
-    wound_clock::at += std::chrono::hours(24);
-    CHECK(!patient.stop(8, 4, 0));
+    clocked long_limit(1, {}, {}, 1e300, manual_clock::now);
+    manual_clock::at += std::chrono::hours(24);
+    CHECK(!long_limit.stop(8, 4, 0));
 }
 
 TEST_CASE("pieces of work have equal shares of the time that those before them have left")
 {
-    clocked driver(1, {}, {}, 0.9, wound_clock::now);
+    clocked driver(1, {}, {}, 0.9, manual_clock::now);
     driver.begin(3);
-    wound_clock::at += std::chrono::milliseconds(299);
+    manual_clock::at += std::chrono::milliseconds(299);
     CHECK(!driver.stop(8, 4, 0));
-    wound_clock::at += std::chrono::milliseconds(1);
+    manual_clock::at += std::chrono::milliseconds(1);
     CHECK(driver.stop(8, 4, 0));
     driver.begin(2);
-    wound_clock::at += std::chrono::milliseconds(100);
+    manual_clock::at += std::chrono::milliseconds(100);
     CHECK(!driver.stop(8, 4, 0));
     driver.begin(1);
-    wound_clock::at += std::chrono::milliseconds(499);
+    manual_clock::at += std::chrono::milliseconds(499);
     CHECK(!driver.stop(8, 4, 0));
-    wound_clock::at += std::chrono::milliseconds(1);
+    manual_clock::at += std::chrono::milliseconds(1);
     CHECK(driver.stop(8, 4, 0));
-    clocked endless(1, {}, {}, 0, wound_clock::now);
-    endless.begin(2);
-    wound_clock::at += std::chrono::hours(24);
-    CHECK(!endless.stop(8, 4, 0));
+    clocked no_limit_control(1, {}, {}, 0, manual_clock::now);
+    no_limit_control.begin(2);
+    manual_clock::at += std::chrono::hours(24);
+    CHECK(!no_limit_control.stop(8, 4, 0));
 }
 
 TEST_CASE("a stop request is kept, also one from within the listener")
 {
     std::stop_source source;
-    int told = 0;
+    int report_count = 0;
     clocked driver(1, source.get_token(), [&](byte_count, byte_count, std::uint64_t) {
-        if (++told == 2) source.request_stop();
+        if (++report_count == 2) source.request_stop();
     });
     CHECK(!driver.stop(8, 4, 0));
     CHECK(driver.stop(7, 4, 0));
     CHECK(driver.stop(6, 4, 0));
     CHECK(driver.has_struck());
-    CHECK(told == 2);
+    CHECK(report_count == 2);
     driver.begin(1);
     CHECK(driver.stop(6, 4, 0));
 }
 
 TEST_CASE("a listener hears what is new at once, and what is not after a while")
 {
-    std::vector<report> heard;
+    std::vector<report> reports;
     auto const listener = [&](byte_count best, byte_count bound, std::uint64_t nodes) {
-        heard.push_back({best, bound, nodes});
+        reports.push_back({best, bound, nodes});
     };
-    clocked driver(1, {}, listener, 0, wound_clock::now);
+    clocked driver(1, {}, listener, 0, manual_clock::now);
     (void)driver.stop(no_limit, 4, 0);
     (void)driver.stop(9, 4, 1);
     (void)driver.stop(9, 4, 2);
-    wound_clock::at += std::chrono::milliseconds(99);
+    manual_clock::at += std::chrono::milliseconds(99);
     (void)driver.stop(9, 4, 3);
     (void)driver.stop(9, 5, 4);
-    wound_clock::at += std::chrono::milliseconds(100);
+    manual_clock::at += std::chrono::milliseconds(100);
     (void)driver.stop(9, 5, 5);
     (void)driver.stop(9, 5, 6);
-    CHECK(heard == std::vector<report>{{no_limit, 4, 0}, {9, 4, 1}, {9, 5, 4}, {9, 5, 5}});
+    CHECK(reports == std::vector<report>{{no_limit, 4, 0}, {9, 4, 1}, {9, 5, 4}, {9, 5, 5}});
 }
 
 TEST_CASE("each task is run once, on one thread or on many, and the lowest number offered stays")

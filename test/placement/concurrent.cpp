@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/concurrent.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_conflicts.hpp"
 #include "../random_tasks.hpp"
 
@@ -72,11 +72,11 @@ TEST_CASE("conflicting bytes are those of a sum over pairs where nobody begins t
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const n = 1 + roll.below(20);
-        auto const c = draw_conflicts(roll, n, 1 + roll.below(20), 0);
+        random_source pick{std::mt19937(seed)};
+        auto const n = 1 + pick.below(20);
+        auto const c = draw_conflicts(pick, n, 1 + pick.below(20), 0);
         std::vector<byte_count> size;
-        for (std::size_t i = 0; i != n; ++i) size.push_back(1 + roll.below(100));
+        for (std::size_t i = 0; i != n; ++i) size.push_back(1 + pick.below(100));
         auto const found = conflicting_bytes(c, size);
         for (buffer_id b = 0; b != n; ++b) {
             byte_count sum = 0;
@@ -91,7 +91,7 @@ TEST_CASE("conflicting bytes are those of a sum over pairs where nobody begins t
 
 namespace {
 
-concurrent_lives lives_of(std::vector<std::vector<step_id>> const& begins, step_id positions)
+concurrent_lives live_ranges_of(std::vector<std::vector<step_id>> const& begins, step_id positions)
 {
     concurrent_lives lives;
     lives.positions = positions;
@@ -111,7 +111,7 @@ using members = std::vector<buffer_id>;
 TEST_CASE("two conflict if one begins in a range of the other, and positions without a begin are left out")
 {
     // a begins at 0 and forbids [0, 1) and [3, 4), b begins at 1 and forbids [1, 4), c begins at 3
-    auto const lives = lives_of({{0}, {1}, {3}}, 6);
+    auto const lives = live_ranges_of({{0}, {1}, {3}}, 6);
     live_range_lists const lists{
         live_range_lists::source::from_liveness, 6, {0, 2, 3, 4}, {{0, 1}, {3, 4}, {1, 4}, {3, 5}}};
     auto const all = conflicts_among(members{0, 1, 2}, lives, lists);
@@ -127,7 +127,7 @@ TEST_CASE("two conflict if one begins in a range of the other, and positions wit
 
 TEST_CASE("who is given begins before all others and so conflicts with all others that are given")
 {
-    auto const lives = lives_of({{}, {}, {0}, {2}}, 3);
+    auto const lives = live_ranges_of({{}, {}, {0}, {2}}, 3);
     live_range_lists const lists{
         live_range_lists::source::from_liveness, 3, {0, 1, 2, 3, 4}, {{0, 1}, {0, 3}, {0, 3}, {2, 3}}};
     auto const all = conflicts_among(members{0, 1, 2, 3}, lives, lists);
@@ -142,8 +142,8 @@ TEST_CASE("conflicts are the rule's for random programs and some of their buffer
 {
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, {.tasks = 2 + roll.below(20), .views = 20 * roll.below(3)});
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, {.tasks = 2 + pick.below(20), .views = 20 * pick.below(3)});
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         sharing_rule const rule(tasks);
@@ -157,7 +157,7 @@ TEST_CASE("conflicts are the rule's for random programs and some of their buffer
         auto const lives = concurrent_lifetimes(p, g, root.size(), buffer_of, tasks.role);
         members some;
         for (buffer_id b = 0; b != root.size(); ++b)
-            if (roll.below(4) != 0) some.push_back(b);
+            if (pick.below(4) != 0) some.push_back(b);
         auto const among = conflicts_among(some, lives, later_conflicts(g, lives).of);
         REQUIRE(among.buffers() == some.size());
         REQUIRE(among.positions() <= some.size() + g.positions());
@@ -217,13 +217,13 @@ struct drawn_fit {
     buffers all;
     ids order;
 
-    explicit drawn_fit(dice& roll, unsigned n, unsigned alignments = 4)
-        : conflicts(draw_conflicts(roll, n, 1 + roll.below(20)))
+    explicit drawn_fit(random_source& pick, unsigned n, unsigned alignments = 4)
+        : conflicts(draw_conflicts(pick, n, 1 + pick.below(20)))
     {
         for (std::uint32_t i = 0; i != n; ++i) {
-            byte_count const size = 1 + roll.below(12), alignment = 1 + roll.below(alignments);
+            byte_count const size = 1 + pick.below(12), alignment = 1 + pick.below(alignments);
             all.push_back({{}, size, alignment});
-            order.insert(order.begin() + roll.below(i + 1), i);
+            order.insert(order.begin() + pick.below(i + 1), i);
         }
     }
 };
@@ -257,10 +257,10 @@ TEST_CASE("a random order is fitted as by trial of every offset, with pins, up t
 {
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        drawn_fit drawn(roll, 1 + roll.below(20));
-        if (roll.below(2) == 0) drawn.all[0].pinned = drawn.all[0].alignment * roll.below(10);
-        byte_count const ceiling = roll.below(2) == 0 ? 10 + roll.below(40) : 1000;
+        random_source pick{std::mt19937(seed)};
+        drawn_fit drawn(pick, 1 + pick.below(20));
+        if (pick.below(2) == 0) drawn.all[0].pinned = drawn.all[0].alignment * pick.below(10);
+        byte_count const ceiling = pick.below(2) == 0 ? 10 + pick.below(40) : 1000;
         placed_by_range placed(drawn.conflicts);
         auto const found = fit_concurrently(drawn.all, drawn.order, placed, ceiling);
         auto const right = fit_by_trial(drawn.all, drawn.order, drawn.conflicts, ceiling);
@@ -277,13 +277,13 @@ TEST_CASE("without visits left a fit is valid all the same")
     std::size_t higher = 0;
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        drawn_fit const drawn(roll, 100);
+        random_source pick{std::mt19937(seed)};
+        drawn_fit const drawn(pick, 100);
         placed_by_range placed(drawn.conflicts);
-        auto const patient = fit_concurrently(drawn.all, drawn.order, placed, no_limit - 1);
-        auto const hasty = fit_concurrently(drawn.all, drawn.order, placed, no_limit - 1, 0);
-        REQUIRE(is_valid(drawn.all, hasty, drawn.conflicts));
-        higher += hasty.height > patient.height;
+        auto const unbudgeted = fit_concurrently(drawn.all, drawn.order, placed, no_limit - 1);
+        auto const budgeted = fit_concurrently(drawn.all, drawn.order, placed, no_limit - 1, 0);
+        REQUIRE(is_valid(drawn.all, budgeted, drawn.conflicts));
+        higher += budgeted.height > unbudgeted.height;
     }
     CHECK(higher != 300);
 }
@@ -306,9 +306,9 @@ TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, a
     std::size_t lower = 0;
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        drawn_fit drawn(roll, 1 + roll.below(20));
-        if (roll.below(2) == 0) drawn.all[0].pinned = drawn.all[0].alignment * roll.below(10);
+        random_source pick{std::mt19937(seed)};
+        drawn_fit drawn(pick, 1 + pick.below(20));
+        if (pick.below(2) == 0) drawn.all[0].pinned = drawn.all[0].alignment * pick.below(10);
         placed_by_range placed(drawn.conflicts);
         packing const before = fit_concurrently(drawn.all, drawn.order, placed, no_limit - 1);
         packing after = before;
@@ -325,17 +325,17 @@ TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, a
 
 namespace {
 
-struct stay {
+struct placed_interval {
     buffer_id id;
     byte_count begin, end;
 };
 
-byte_count lowest_by_trial(placement_conflicts const& c, std::vector<stay> const& placed, buffer_id b,
+byte_count lowest_by_trial(placement_conflicts const& c, std::vector<placed_interval> const& placed, buffer_id b,
                            byte_count size, byte_count alignment, byte_count ceiling)
 {
     for (byte_count at = 0; at + size <= ceiling; at += alignment)
         if (std::none_of(placed.begin(), placed.end(),
-                         [&](stay s) { return c.conflict(b, s.id) && s.begin < at + size && at < s.end; }))
+                         [&](placed_interval s) { return c.conflict(b, s.id) && s.begin < at + size && at < s.end; }))
             return at;
     return no_offset;
 }
@@ -366,24 +366,24 @@ TEST_CASE("random placements leave the gaps that a trial of every offset finds")
 {
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const n = 1 + roll.below(25);
-        auto const c = draw_conflicts(roll, n, 1 + roll.below(20));
+        random_source pick{std::mt19937(seed)};
+        auto const n = 1 + pick.below(25);
+        auto const c = draw_conflicts(pick, n, 1 + pick.below(20));
         placed_by_range placed(c);
-        std::vector<stay> stays;
+        std::vector<placed_interval> intervals;
         for (buffer_id b = 0; b != n; ++b) {
-            byte_count const size = 1 + roll.below(9), alignment = 1 + roll.below(4);
-            byte_count const ceiling = roll.below(3) == 0 ? 1 + roll.below(40) : 1000;
+            byte_count const size = 1 + pick.below(9), alignment = 1 + pick.below(4);
+            byte_count const ceiling = pick.below(3) == 0 ? 1 + pick.below(40) : 1000;
             byte_count at = placed.lowest_gap(b, size, alignment, ceiling);
-            REQUIRE(at == lowest_by_trial(c, stays, b, size, alignment, ceiling));
-            byte_count const begin = roll.below(60), end = begin + 1 + roll.below(9);
-            REQUIRE(placed.is_free(b, begin, end) == std::none_of(stays.begin(), stays.end(), [&](stay s) {
+            REQUIRE(at == lowest_by_trial(c, intervals, b, size, alignment, ceiling));
+            byte_count const begin = pick.below(60), end = begin + 1 + pick.below(9);
+            REQUIRE(placed.is_free(b, begin, end) == std::none_of(intervals.begin(), intervals.end(), [&](placed_interval s) {
                         return c.conflict(b, s.id) && s.begin < end && begin < s.end;
                     }));
             if (at == no_offset) continue;
-            if (roll.below(5) == 0) at += roll.below(20); // may lie over others: unions do not mind
+            if (pick.below(5) == 0) at += pick.below(20); // may lie over others: unions do not mind
             placed.insert(b, at, at + size);
-            stays.push_back({b, at, at + size});
+            intervals.push_back({b, at, at + size});
         }
     }
 }
@@ -442,8 +442,8 @@ TEST_CASE("buffers that lie next to each other are walked past as one")
 
 TEST_CASE("what is cleared is as new")
 {
-    dice roll{std::mt19937(7)};
-    auto const c = draw_conflicts(roll, 30, 10);
+    random_source pick{std::mt19937(7)};
+    auto const c = draw_conflicts(pick, 30, 10);
     placed_by_range placed(c);
     for (buffer_id b = 0; b != 29; ++b) placed.insert(b, b, b + 5);
     placed.clear();

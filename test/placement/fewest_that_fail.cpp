@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/fewest_that_fail.hpp>
 
-#include "../dice.hpp"
-#include "../shapes_of_all.hpp"
+#include "../random_source.hpp"
+#include "../all_shapes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -39,7 +39,7 @@ bool can_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> orde
     return false;
 }
 
-std::vector<std::uint32_t> everybody(placement_shapes const& all)
+std::vector<std::uint32_t> all_buffers(placement_shapes const& all)
 {
     std::vector<std::uint32_t> result;
     for (std::uint32_t s = 0; s != all.size(); ++s) result.push_back(s);
@@ -49,7 +49,7 @@ std::vector<std::uint32_t> everybody(placement_shapes const& all)
 failing_shapes fewest(placement_shapes const& all, byte_count capacity, std::uint64_t nodes = 1'000'000)
 {
     steady driver;
-    return fewest_that_fail(all, capacity, everybody(all), nodes, driver);
+    return fewest_that_fail(all, capacity, all_buffers(all), nodes, driver);
 }
 
 } // namespace
@@ -93,7 +93,7 @@ TEST_CASE("where nodes are short, more than the fewest are left, and that is sai
     auto const all = shapes_of_all({{{{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 1}}});
     auto const few = fewest(all, 11, 0);
     CHECK(!few.is_minimal);
-    CHECK(few.shapes == everybody(all));
+    CHECK(few.shapes == all_buffers(all));
 }
 
 TEST_CASE("random problems: what is left fails, and does not without any one of it")
@@ -101,23 +101,23 @@ TEST_CASE("random problems: what is left fails, and does not without any one of 
     int failing = 0, smaller_sets = 0, singles = 0, pairs = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         placement_problem problem;
-        for (std::uint32_t i = 0, n = 2 + roll.below(5); i != n; ++i) {
-            step_id const first = roll.below(6), last = first + 1 + roll.below(5);
-            byte_count const size = 1 + roll.below(6), alignment = 1 + roll.below(3);
-            byte_count const pinned = roll.below(6) == 0 ? alignment * roll.below(6) : no_offset;
+        for (std::uint32_t i = 0, n = 2 + pick.below(5); i != n; ++i) {
+            step_id const first = pick.below(6), last = first + 1 + pick.below(5);
+            byte_count const size = 1 + pick.below(6), alignment = 1 + pick.below(3);
+            byte_count const pinned = pick.below(6) == 0 ? alignment * pick.below(6) : no_offset;
             problem.buffers.push_back({{first, last}, size, alignment, 0, pinned});
-            if (roll.below(4) != 0) continue;
-            step_id const from = roll.below(6), to = from + 1 + roll.below(3);
-            byte_count const begin = roll.below(static_cast<std::uint32_t>(size));
+            if (pick.below(4) != 0) continue;
+            step_id const from = pick.below(6), to = from + 1 + pick.below(3);
+            byte_count const begin = pick.below(static_cast<std::uint32_t>(size));
             problem.gaps.push_back({i, {from, to}, begin, size});
         }
         placement_shapes const all = shapes_of_all(problem);
         byte_count capacity = 0;
-        while (capacity != 64 && !can_be_stacked(all, everybody(all), capacity)) ++capacity;
+        while (capacity != 64 && !can_be_stacked(all, all_buffers(all), capacity)) ++capacity;
         if (capacity == 0 || all.size() == 0) continue;
-        capacity -= 1 + roll.below(static_cast<std::uint32_t>(capacity)) / 3;
+        capacity -= 1 + pick.below(static_cast<std::uint32_t>(capacity)) / 3;
         ++failing;
         auto const few = fewest(all, capacity);
         REQUIRE(few.is_minimal);
@@ -188,16 +188,16 @@ TEST_CASE("random pins with gaps clash where a look at all pairs says so")
     int clashes = 0, sound = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         placement_problem problem;
-        for (std::uint32_t i = 0, n = 1 + roll.below(9); i != n; ++i) {
-            step_id const first = roll.below(12), last = first + 1 + roll.below(6);
-            byte_count const size = 1 + roll.below(6);
-            byte_count const pinned = roll.below(8) == 0 ? no_offset : roll.below(40);
+        for (std::uint32_t i = 0, n = 1 + pick.below(9); i != n; ++i) {
+            step_id const first = pick.below(12), last = first + 1 + pick.below(6);
+            byte_count const size = 1 + pick.below(6);
+            byte_count const pinned = pick.below(8) == 0 ? no_offset : pick.below(40);
             problem.buffers.push_back({{first, last}, size, 1, 0, pinned});
-            if (roll.below(2) == 0) continue;
-            step_id const from = roll.below(12), to = from + 1 + roll.below(3);
-            byte_count const begin = roll.below(static_cast<std::uint32_t>(size)),
+            if (pick.below(2) == 0) continue;
+            step_id const from = pick.below(12), to = from + 1 + pick.below(3);
+            byte_count const begin = pick.below(static_cast<std::uint32_t>(size)),
                              end = begin + (size - begin) / 2;
             problem.gaps.push_back({i, {from, to}, begin, end});
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/fit.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_placements.hpp"
-#include "../shapes_of_all.hpp"
+#include "../all_shapes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -136,19 +136,19 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
     std::size_t preferred = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_placement_shape kind = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(pick);
         kind.scale = 1;
         kind.pinned = 0;
-        auto const problem = draw_placement(roll, kind);
+        auto const problem = draw_placement(pick, kind);
         CAPTURE(problem);
         auto const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) continue;
         std::vector<std::uint32_t> order(shapes.size());
         std::iota(order.begin(), order.end(), 0u);
         for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[roll.below(static_cast<std::uint32_t>(i))]);
-        byte_count const expected = roll.below(30);
+            std::swap(order[i - 1], order[pick.below(static_cast<std::uint32_t>(i))]);
+        byte_count const expected = pick.below(30);
         auto const p = fit(shapes, order, gap_choice::lowest, {.expected = expected});
 
         std::vector<byte_count> origin(shapes.size(), no_offset);
@@ -172,10 +172,10 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
         }
         CHECK(p.origin == origin);
         CHECK(p.height == height);
-        auto const hasty = fit(shapes, order, gap_choice::lowest, {.patience = roll.below(100)});
+        auto const budgeted = fit(shapes, order, gap_choice::lowest, {.patience = pick.below(100)});
         for (std::uint32_t s = 0; s != shapes.size(); ++s)
             for (std::uint32_t t = 0; t != s; ++t)
-                CHECK(!clash(shapes, s, hasty.origin[s], t, hasty.origin[t]));
+                CHECK(!clash(shapes, s, budgeted.origin[s], t, budgeted.origin[t]));
     }
     CHECK(preferred > rounds(100));
 }
@@ -219,16 +219,16 @@ TEST_CASE("several unions hold the bytes that were put into each, and nothing el
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         byte_unions all;
         for (int twice = 0; twice != 2; ++twice) {
             all.clear();
             std::vector<byte_unions::byte_union> unions(3);
             std::vector<std::vector<bool>> holds(3, std::vector<bool>(65, false));
             for (int i = 0; i != 40; ++i) {
-                auto const which = roll.below(3);
-                byte_count const begin = roll.below(60);
-                byte_count const end = begin + 1 + roll.below(4);
+                auto const which = pick.below(3);
+                byte_count const begin = pick.below(60);
+                byte_count const end = begin + 1 + pick.below(4);
                 CHECK(all.unite(unions[which], begin, end) >= 1);
                 for (byte_count b = begin; b != end; ++b) holds[which][b] = true;
                 for (unsigned u = 0; u != 3; ++u) {
@@ -441,13 +441,13 @@ TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::vector<byte_count> key(roll.below(40));
-        bool const is_small = roll.below(2) == 0;
-        for (auto& k : key) k = is_small ? roll.below(4) : roll.wide();
+        random_source pick{std::mt19937{seed}};
+        std::vector<byte_count> key(pick.below(40));
+        bool const is_small = pick.below(2) == 0;
+        for (auto& k : key) k = is_small ? pick.below(4) : pick.wide();
         std::vector<std::uint32_t> ids, expected;
         for (std::uint32_t i = 0; i != key.size(); ++i)
-            if (roll.below(8) != 0) ids.insert(roll.below(2) == 0 ? ids.begin() : ids.end(), i);
+            if (pick.below(8) != 0) ids.insert(pick.below(2) == 0 ? ids.begin() : ids.end(), i);
         expected = ids;
         std::vector<std::size_t> place(key.size());
         for (std::size_t i = 0; i != ids.size(); ++i) place[ids[i]] = i;
@@ -583,12 +583,12 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin is the 
     std::size_t gaps = 0, nowhere = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_placement_shape kind = draw_placement_shape(roll);
+        random_source pick{std::mt19937{seed}};
+        random_placement_shape kind = draw_placement_shape(pick);
         kind.scale = 1;
         kind.pinned = kind.preferred = 0;
-        if (seed % 10 == 0) kind.buffers = 20 + roll.below(80), kind.positions = 10 + roll.below(90);
-        auto const problem = draw_placement(roll, kind);
+        if (seed % 10 == 0) kind.buffers = 20 + pick.below(80), kind.positions = 10 + pick.below(90);
+        auto const problem = draw_placement(pick, kind);
         CAPTURE(problem);
         auto const shapes = shapes_of_pool_0(problem);
         if (shapes.fault != shape_fault::none) continue;
@@ -596,8 +596,8 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin is the 
         pile one_by_one{shapes};
         byte_count beyond = 0;
         for (std::uint32_t s = 0; s != shapes.size(); ++s) {
-            byte_count const from = roll.below(3) == 0 ? roll.below(20) : 0;
-            byte_count const highest = roll.below(2) == 0 ? roll.below(30) : 2 * beyond + 1000;
+            byte_count const from = pick.below(3) == 0 ? pick.below(20) : 0;
+            byte_count const highest = pick.below(2) == 0 ? pick.below(30) : 2 * beyond + 1000;
             byte_count const lowest = one_by_one.lowest(s, from, highest);
             REQUIRE(all.free_origin(shapes, s, from, highest) == lowest);
             nowhere += lowest == no_offset;
@@ -608,7 +608,7 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin is the 
             REQUIRE(all.free_origin(shapes, s, 0, highest, gap_choice::tightest) == tight);
             gaps += tight != one_by_one.lowest(s, 0, highest);
             byte_count const at =
-                roll.below(2) == 0 ? roll.below(40) : one_by_one.lowest(s, 0, 2 * beyond + 1000);
+                pick.below(2) == 0 ? pick.below(40) : one_by_one.lowest(s, 0, 2 * beyond + 1000);
             all.insert(shapes, s, at); // on others, if it comes so
             one_by_one.placed.emplace_back(s, at);
             beyond = larger(beyond, at + shapes.shapes[s].size);

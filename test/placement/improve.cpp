@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/improve.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_placements.hpp"
-#include "../shapes_of_all.hpp"
+#include "../all_shapes.hpp"
 
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fewest_that_fail.hpp>
@@ -42,20 +42,20 @@ byte_count height_if_packed(placement_shapes const& all, packing const& p)
 }
 
 /// A network of blocks: what goes round a block is alive as long as the block is.
-placement_problem blocks(dice& roll, unsigned count)
+placement_problem blocks(random_source& pick, unsigned count)
 {
     placement_problem problem;
     for (step_id at = 0, block = 0; block != count; ++block) {
-        unsigned const steps = 3 + roll.below(4);
-        problem.buffers.push_back({{at, at + steps + 1}, 10 + roll.below(10)});
+        unsigned const steps = 3 + pick.below(4);
+        problem.buffers.push_back({{at, at + steps + 1}, 10 + pick.below(10)});
         for (unsigned i = 0; i != steps; ++i)
-            problem.buffers.push_back({{at + i, at + i + 2}, 10 + roll.below(40)});
+            problem.buffers.push_back({{at + i, at + i + 2}, 10 + pick.below(40)});
         at += steps;
     }
     return problem;
 }
 
-struct counts_questions : steady {
+struct counts_stop_queries : steady {
     int left = 0;
     bool stop(byte_count, byte_count, std::uint64_t) override { return --left < 0; }
 };
@@ -105,12 +105,12 @@ TEST_CASE("where nothing is lower two pyramids are tried, and the visits are spe
 
 TEST_CASE("a driver that has enough gets what there is")
 {
-    dice roll{std::mt19937{21}};
-    placement_shapes const all = shapes_of_all(blocks(roll, 30));
+    random_source pick{std::mt19937{21}};
+    placement_shapes const all = shapes_of_all(blocks(pick, 30));
     packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
     for (int questions : {0, 1, 2, 3, 5, 20}) {
         CAPTURE(questions);
-        counts_questions driver;
+        counts_stop_queries driver;
         driver.left = questions;
         std::uint32_t tried = 0;
         packing const p = improve(all, lower_bound(all), start, {}, driver, tried);
@@ -122,11 +122,11 @@ TEST_CASE("a driver that has enough gets what there is")
 
 TEST_CASE("what orders leave above the bound in a network comes down to it")
 {
-    dice roll{std::mt19937{22}};
+    random_source pick{std::mt19937{22}};
     byte_count before = 0, after = 0, bounds = 0;
     for (int round = 0; round != 12; ++round) {
         CAPTURE(round);
-        placement_shapes const all = shapes_of_all(blocks(roll, 60));
+        placement_shapes const all = shapes_of_all(blocks(pick, 60));
         placement_bound const bound = lower_bound(all);
         packing const start = first_packing(all, bound);
         steady driver;
@@ -143,18 +143,18 @@ TEST_CASE("what orders leave above the bound in a network comes down to it")
 
 TEST_CASE("problems of any kind are packed no higher, and validly, with the same result for the same seed")
 {
-    dice roll{std::mt19937{23}};
+    random_source pick{std::mt19937{23}};
     for (unsigned round = 0; round != rounds(1500); ++round) {
         CAPTURE(round);
-        random_placement_shape traits = draw_placement_shape(roll);
-        traits.buffers = 1 + roll.below(20);
-        placement_shapes const all = shapes_of_all(draw_placement(roll, traits));
+        random_placement_shape traits = draw_placement_shape(pick);
+        traits.buffers = 1 + pick.below(20);
+        placement_shapes const all = shapes_of_all(draw_placement(pick, traits));
         if (all.fault != shape_fault::none || clashing_pins(all).are) continue;
         placement_bound const bound = lower_bound(all);
         packing const start = fit(all, order_by(placement_order::birth, all, bound));
         steady driver;
         std::uint32_t tried = 0;
-        improve_options const options{.visits = 20'000, .seed = roll.below(3)};
+        improve_options const options{.visits = 20'000, .seed = pick.below(3)};
         packing const p = improve(all, bound, start, options, driver, tried);
         CHECK(height_if_packed(all, p) == p.height);
         CHECK(p.height <= start.height);
@@ -165,8 +165,8 @@ TEST_CASE("problems of any kind are packed no higher, and validly, with the same
 
 TEST_CASE("more visits than a number holds are no limit, and none are none")
 {
-    dice roll{std::mt19937{24}};
-    placement_shapes const all = shapes_of_all(blocks(roll, 20));
+    random_source pick{std::mt19937{24}};
+    placement_shapes const all = shapes_of_all(blocks(pick, 20));
     packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
     steady driver;
     std::uint32_t tried = 0;
@@ -300,12 +300,12 @@ TEST_CASE("an attempt ends with its steps, its visits, or when it is told so")
 
 TEST_CASE("what an attempt has moved about does not matter to the next")
 {
-    dice roll{std::mt19937{15}};
+    random_source pick{std::mt19937{15}};
     random_placement_shape traits;
     traits.buffers = 30;
     traits.positions = 12;
     traits.sizes = 20;
-    placement_shapes const all = shapes_of_all(draw_placement(roll, traits));
+    placement_shapes const all = shapes_of_all(draw_placement(pick, traits));
     placement_bound const bound = lower_bound(all);
     origins const by_size = fit(all, order_by(placement_order::size, all, bound)).origin;
     origins const by_birth = fit(all, order_by(placement_order::birth, all, bound)).origin;
@@ -335,20 +335,20 @@ TEST_CASE("nobody has to move where all is low enough already")
 
 TEST_CASE("what is lowered is a packing below the ceiling, and what is not is as it was")
 {
-    dice roll{std::mt19937{12}};
+    random_source pick{std::mt19937{12}};
     int lowered = 0, asked = 0;
     for (unsigned round = 0; round != rounds(3000); ++round) {
         CAPTURE(round);
-        random_placement_shape traits = draw_placement_shape(roll);
-        traits.buffers = 1 + roll.below(24);
-        placement_problem const problem = draw_placement(roll, traits);
+        random_placement_shape traits = draw_placement_shape(pick);
+        traits.buffers = 1 + pick.below(24);
+        placement_problem const problem = draw_placement(pick, traits);
         placement_shapes const all = shapes_of_all(problem);
         if (all.fault != shape_fault::none || clashing_pins(all).are) continue;
         packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
         origins origin = start.origin;
-        byte_count const ceiling = roll.below(static_cast<std::uint32_t>(start.height) + 1);
+        byte_count const ceiling = pick.below(static_cast<std::uint32_t>(start.height) + 1);
         ++asked;
-        if (ejection(all, roll.below(5)).lower(origin, ceiling, {200}, never)) {
+        if (ejection(all, pick.below(5)).lower(origin, ceiling, {200}, never)) {
             ++lowered;
             CHECK(is_packed(all, origin, ceiling));
         } else {
@@ -360,7 +360,7 @@ TEST_CASE("what is lowered is a packing below the ceiling, and what is not is as
 
 TEST_CASE("small packings are nearly always lowered to where nothing is lower")
 {
-    dice roll{std::mt19937{13}};
+    random_source pick{std::mt19937{13}};
     int reached = 0, asked = 0;
     for (unsigned round = 0; round != rounds(400); ++round) {
         CAPTURE(round);
@@ -369,11 +369,11 @@ TEST_CASE("small packings are nearly always lowered to where nothing is lower")
         buffers b;
         for (step_id at = 0; at < 12; at += 3)
             for (byte_count low = 0; low != height;) {
-                byte_count const size = std::min<byte_count>(height - low, 1 + roll.below(40));
+                byte_count const size = std::min<byte_count>(height - low, 1 + pick.below(40));
                 b.push_back({{at, at + 3}, size});
                 low += size;
             }
-        b.push_back({{2, 8}, 1 + roll.below(5)});
+        b.push_back({{2, 8}, 1 + pick.below(5)});
         placement_shapes const all = shapes_of_all({b});
         byte_count const bound = lower_bound(all).bytes;
         packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
@@ -387,12 +387,12 @@ TEST_CASE("small packings are nearly always lowered to where nothing is lower")
 
 TEST_CASE("the same seed lowers in the same way")
 {
-    dice roll{std::mt19937{14}};
+    random_source pick{std::mt19937{14}};
     random_placement_shape traits;
     traits.buffers = 40;
     traits.positions = 20;
     traits.sizes = 30;
-    placement_shapes const all = shapes_of_all(draw_placement(roll, traits));
+    placement_shapes const all = shapes_of_all(draw_placement(pick, traits));
     packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
     byte_count const ceiling = (lower_bound(all).bytes + start.height) / 2;
     origins once = start.origin, twice = start.origin;
@@ -464,30 +464,30 @@ TEST_CASE("what is taken away is not listed any more")
 
 TEST_CASE("pieces come and go in any order")
 {
-    dice roll{std::mt19937{11}};
+    random_source pick{std::mt19937{11}};
     for (int round = 0; round != 40; ++round) {
         CAPTURE(round);
         sorted_pieces lying;
         std::vector<lying_piece> model;
-        std::uint32_t const heights = 1 + roll.below(round % 2 == 0 ? 4 : 100'000);
-        std::uint32_t const count = roll.below(1500);
+        std::uint32_t const heights = 1 + pick.below(round % 2 == 0 ? 4 : 100'000);
+        std::uint32_t const count = pick.below(1500);
         for (std::uint32_t shape = 0; shape != count; ++shape) {
             lying_piece piece;
-            piece.at = round % 4 == 1 ? shape : roll.below(heights);
-            piece.other = piece.at + roll.below(9);
-            piece.when.first = roll.below(50);
-            piece.when.last = piece.when.first + 1 + roll.below(5);
+            piece.at = round % 4 == 1 ? shape : pick.below(heights);
+            piece.other = piece.at + pick.below(9);
+            piece.when.first = pick.below(50);
+            piece.when.last = piece.when.first + 1 + pick.below(5);
             piece.shape = shape;
             lying.insert(piece);
             model.push_back(piece);
-            if (roll.below(3) != 0) continue;
-            std::size_t const gone = roll.below(static_cast<std::uint32_t>(model.size()));
+            if (pick.below(3) != 0) continue;
+            std::size_t const gone = pick.below(static_cast<std::uint32_t>(model.size()));
             lying.erase(model[gone]);
             model.erase(model.begin() + static_cast<std::ptrdiff_t>(gone));
         }
         std::sort(model.begin(), model.end());
-        for (step_id first = 0; first < 55; first += 1 + roll.below(9)) {
-            live_range const when{first, first + 1 + roll.below(6)};
+        for (step_id first = 0; first < 55; first += 1 + pick.below(9)) {
+            live_range const when{first, first + 1 + pick.below(6)};
             std::vector<std::uint32_t> expected;
             for (lying_piece const& p : model)
                 if (overlaps(p.when, when)) expected.push_back(p.shape);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/pack.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_batches.hpp"
 
 #include <sublet/placement/detail/two_ended.hpp>
@@ -274,7 +274,7 @@ placement_problem threaded(std::vector<pool_limits> pools)
 }
 
 /// Remembers what it is told.
-struct curious : steady {
+struct records_queries : steady {
     byte_count highest_bound = 0, lowest_best = no_limit;
     bool stop(byte_count best, byte_count bound, std::uint64_t) override
     {
@@ -344,7 +344,7 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
         options.improve_visits = 10'000;
         for (placement::objective objective : {placement::objective::fit, placement::objective::minimize}) {
             options.objective = objective;
-            curious driver;
+            records_queries driver;
             auto const placed = pack(problem, options, driver);
             CHECK(driver.highest_bound <= placed.pools[0].lower_bound);
             CHECK(driver.lowest_best >= placed.pools[0].height);
@@ -422,7 +422,7 @@ TEST_CASE(
     unsigned compared = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         auto const drawn = draw_growing_buffers(pick, 6, 6);
         byte_count const most = 1 + pick.below(12);
         auto const mixing =

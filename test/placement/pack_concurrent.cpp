@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/pack.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -49,12 +49,12 @@ bool overlap(byte_count a, byte_count a_size, byte_count b, byte_count b_size)
     return a < b + b_size && b < a + a_size;
 }
 
-random_tasks_shape draw_shape(dice& roll)
+random_tasks_shape draw_shape(random_source& pick)
 {
-    return {.tasks = 2 + roll.below(20),
-            .views = 10 * roll.below(3),
-            .pools = 1 + roll.below(2),
-            .alignments = 1 + roll.below(9)};
+    return {.tasks = 2 + pick.below(20),
+            .views = 10 * pick.below(3),
+            .pools = 1 + pick.below(2),
+            .alignments = 1 + pick.below(9)};
 }
 
 /// What lies on each other may share by definition; offsets are aligned and below the height.
@@ -76,10 +76,10 @@ bool is_valid(drawn_problem const& drawn, sharing_rule const& rule, placement co
 }
 
 /// Buffers that begin one at each position and end where they begin, or that are all outputs.
-struct in_a_row {
+struct chain_problem {
     concurrent_lives lives;
     live_range_lists conflicts;
-    in_a_row(step_id n, bool all_conflict)
+    chain_problem(step_id n, bool all_conflict)
     {
         lives.positions = n;
         std::vector<std::uint32_t> first{0};
@@ -99,7 +99,7 @@ struct in_a_row {
 placement place_all(std::vector<placement_problem::buffer> buffers, bool all_conflict = true,
                     std::vector<pool_limits> pools = {})
 {
-    in_a_row const row(static_cast<step_id>(buffers.size()), all_conflict);
+    chain_problem const row(static_cast<step_id>(buffers.size()), all_conflict);
     return place_concurrently(placement_problem{std::move(buffers), std::move(pools)}, row.lives,
                               row.conflicts);
 }
@@ -109,7 +109,7 @@ placement place_all(std::vector<placement_problem::buffer> buffers, bool all_con
 TEST_CASE("a search that may fail gives up where its visits are spent, and says so")
 {
     std::vector<placement_problem::buffer> const buffers(1000, placement_problem::buffer{{}, 8});
-    in_a_row const row(1000, false);
+    chain_problem const row(1000, false);
     placement_problem const problem{buffers, {}};
     auto place_within = [&](std::uint64_t visits, std::uint64_t most_visits) {
         return place_concurrently(problem, row.lives, row.conflicts,
@@ -121,8 +121,8 @@ TEST_CASE("a search that may fail gives up where its visits are spent, and says 
     CHECK(failed.pools[0].height == no_limit);
     CHECK(failed.offset == std::vector<byte_count>(1000, no_offset));
 
-    placement const hasty = place_within(1, no_limit); // puts all that is left on top
-    CHECK(hasty.pools[0].height != no_limit);
+    placement const budgeted = place_within(1, no_limit); // puts all that is left on top
+    CHECK(budgeted.pools[0].height != no_limit);
     CHECK(place_within(100'000'000, 200'000'000).pools[0].height == 8);
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("a broken promise is refused")
     CHECK_THROWS_AS((void)place_all({{{}, no_size}}), precondition_error);
     CHECK_THROWS_AS((void)place_all({{{}, no_size - 1}, {{}, 8}}), precondition_error);
     CHECK_THROWS_AS((void)place_all({{{}, 8, 1, 0, no_offset - 4}}), precondition_error);
-    in_a_row const row(2, true);
+    chain_problem const row(2, true);
     CHECK_THROWS_AS((void)place_concurrently(placement_problem{{{{}, 8}}}, row.lives, row.conflicts),
                     precondition_error);
 }
@@ -234,15 +234,15 @@ TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent
 {
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, draw_shape(roll));
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, draw_shape(pick));
         drawn_problem drawn(tasks);
-        if (roll.below(3) == 0 && !drawn.problem.buffers.empty()) {
-            auto& b = drawn.problem.buffers[roll.below(static_cast<unsigned>(drawn.problem.buffers.size()))];
-            b.pinned = b.alignment * roll.below(20);
+        if (pick.below(3) == 0 && !drawn.problem.buffers.empty()) {
+            auto& b = drawn.problem.buffers[pick.below(static_cast<unsigned>(drawn.problem.buffers.size()))];
+            b.pinned = b.alignment * pick.below(20);
         }
         sharing_rule const rule(tasks);
-        std::uint64_t const visits = roll.below(2) == 0 ? roll.below(3000) : 100000;
+        std::uint64_t const visits = pick.below(2) == 0 ? pick.below(3000) : 100000;
         auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, {.visits = visits});
         REQUIRE(p.status <= placement::outcome::feasible);
         REQUIRE(is_valid(drawn, rule, p));
@@ -260,10 +260,10 @@ TEST_CASE("up to six buffers are placed no lower than by any order, and as low i
     std::size_t higher = 0, all = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         auto const tasks = draw_tasks(
-            roll,
-            {.tasks = 2 + roll.below(6), .outputs = 1, .views = 10, .alignments = seed % 2 == 0 ? 1u : 12u});
+            pick,
+            {.tasks = 2 + pick.below(6), .outputs = 1, .views = 10, .alignments = seed % 2 == 0 ? 1u : 12u});
         drawn_problem const drawn(tasks);
         if (drawn.root.empty() || drawn.root.size() > 6) continue;
         auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of);
@@ -282,13 +282,13 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
     std::size_t lower = 0;
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, draw_shape(roll));
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, draw_shape(pick));
         drawn_problem const drawn(tasks);
         sharing_rule const rule(tasks);
         std::vector<byte_count> fallback, top(2, 0); // each has bytes of its own, with gaps between them
         for (placement_problem::buffer const& b : drawn.problem.buffers) {
-            fallback.push_back(b.size == 0 ? no_offset : align_up(top[b.pool] + roll.below(3), b.alignment));
+            fallback.push_back(b.size == 0 ? no_offset : align_up(top[b.pool] + pick.below(3), b.alignment));
             if (b.size != 0) top[b.pool] = fallback.back() + b.size;
         }
         for (std::uint64_t visits : {0u, 1000000u}) {
@@ -310,7 +310,7 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
 
 TEST_CASE("a bound that is met ends the search, and stands beside the height")
 {
-    in_a_row const row(3, true);
+    chain_problem const row(3, true);
     placement_problem const problem{{{{}, 8}, {{}, 4}, {{}, 6}}};
     auto const p = place_concurrently(problem, row.lives, row.conflicts, {.bounds = {18}});
     CHECK(p.pools[0].packings == 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/place.hpp>
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/placement/pack.hpp>
 
@@ -18,12 +18,12 @@ namespace {
 
 placement_problem draw(std::uint32_t seed)
 {
-    dice roll{std::mt19937(seed)};
+    random_source pick{std::mt19937(seed)};
     placement_problem problem;
-    for (std::uint32_t i = 0, n = 1 + roll.below(14); i != n; ++i) {
-        step_id const first = roll.below(10), last = first + 1 + roll.below(6);
-        byte_count const size = 1 + roll.below(12), alignment = 1 + roll.below(4);
-        problem.buffers.push_back({{first, last}, size, alignment, roll.below(2)});
+    for (std::uint32_t i = 0, n = 1 + pick.below(14); i != n; ++i) {
+        step_id const first = pick.below(10), last = first + 1 + pick.below(6);
+        byte_count const size = 1 + pick.below(12), alignment = 1 + pick.below(4);
+        problem.buffers.push_back({{first, last}, size, alignment, pick.below(2)});
     }
     return problem;
 }
@@ -62,13 +62,13 @@ TEST_CASE("whoever asked for a stop gets the best so far, and it is said")
 
 TEST_CASE("a listener hears of the first placement, even if it is the last")
 {
-    byte_count heard = no_limit, bound = 0;
+    byte_count reported_best = no_limit, bound = 0;
     auto const p = place(placement_problem{{{{0, 2}, 64}, {{1, 3}, 32}}},
                          {.progress = [&](byte_count best, byte_count below, std::uint64_t) {
-                             heard = best;
+                             reported_best = best;
                              bound = below;
                          }});
-    CHECK(heard == 96);
+    CHECK(reported_best == 96);
     CHECK(bound == 96);
     CHECK(p.pools[0].height == 96);
 }

@@ -25,7 +25,7 @@ search_result decide_steadily(placement_shapes const& all, byte_count capacity, 
 /// Whether what is decided is true at heights around the lowest one.
 void hold_to_oracle(stacking_traits traits, search_techniques techniques, std::uint32_t problems)
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != problems; ++i) {
         CAPTURE(i);
         auto const problem = random_stacking(random, traits);
@@ -118,7 +118,7 @@ struct backwards : steady {
     }
 };
 
-struct impatient : steady {
+struct stops_at_once : steady {
     std::uint32_t asked = 0;
     bool stop(byte_count, byte_count, std::uint64_t) override { return ++asked > 2; }
 };
@@ -127,7 +127,7 @@ struct impatient : steady {
 
 TEST_CASE("whoever runs the searches in whatever order gets the same answer")
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != 200; ++i) {
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {30, 20, 20, true, false, true, false}));
@@ -150,7 +150,7 @@ TEST_CASE("a driver stops a search between its searches and within them")
     placement_problem problem;
     for (std::uint32_t i = 0; i != 14; ++i)
         problem.buffers.push_back({{0, 2}, 7 + i % 5, i % 2 == 0 ? 8u : 3u});
-    impatient driver;
+    stops_at_once driver;
     auto const result = decide(shapes_of_all(problem), 126, {.nodes = 1'000'000}, driver);
     CHECK(result.outcome == search_outcome::limit);
     CHECK(driver.asked == 3);
@@ -209,7 +209,7 @@ TEST_CASE("pins that clash have no height")
 
 TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != 1500; ++i) {
         CAPTURE(i);
         bool const is_plain = random.below(3) == 0;
@@ -238,7 +238,7 @@ TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
 
 TEST_CASE("nodes are a limit, and what is returned then is still true")
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != 300; ++i) {
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {7, 6, 9, true, false, true, false}));

@@ -54,7 +54,7 @@ TEST_CASE("nothing is stacked at once")
 
 TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no stacking")
 {
-    dice random{};
+    random_source random{};
     std::uint32_t exhausted = 0;
     for (std::uint32_t i = 0; i != 400; ++i) {
         CAPTURE(i);

@@ -64,7 +64,7 @@ TEST_CASE("who has nobody left to lie below it need not wait")
 
 TEST_CASE("what is undone is as if it had never been")
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != 300; ++i) {
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {8, 8, 6, true, true, true, true}));

@@ -33,7 +33,7 @@ TEST_CASE("sections are the ranks that see more than others")
 
 TEST_CASE("in each section is what is alive, and each set that is alive at once is in a section")
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != 500; ++i) {
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {8, 10, 6, true, false, false, true}));
@@ -129,7 +129,7 @@ TEST_CASE("no shapes are counted in bytes")
 
 TEST_CASE("in whatever order shapes are stacked, they end within enough")
 {
-    dice random{};
+    random_source random{};
     for (std::uint32_t i = 0; i != 300; ++i) {
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {5, 6, 6, true, true, true, true}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/shapes.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -23,7 +23,7 @@ using namespace sublet::detail;
 
 namespace {
 
-std::vector<buffer_id> everybody(placement_problem const& problem)
+std::vector<buffer_id> all_buffers(placement_problem const& problem)
 {
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
@@ -32,7 +32,7 @@ std::vector<buffer_id> everybody(placement_problem const& problem)
 
 placement_shapes shapes_of_all(placement_problem const& problem)
 {
-    return shapes_of(problem, everybody(problem), problem.pools.empty() ? pool_limits{} : problem.pools[0]);
+    return shapes_of(problem, all_buffers(problem), problem.pools.empty() ? pool_limits{} : problem.pools[0]);
 }
 
 /// What is solid of a shape at a position.
@@ -152,8 +152,8 @@ TEST_CASE("on random problems the shapes are what the definitions say")
 {
     unsigned shapes_seen = 0, faults_seen = 0;
     for (unsigned seed = 0; seed != rounds(6000); ++seed) {
-        dice roll{std::mt19937{seed}};
-        placement_problem const problem = draw_placement(roll, draw_placement_shape(roll));
+        random_source pick{std::mt19937{seed}};
+        placement_problem const problem = draw_placement(pick, draw_placement_shape(pick));
         std::ostringstream out;
         out << problem;
         std::string const literal = out.str();
@@ -164,7 +164,7 @@ TEST_CASE("on random problems the shapes are what the definitions say")
 
         bool possible = true;
         for (std::size_t g = 0; g != oracle.groups.size(); ++g) {
-            bool has_origin = oracle.least_origin(g, 0) != oracle.never;
+            bool has_origin = oracle.least_origin(g, 0) != oracle.unplaceable;
             possible = possible && has_origin;
         }
         CHECK((all.fault == shape_fault::none) == possible);
@@ -263,12 +263,12 @@ TEST_CASE("gaps without windows, and windows that have a byte in common, leave s
 
 TEST_CASE("on random windows it is known exactly whether there are only stackings")
 {
-    unsigned counts[2] = {}, without_byte = 0, circles = 0;
+    unsigned counts[2] = {}, interleavable = 0, circles = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         placement_problem const problem =
-            roll.below(2) == 0 ? draw_circle(roll) : draw_interlocking(roll, 2 + roll.below(2));
+            pick.below(2) == 0 ? draw_circle(pick) : draw_interlocking(pick, 2 + pick.below(2));
         placement_oracle const oracle(problem);
         placement_shapes const all = shapes_of_all(problem);
         std::vector<std::uint32_t> shapes;
@@ -280,12 +280,12 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
         for (std::uint32_t s : shapes)
             for (std::uint32_t t = 0; t != s; ++t) can_pass = can_pass || !can_only_be_stacked(all, {t, s});
         circles += !expected && !can_pass;
-        without_byte += expected && oracle.can_be_threaded();
+        interleavable += expected && oracle.can_be_threaded();
     }
     CHECK(counts[0] > rounds(100));
     CHECK(counts[1] > 100);
     CHECK(circles > rounds(20));
-    CHECK(without_byte > rounds(50)); // pieces have no byte in common, and yet they cannot pass
+    CHECK(interleavable > rounds(50)); // pieces have no byte in common, and yet they cannot pass
 }
 
 // --- bound -------------------------------------------------------------------------------------------------
@@ -503,11 +503,11 @@ TEST_CASE("large alignments without a common divisor take no time, and too large
 
 TEST_CASE("random rules are combined as by trying all offsets")
 {
-    dice roll{std::mt19937{1}};
+    random_source pick{std::mt19937{1}};
     for (unsigned round = 0; round != rounds(20'000); ++round) {
-        byte_count const a = 1 + roll.below(40), b = 1 + roll.below(40);
-        phased_offsets const one{a, roll.below(static_cast<unsigned>(a))};
-        phased_offsets const other{b, roll.below(static_cast<unsigned>(b))};
+        byte_count const a = 1 + pick.below(40), b = 1 + pick.below(40);
+        phased_offsets const one{a, pick.below(static_cast<unsigned>(a))};
+        phased_offsets const other{b, pick.below(static_cast<unsigned>(b))};
         CAPTURE(round);
         byte_count first = 0;
         while (first != a * b && (first % a != one.phase || first % b != other.phase)) ++first;
@@ -597,16 +597,16 @@ TEST_CASE("what overlaps in time is merged from the lowest byte to the highest")
 
 TEST_CASE("random pieces are merged as position by position, and as few as can be")
 {
-    dice roll{std::mt19937{1}};
+    random_source pick{std::mt19937{1}};
     for (unsigned round = 0; round != rounds(5000); ++round) {
         CAPTURE(round);
-        std::vector<shape_piece> pieces(1 + roll.below(8));
+        std::vector<shape_piece> pieces(1 + pick.below(8));
         std::vector<std::pair<byte_count, byte_count>> painted(16, {no_offset, 0});
         for (shape_piece& p : pieces) {
-            p.when.first = roll.below(14);
-            p.when.last = p.when.first + 1 + roll.below(15 - p.when.first);
-            p.begin = roll.below(6);
-            p.end = p.begin + 1 + roll.below(6);
+            p.when.first = pick.below(14);
+            p.when.last = p.when.first + 1 + pick.below(15 - p.when.first);
+            p.begin = pick.below(6);
+            p.end = p.begin + 1 + pick.below(6);
             for (step_id at = p.when.first; at != p.when.last; ++at)
                 painted[at] = {std::min(painted[at].first, p.begin), std::max(painted[at].second, p.end)};
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/two_ended.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -53,7 +53,7 @@ TEST_CASE("what leaves 64 bits is refused")
 
 TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike it is the lowest fit")
 {
-    dice pick{std::mt19937(3)};
+    random_source pick{std::mt19937(3)};
     for (unsigned round = 0; round != rounds(3000); ++round) {
         CAPTURE(round);
         auto buffers = draw_growing_buffers(pick, 10, 7);
@@ -147,7 +147,7 @@ TEST_CASE("no order gets worse, and what is returned is a stacking in the order 
     double before = 0, after = 0;
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         auto const buffers = draw_growing_buffers(pick, 30, 12);
         byte_count const most = 1 + pick.below(20);
         std::vector<batch_goal> goals;
@@ -232,7 +232,7 @@ TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bit
 
 TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine start on top of those before")
 {
-    dice pick{std::mt19937(11)};
+    random_source pick{std::mt19937(11)};
     for (unsigned round = 0; round != rounds(3000); ++round) {
         CAPTURE(round);
         auto const drawn = draw_growing_buffers(pick, 9, 7);
@@ -261,7 +261,7 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
 
 TEST_CASE("in the order of offsets that fit one batch nobody lies higher for any, if all grow alike")
 {
-    dice pick{std::mt19937(5)};
+    random_source pick{std::mt19937(5)};
     for (unsigned round = 0; round != rounds(500); ++round) {
         auto drawn = draw_growing_buffers(pick, 9, 7);
         std::vector<byte_count> offset(drawn.size()); // in any order, first fit, for a batch of 1

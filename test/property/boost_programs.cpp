@@ -11,7 +11,7 @@
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <doctest/doctest.h>
@@ -66,7 +66,7 @@ struct operations {
     }
 };
 
-operations draw_operations_of(dice& pick, std::uint32_t most)
+operations draw_operations_of(random_source& pick, std::uint32_t most)
 {
     operations drawn;
     std::uint32_t const nodes = pick.below(most + 1);
@@ -88,7 +88,7 @@ TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten
 {
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         operations const ops = draw_operations_of(pick, 14);
         snapshot const p = ops.through_boost(), list = ops.as_list();
         plan_options const options = ops.options();
@@ -120,7 +120,7 @@ TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten
 
 TEST_CASE("a Boost graph of operations is planned for every batch")
 {
-    dice pick{std::mt19937{7}};
+    random_source pick{std::mt19937{7}};
     operations const ops = draw_operations_of(pick, 40);
     auto const role = ops.options().role;
     symbolic_options const wanted{.bytes =
@@ -139,7 +139,7 @@ TEST_CASE("a Boost graph of basic blocks is planned as the same blocks in a flow
 {
     for (unsigned seed = 0; seed != 30; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         std::uint32_t const nodes = 1 + pick.below(8), values = 1 + pick.below(10);
         boost_graph blocks(nodes);
         for (std::uint32_t n = 0; n + 1 < nodes; ++n) add_edge(n, n + 1, blocks);

@@ -15,7 +15,7 @@
 #include <sublet/sharing/share_slots.hpp>
 
 #include "../concurrent_oracle.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <doctest/doctest.h>
@@ -211,7 +211,7 @@ memory_plan listed_with_handoffs(seen_tasks const& seen)
     return handed_over(seen, lives);
 }
 
-memory_plan clocked_with_handoffs(seen_tasks const& seen)
+memory_plan scheduled_with_handoffs(seen_tasks const& seen)
 {
     auto const schedule = parallel_schedule(seen.g, tick_count{1}, {.workers = seen.tasks.tasks.size() % 3});
     return handed_over(seen, schedule_live_ranges(seen.lives, schedule));
@@ -238,14 +238,14 @@ memory_plan largest_first(seen_tasks const& seen)
 }
 
 /// The front door, which also writes over operands; it would check by itself.
-memory_plan front_door(seen_tasks const& seen)
+memory_plan plan_public(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
     return plan_concurrent(seen.program, options).plan;
 }
 
-memory_plan front_door_to_slots(seen_tasks const& seen)
+memory_plan plan_public_slots(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
@@ -254,14 +254,14 @@ memory_plan front_door_to_slots(seen_tasks const& seen)
 }
 
 /// Those wait who save anything by it.
-memory_plan lowered_by_waiting(seen_tasks const& seen)
+memory_plan lowered_with_handoffs(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
     return plan_with_handoffs(seen.program, options, {.minimum_gain = 0}).plan;
 }
 
-memory_plan wherever_a_clock_allows(seen_tasks const& seen)
+memory_plan schedule_with_handoffs(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
@@ -273,14 +273,14 @@ constexpr method methods[] = {{"own storage", own_storage},
                               {"tokens", by_tokens},
                               {"chains by begin", by_begin},
                               {"chains, largest first", largest_first},
-                              {"plan_concurrent", front_door},
-                              {"plan_concurrent, slots", front_door_to_slots},
+                              {"plan_concurrent", plan_public},
+                              {"plan_concurrent, slots", plan_public_slots},
                               {"fewest slots", covered_by_chains},
                               {"offsets", at_offsets},
                               {"hand-offs of steps in a row", listed_with_handoffs},
-                              {"hand-offs in a clock", clocked_with_handoffs},
-                              {"plan_with_handoffs", lowered_by_waiting},
-                              {"plan_with_handoffs, one level", wherever_a_clock_allows}};
+                              {"hand-offs in a clock", scheduled_with_handoffs},
+                              {"plan_with_handoffs", lowered_with_handoffs},
+                              {"plan_with_handoffs, one level", schedule_with_handoffs}};
 
 // --- what is true ----------------------------------------------------------------------------------------
 
@@ -329,21 +329,21 @@ bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
     return false;
 }
 
-random_tasks_shape draw_shape(dice& roll)
+random_tasks_shape draw_shape(random_source& pick)
 {
     random_tasks_shape shape;
-    bool const is_small = roll.below(3) != 0;
-    shape.tasks = is_small ? 1 + roll.below(7) : 8 + roll.below(30);
-    shape.back = roll.below(3) == 0 ? 3 : 0;
-    shape.edges = roll.below(2) * 30;
-    shape.early = roll.below(3) * 15;
-    shape.given = roll.below(4);
-    shape.views = roll.below(3) * 12;
-    shape.pools = 1 + roll.below(2);
+    bool const is_small = pick.below(3) != 0;
+    shape.tasks = is_small ? 1 + pick.below(7) : 8 + pick.below(30);
+    shape.back = pick.below(3) == 0 ? 3 : 0;
+    shape.edges = pick.below(2) * 30;
+    shape.early = pick.below(3) * 15;
+    shape.given = pick.below(4);
+    shape.views = pick.below(3) * 12;
+    shape.pools = 1 + pick.below(2);
     shape.sizes = is_small ? 3 : 8;
-    shape.alignments = is_small ? 1 : 1 + roll.below(4);
-    shape.in_place = roll.below(3) * 25;
-    shape.shuffled = roll.below(2) == 0;
+    shape.alignments = is_small ? 1 : 1 + pick.below(4);
+    shape.in_place = pick.below(3) * 25;
+    shape.shuffled = pick.below(2) == 0;
     return shape;
 }
 
@@ -355,31 +355,31 @@ void for_random_tasks(unsigned usual, Judge judge)
     unsigned const programs = rounds(usual);
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        random_tasks const tasks = draw_tasks(roll, draw_shape(roll));
-        judge(roll, tasks);
+        random_source pick{std::mt19937{seed}};
+        random_tasks const tasks = draw_tasks(pick, draw_shape(pick));
+        judge(pick, tasks);
     }
 }
 
 // --- what goes wrong -------------------------------------------------------------------------------------
 
 /// Forget that a task reads one of its operands.
-bool drop_a_use(dice& roll, random_tasks& tasks)
+bool drop_a_use(random_source& pick, random_tasks& tasks)
 {
-    auto& task = tasks.tasks[roll.below(static_cast<unsigned>(tasks.tasks.size()))];
+    auto& task = tasks.tasks[pick.below(static_cast<unsigned>(tasks.tasks.size()))];
     auto& row = task.uses.empty() ? task.early : task.uses;
     if (row.empty()) return false;
-    row.erase(row.begin() + roll.below(static_cast<unsigned>(row.size())));
+    row.erase(row.begin() + pick.below(static_cast<unsigned>(row.size())));
     return true;
 }
 
 /// Let a task wait for an operand, and free the operand without waiting for the task.
-bool free_a_touch_early(dice& roll, random_tasks& tasks)
+bool free_a_touch_early(random_source& pick, random_tasks& tasks)
 {
-    auto const t = static_cast<node_id>(roll.below(static_cast<unsigned>(tasks.tasks.size())));
+    auto const t = static_cast<node_id>(pick.below(static_cast<unsigned>(tasks.tasks.size())));
     auto& uses = tasks.tasks[t].uses;
     if (uses.empty()) return false;
-    auto const at = roll.below(static_cast<unsigned>(uses.size()));
+    auto const at = pick.below(static_cast<unsigned>(uses.size()));
     value_id const v = uses[at];
     uses.erase(uses.begin() + at);
     for (auto& task : tasks.tasks)
@@ -388,46 +388,46 @@ bool free_a_touch_early(dice& roll, random_tasks& tasks)
     return true;
 }
 
-bool forget_alignment(dice&, random_tasks& tasks)
+bool forget_alignment(random_source&, random_tasks& tasks)
 {
     tasks.alignment.assign(tasks.values(), 1);
     return true;
 }
 
-bool take_the_wrong_pool(dice& roll, random_tasks& tasks)
+bool take_the_wrong_pool(random_source& pick, random_tasks& tasks)
 {
     if (tasks.values() == 0) return false;
-    tasks.pool[roll.below(static_cast<unsigned>(tasks.values()))] ^= 1;
+    tasks.pool[pick.below(static_cast<unsigned>(tasks.values()))] ^= 1;
     return true;
 }
 
 /// Take two tasks that may run at the same time for two that never do.
-bool merge_two_branches(dice& roll, random_tasks& tasks)
+bool merge_two_branches(random_source& pick, random_tasks& tasks)
 {
     auto const n = static_cast<unsigned>(tasks.tasks.size());
     sharing_rule const rule(tasks);
-    unsigned const a = roll.below(n), b = roll.below(n);
+    unsigned const a = pick.below(n), b = pick.below(n);
     if (a == b || rule.before[a][b] || rule.before[b][a]) return false;
     tasks.tasks[a].next.push_back(b);
     return true;
 }
 
 /// Let an output go once it has been read.
-bool forget_an_output(dice& roll, random_tasks& tasks)
+bool forget_an_output(random_source& pick, random_tasks& tasks)
 {
     if (tasks.values() == 0) return false;
-    value_role& role = tasks.role[roll.below(static_cast<unsigned>(tasks.values()))];
+    value_role& role = tasks.role[pick.below(static_cast<unsigned>(tasks.values()))];
     if (role != value_role::output) return false;
     role = value_role::intermediate;
     return true;
 }
 
-struct planted_fault {
+struct fault_injection {
     char const* name;
-    bool (*plant)(dice&, random_tasks&);
+    bool (*inject)(random_source&, random_tasks&);
     unsigned least; ///< how often it has to hurt in 300 programs, or it has not been tried
 };
-constexpr planted_fault faults[] = {{"drop a use", drop_a_use, 50},
+constexpr fault_injection faults[] = {{"drop a use", drop_a_use, 50},
                                     {"free one touch early", free_a_touch_early, 50},
                                     {"forget alignment", forget_alignment, 50},
                                     {"wrong pool", take_the_wrong_pool, 50},
@@ -438,7 +438,7 @@ constexpr planted_fault faults[] = {{"drop a use", drop_a_use, 50},
 
 TEST_CASE("whoever plans, no order of the tasks lets a read find what was not written for it")
 {
-    for_random_tasks(1000, [](dice&, random_tasks const& tasks) {
+    for_random_tasks(1000, [](random_source&, random_tasks const& tasks) {
         seen_tasks const seen(tasks);
         for (method const& by : methods) {
             std::string const planner = by.name;
@@ -446,7 +446,7 @@ TEST_CASE("whoever plans, no order of the tasks lets a read find what was not wr
             memory_plan const plan = by.plan(seen);
             auto const verdict = check_concurrent_plan(seen.program, plan, tasks.options());
             if (verdict) FAIL_CHECK(*verdict);
-            if (tasks.tasks.size() <= 7) CHECK(!concurrent_oracle(tasks, plan).corrupts());
+            if (tasks.tasks.size() <= 7) CHECK(!concurrent_oracle(tasks, plan).has_corruption());
             CHECK(!is_wrong(tasks, plan));
         }
     });
@@ -454,13 +454,13 @@ TEST_CASE("whoever plans, no order of the tasks lets a read find what was not wr
 
 TEST_CASE("what a planner was not told is found in its plan wherever it does harm")
 {
-    for (planted_fault const& planted : faults) {
-        std::string const forgotten = planted.name;
+    for (fault_injection const& injection : faults) {
+        std::string const forgotten = injection.name;
         CAPTURE(forgotten);
         std::size_t harmful = 0;
-        for_random_tasks(300, [&](dice& roll, random_tasks const& tasks) {
+        for_random_tasks(300, [&](random_source& pick, random_tasks const& tasks) {
             random_tasks told = tasks;
-            if (!planted.plant(roll, told)) return;
+            if (!injection.inject(pick, told)) return;
             seen_tasks const seen(told);
             for (method const& by : methods) {
                 std::string const planner = by.name;
@@ -481,14 +481,14 @@ TEST_CASE("what a planner was not told is found in its plan wherever it does har
                 ++harmful;
             }
         });
-        CHECK(harmful >= rounds(planted.least));
+        CHECK(harmful >= rounds(injection.least));
     }
 }
 
 TEST_CASE("no hand-off of a plan can be left out")
 {
     std::size_t tried = 0;
-    for_random_tasks(500, [&](dice&, random_tasks const& tasks) {
+    for_random_tasks(500, [&](random_source&, random_tasks const& tasks) {
         seen_tasks const seen(tasks);
         for (method const& by : methods) {
             std::string const planner = by.name;

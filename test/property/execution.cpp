@@ -4,7 +4,7 @@
 #include <sublet/execution/cpu.hpp>
 #include <sublet/testing/synthetic.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/plan_memory.hpp>
@@ -37,7 +37,7 @@ std::size_t room(random_program const& p, value_id root)
 
 /// What a run comes to: what each step wrote, and what is there when it is over.
 struct outcome {
-    std::vector<std::uint64_t> written, left;
+    std::vector<std::uint64_t> written, final_digests;
     friend bool operator==(outcome const&, outcome const&) = default;
 };
 
@@ -76,7 +76,7 @@ outcome by_definition(random_program const& p, bytes_of_class& of, unsigned run)
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(p.role[v], value_role::output) ||
             has_role(p.class_role(p.root(v)), value_role::external))
-            result.left.push_back(digest(shown(v)));
+            result.final_digests.push_back(digest(shown(v)));
     return result;
 }
 
@@ -107,7 +107,7 @@ struct bench {
     {
         written.clear();
         compute.seed = number;
-        auto const lives = lives_of(p);
+        auto const lives = live_ranges_of(p);
         for (value_id v = 0; v != p.values(); ++v) {
             if (p.root(v) != v) continue;
             auto const role = p.class_role(v);
@@ -128,9 +128,9 @@ struct bench {
         outcome of_run{written, {}};
         for (value_id v = 0; v != p.values(); ++v) {
             bool const is_external = has_role(p.class_role(p.root(v)), value_role::external);
-            if (has_role(p.role[v], value_role::output)) of_run.left.push_back(digest(run.output(v)));
+            if (has_role(p.role[v], value_role::output)) of_run.final_digests.push_back(digest(run.output(v)));
             else if (is_external)
-                of_run.left.push_back(digest(bound_to(p.root(v)).first(
+                of_run.final_digests.push_back(digest(bound_to(p.root(v)).first(
                     static_cast<std::size_t>(std::min<byte_count>(p.bytes[v], room(p, p.root(v)))))));
         }
         return of_run;
@@ -138,18 +138,18 @@ struct bench {
 };
 
 /// Counts what is lent, and knows sizes and alignments.
-struct lender {
-    std::map<void*, std::pair<std::size_t, std::size_t>> lent;
+struct checked_resource {
+    std::map<void*, std::pair<std::size_t, std::size_t>> live_blocks;
     void* allocate(std::size_t bytes, std::size_t alignment)
     {
         void* const block = ::operator new(bytes, std::align_val_t{alignment});
-        lent[block] = {bytes, alignment};
+        live_blocks[block] = {bytes, alignment};
         return block;
     }
     void deallocate(void* block, std::size_t bytes, std::size_t alignment)
     {
-        if (lent.at(block) != std::pair{bytes, alignment}) FAIL_CHECK("given back with another size");
-        lent.erase(block);
+        if (live_blocks.at(block) != std::pair{bytes, alignment}) FAIL_CHECK("given back with another size");
+        live_blocks.erase(block);
         ::operator delete(block, std::align_val_t{alignment});
     }
 };
@@ -161,7 +161,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
     std::size_t exact = 0, shrinking = 0;
     for (unsigned seed = 0; seed != rounds(250); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 8);
         if (seed % 2 == 0) shrink_results(p, pick);
         bytes_of_class own;
@@ -172,7 +172,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
             REQUIRE(planned.is_sound());
             for (memory_plan::placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
             auto run_all = [&](auto const& mode, executor_options::checks level) {
-                lender source;
+                checked_resource source;
                 {
                     bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
                     executor run = around.make(mode, {.check = level, .upstream = &source}, in_place);
@@ -194,7 +194,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
                         }
                     }
                 }
-                CHECK(source.lent.empty());
+                CHECK(source.live_blocks.empty());
             };
             for (auto level : {executor_options::checks::off, executor_options::checks::plan,
                                executor_options::checks::paint, executor_options::checks::digest}) {
@@ -214,10 +214,10 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
     std::size_t refused = 0, ran = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick);
         memory_plan plan = plan_memory(p.program(), p.options()).plan;
-        auto spoil = [&](auto& numbers, std::uint64_t most) {
+        auto corrupt = [&](auto& numbers, std::uint64_t most) {
             if (numbers.empty()) return;
             using number = std::remove_cvref_t<decltype(numbers[0])>;
             auto& one = numbers[pick.below(static_cast<std::uint32_t>(numbers.size()))];
@@ -227,19 +227,19 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
         std::vector<byte_count> offsets;
         for (memory_plan::placed_buffer const& b : plan.buffers) offsets.push_back(b.offset);
         for (std::uint32_t i = 0, n = 1 + pick.below(3); i != n; ++i) {
-            if (pick.below(2) == 0) spoil(offsets, 80);
-            if (pick.below(4) == 0) spoil(plan.buffer_of, plan.buffers.size() + 1);
+            if (pick.below(2) == 0) corrupt(offsets, 80);
+            if (pick.below(4) == 0) corrupt(plan.buffer_of, plan.buffers.size() + 1);
             if (pick.below(8) == 0) plan.arena_bytes.resize(pick.below(4), 40);
         }
         for (std::size_t b = 0; b != offsets.size(); ++b) plan.buffers[b].offset = offsets[b];
-        lender source;
+        checked_resource source;
         bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
         auto is_within = [&](std::span<std::byte const> bytes) {
             if (bytes.empty()) return true;
             auto holds = [&](std::byte const* begin, std::size_t size) {
                 return begin <= bytes.data() && bytes.data() + bytes.size() <= begin + size;
             };
-            for (auto const& [block, its] : source.lent)
+            for (auto const& [block, its] : source.live_blocks)
                 if (holds(static_cast<std::byte const*>(block), its.first)) return true;
             for (auto const& [root, block] : around.bound)
                 if (holds(block.bytes, sizeof block.bytes)) return true;
@@ -272,7 +272,7 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
 namespace {
 
 /// A plan in which one pair of classes clashes, and no other.
-struct planted {
+struct injected_fault {
     memory_plan plan;
     value_id first, second; // in the order of their births, then by number
 };
@@ -282,7 +282,7 @@ memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
 {
     memory_plan result{.order = p.order, .arena_bytes = std::vector<byte_count>(plan.arena_bytes.size(), 0)};
     result.buffer_of.assign(p.values(), no_buffer);
-    for (auto const& [r, life] : lives_of(p)) {
+    for (auto const& [r, life] : live_ranges_of(p)) {
         memory_plan::placed_buffer placed{.root = r, .life = life, .size = p.bytes[r], .pool = p.pool[r]};
         byte_count& end = result.arena_bytes[p.pool[r]];
         placed.offset = is_spread ? align_up(end, 64) : plan.offset_of(r);
@@ -307,15 +307,15 @@ bool is_pair_at(random_program const& p, class_history const& touches, value_id 
 /// Pairs that are alive together and share bytes, compared each with each.
 std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memory_plan const& plan)
 {
-    auto const touches = history_of(p);
-    auto const lives = lives_of(p);
+    auto const touches = access_history(p);
+    auto const lives = live_ranges_of(p);
     auto at = [&](value_id r) { return plan.offset_of(r); };
-    std::set<value_id> has_heir;
+    std::set<value_id> is_reused;
     std::set<std::pair<value_id, value_id>> handed_over;
     for (step_id position = 0; position != p.turns().size(); ++position)
         for (auto const& [in, out] : p.turns()[position].what->pairs) {
             value_id const from = p.root(in), to = p.root(out);
-            if (lives.count(from) == 0 || lives.count(to) == 0 || has_heir.count(from) != 0) continue;
+            if (lives.count(from) == 0 || lives.count(to) == 0 || is_reused.count(from) != 0) continue;
             bool const fits =
                 p.pool[from] == p.pool[to] && at(from) == at(to) && p.bytes[from] >= p.bytes[to];
             // An early read may come when its life is over.
@@ -325,7 +325,7 @@ std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memo
             bool const is_born =
                 lives.at(to).first == position && !has_role(p.class_role(to), value_role::input);
             if (!fits || !dies || !is_born || !is_pair_at(p, touches, from, to, position)) continue;
-            has_heir.insert(from);
+            is_reused.insert(from);
             handed_over.insert({from, to});
         }
     std::vector<std::pair<value_id, value_id>> found;
@@ -338,9 +338,9 @@ std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memo
     return found;
 }
 
-std::optional<planted> plant(random_program const& p, dice& pick)
+std::optional<injected_fault> inject(random_program const& p, random_source& pick)
 {
-    auto const lives = lives_of(p);
+    auto const lives = live_ranges_of(p);
     std::vector<value_id> roots;
     for (auto const& [r, life] : lives) roots.push_back(r);
     if (roots.size() < 2) return std::nullopt;
@@ -367,7 +367,7 @@ std::optional<planted> plant(random_program const& p, dice& pick)
             return has_role(p.class_role(r), value_role::input) ? -1 : static_cast<int>(lives.at(r).first);
         };
         if (birth(b) < birth(a)) std::swap(a, b);
-        return planted{plan, a, b};
+        return injected_fault{plan, a, b};
     }
     return std::nullopt;
 }
@@ -379,9 +379,9 @@ std::optional<planted> plant(random_program const& p, dice& pick)
 /// Where one step writes both, whoever of them is needed later is spoilt.
 /// Not exercised are two that both die with the step that writes them, and an operand under a result that
 /// may be written over it: there the plan check is stricter, as it wants the two to begin together.
-std::vector<clobbered_value::finding> exercised(random_program const& p, planted const& pair)
+std::vector<clobbered_value::finding> exercised(random_program const& p, injected_fault const& pair)
 {
-    auto const touches = history_of(p);
+    auto const touches = access_history(p);
     auto const turns = p.turns();
     auto is_input = [&](value_id r) { return has_role(p.class_role(r), value_role::input); };
     auto is_output = [&](value_id r) { return has_role(p.class_role(r), value_role::output); };
@@ -398,16 +398,16 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, planted
             if (at < before && !how.written.empty()) step = turns[at].id;
         return step;
     };
-    auto spoilt = [&](value_id victim, value_id culprit, step_id reader) {
-        return clobbered_value::finding{.value = victim,
-                                        .producer = last_write(victim, reader),
+    auto clobber_finding = [&](value_id overwritten, value_id clobber, step_id reader) {
+        return clobbered_value::finding{.value = overwritten,
+                                        .producer = last_write(overwritten, reader),
                                         .reader = reader == turns.size() ? no_step : turns[reader].id,
-                                        .culprit = culprit,
-                                        .culprit_step = last_write(culprit, reader)};
+                                        .culprit = clobber,
+                                        .culprit_step = last_write(clobber, reader)};
     };
     value_id const first = pair.first, second = pair.second;
     if (is_input(second)) { // both are there before anything runs; the caller wrote the second over the first
-        if (auto const reader = next_touch(first, -1)) return {spoilt(first, second, *reader)};
+        if (auto const reader = next_touch(first, -1)) return {clobber_finding(first, second, *reader)};
         return {};
     }
     step_id const at = p.first_write(touches.at(second));
@@ -417,15 +417,15 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, planted
     if (is_touched && !is_written) {
         bool const early = touches.at(first).at(at).is_early() && !(at == 0 && is_input(first));
         if (is_last && (early || is_pair_at(p, touches, first, second, at))) return {};
-        clobbered_value::finding found = spoilt(first, second, at);
+        clobbered_value::finding found = clobber_finding(first, second, at);
         found.culprit_step = found.reader;
         return {found};
     }
     std::vector<clobbered_value::finding> found;
     if (auto const reader = next_touch(first, static_cast<int>(at)))
-        found.push_back(spoilt(first, second, *reader));
+        found.push_back(clobber_finding(first, second, *reader));
     if (auto const reader = next_touch(second, static_cast<int>(at)); reader && is_written)
-        found.push_back(spoilt(second, first, *reader));
+        found.push_back(clobber_finding(second, first, *reader));
     return found;
 }
 
@@ -436,9 +436,9 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
     std::size_t plans = 0, refused = 0, found = 0, unexercised = 0, in_scratch = 0;
     for (unsigned seed = 0; plans != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 8);
-        auto const pair = plant(p, pick);
+        auto const pair = inject(p, pick);
         if (!pair) continue;
         ++plans;
         CAPTURE(pair->first);
@@ -453,7 +453,7 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
             ++refused;
         }
 
-        auto const touches = history_of(p);
+        auto const touches = access_history(p);
         auto is_scratch_of_writer = [&](value_id room, value_id other) { // of a step that writes the other
             auto const its = touches.at(other).find(touches.at(room).begin()->first);
             return p.is_scratch[room] && its != touches.at(other).end() && !its->second.written.empty();

@@ -8,7 +8,7 @@
 #include <sublet/graph/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 
@@ -33,7 +33,7 @@ void for_random_programs(unsigned usual, Draw draw, flow_limits const& limits, J
     unsigned const programs = rounds(usual);
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         judge(draw(pick, limits).program());
     }
 }

@@ -7,7 +7,7 @@
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/plan_nested.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -203,7 +203,7 @@ template <class Memory>
 struct runner {
     random_tree const& t;
     Memory& memory;
-    dice pick;
+    random_source pick;
     std::vector<std::uint64_t> seen = {}; // what was read, in order
     std::uint64_t writes = 0;
 
@@ -315,9 +315,9 @@ struct runner {
 };
 
 template <class Memory>
-std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigned decisions)
+std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigned decision_seed)
 {
-    runner<Memory> run{t, memory, {std::mt19937{decisions}}};
+    runner<Memory> run{t, memory, {std::mt19937{decision_seed}}};
     run.run();
     return run.seen;
 }
@@ -333,10 +333,10 @@ std::string text(planned_nested::refutation const& w)
 
 TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what a run without a plan reads")
 {
-    std::size_t programs = 0, vanished = 0, left = 0, spares = 0, reads = 0, deep = 0, saved = 0;
+    std::size_t programs = 0, eliminated_copies = 0, left = 0, spares = 0, reads = 0, deep = 0, saved = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
         auto const planned_all = plan_nested(tree, [&](program_id i) { return t.options(i); });
@@ -344,7 +344,7 @@ TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what
         REQUIRE(planned_all.is_sound());
         CHECK(planned_all.report.is_checked);
         programs += tree.size();
-        vanished += planned_all.flat.moves.size() - planned_all.copies.size();
+        eliminated_copies += planned_all.flat.moves.size() - planned_all.copies.size();
         left += planned_all.copies.size();
         spares += planned_all.flat.value_of.size() - planned_all.flat.first_spare;
         saved += planned_all.report.arena_bytes < planned_all.report.naive_bytes;
@@ -352,22 +352,22 @@ TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what
             for (program_id at = i; at != 0; at = tree.body(at).parent) ++depth;
             deep += depth == 4;
         }
-        for (unsigned decisions = 0; decisions != 4; ++decisions) {
-            CAPTURE(decisions);
+        for (unsigned decision_seed = 0; decision_seed != 4; ++decision_seed) {
+            CAPTURE(decision_seed);
             apart own{t};
             planned shared{t, planned_all};
             shared.prepare();
-            auto const expected = seen_by(t, own, decisions);
-            CHECK(seen_by(t, shared, decisions) == expected);
+            auto const expected = seen_by(t, own, decision_seed);
+            CHECK(seen_by(t, shared, decision_seed) == expected);
             reads += expected.size();
         }
     }
-    MESSAGE(programs << " programs, " << deep << " of them nested four deep; " << vanished
+    MESSAGE(programs << " programs, " << deep << " of them nested four deep; " << eliminated_copies
                      << " copies vanished, " << left << " are left, " << spares << " spares; " << reads
                      << " reads; less memory in " << saved);
     CHECK(programs > rounds(1000));
     CHECK(deep > rounds(10));
-    CHECK(vanished > rounds(100));
+    CHECK(eliminated_copies > rounds(100));
     CHECK(left > rounds(100));
     CHECK(spares > rounds(10));
     CHECK(saved > rounds(200));

@@ -135,9 +135,9 @@ TEST_CASE("a view of more bytes than its root is run by no executor, with a plan
         }
     };
     plan_options const wrong = options_with(64, 32, 128);
-    executor_options const trusting{.check = executor_options::checks::off};
+    executor_options const unchecked{.check = executor_options::checks::off};
     auto const plan = plan_memory(views_of_views, options_with(128, 32, 128)).plan;
-    expect_thrown([&] { cpu_executor(views_of_views, wrong, no_plan{}, synthetic_kernel{}, trusting); });
+    expect_thrown([&] { cpu_executor(views_of_views, wrong, no_plan{}, synthetic_kernel{}, unchecked); });
     expect_thrown([&] { cpu_executor(views_of_views, wrong, recycle{}, synthetic_kernel{}); });
     expect_thrown([&] { cpu_executor(views_of_views, wrong, arena{plan}, synthetic_kernel{}); });
 }

@@ -12,7 +12,7 @@
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 
@@ -40,11 +40,11 @@ void for_random_placements(unsigned usual, Judge judge)
     unsigned const problems = rounds(usual);
     for (unsigned seed = first; seed != first + problems; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        placement_problem problem = draw_placement(roll, draw_placement_shape(roll));
-        if (roll.below(8) == 0) problem = draw_interlocking(roll, 2 + roll.below(4));
-        if (roll.below(32) == 0) problem = draw_circle(roll);
-        judge(roll, problem);
+        random_source pick{std::mt19937{seed}};
+        placement_problem problem = draw_placement(pick, draw_placement_shape(pick));
+        if (pick.below(8) == 0) problem = draw_interlocking(pick, 2 + pick.below(4));
+        if (pick.below(32) == 0) problem = draw_circle(pick);
+        judge(pick, problem);
     }
 }
 
@@ -78,12 +78,12 @@ placement placed_at(placement_problem const& problem, placement_shapes const& sh
 }
 
 /// The same buffers with other numbers, and with time running the other way.
-placement_problem mirrored(dice& roll, placement_problem const& problem)
+placement_problem mirrored(random_source& pick, placement_problem const& problem)
 {
     placement_problem other = problem;
     std::vector<buffer_id> number;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
-        number.insert(number.begin() + roll.below(b + 1), b);
+        number.insert(number.begin() + pick.below(b + 1), b);
     constexpr step_id end = 100;
     auto turned = [](live_range r) { return live_range{end - r.last, end - r.first}; };
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
@@ -112,19 +112,19 @@ byte_count capacity_of(placement_oracle::bytes bytes)
 TEST_CASE("all orders and all offsets say the same about stackings, and about placements no less")
 {
     unsigned threaded = 0, only_stacked = 0;
-    for_random_placements(400, [&](dice& roll, placement_problem&) {
-        auto shape = draw_placement_shape(roll);
+    for_random_placements(400, [&](random_source& pick, placement_problem&) {
+        auto shape = draw_placement_shape(pick);
         shape.buffers = smaller(shape.buffers, 4u);
         shape.sizes = smaller(shape.sizes, 4u);
         shape.scale = 1;
-        placement_problem problem = draw_placement(roll, shape);
-        if (roll.below(2) == 0) problem = draw_interlocking(roll, 2 + roll.below(2));
-        if (roll.below(8) == 0) problem = draw_circle(roll);
+        placement_problem problem = draw_placement(pick, shape);
+        if (pick.below(2) == 0) problem = draw_interlocking(pick, 2 + pick.below(2));
+        if (pick.below(8) == 0) problem = draw_circle(pick);
         std::string const written = literal(problem);
         CAPTURE(written);
         placement_oracle const oracle(problem);
         auto const by_order = oracle.lowest_stacking();
-        std::int64_t const limit = by_order == oracle.never ? 20 : by_order + 1;
+        std::int64_t const limit = by_order == oracle.unplaceable ? 20 : by_order + 1;
         auto const by_grid = oracle.by_grid(limit);
         CHECK(by_grid.stacking == by_order);
         CHECK(by_grid.placement <= by_grid.stacking);
@@ -140,7 +140,7 @@ TEST_CASE("all orders and all offsets say the same about stackings, and about pl
 
 TEST_CASE("whatever the order, a fit is a placement")
 {
-    for_random_placements(1000, [](dice&, placement_problem const& problem) {
+    for_random_placements(1000, [](random_source&, placement_problem const& problem) {
         std::string const written = literal(problem);
         CAPTURE(written);
         placement_shapes const shapes = shapes_of_all(problem);
@@ -166,20 +166,20 @@ TEST_CASE("whatever the order, a fit is a placement")
 TEST_CASE("a search finds a stacking wherever there is one, and names a few that have none where not")
 {
     unsigned found = 0, exhausted = 0;
-    for_random_placements(1500, [&](dice& roll, placement_problem const& problem) {
+    for_random_placements(1500, [&](random_source& pick, placement_problem const& problem) {
         std::string const written = literal(problem);
         CAPTURE(written);
         placement_shapes const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) return;
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
-        auto const around = static_cast<std::int64_t>(lowest == oracle.never ? 20 : lowest);
-        for (std::int64_t more : {-1, 0, 1, -2, static_cast<int>(roll.below(8)) - 6}) {
+        auto const around = static_cast<std::int64_t>(lowest == oracle.unplaceable ? 20 : lowest);
+        for (std::int64_t more : {-1, 0, 1, -2, static_cast<int>(pick.below(8)) - 6}) {
             byte_count const capacity = capacity_of(around + more);
             CAPTURE(capacity);
             steady driver;
             search_result const answer = decide(shapes, capacity, {}, driver);
-            bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
+            bool const fits = lowest != oracle.unplaceable && static_cast<byte_count>(lowest) <= capacity;
             CHECK(answer.outcome == (fits ? search_outcome::found : search_outcome::exhausted));
             if (answer.outcome == search_outcome::found) {
                 ++found;
@@ -194,7 +194,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
                     if (std::find(answer.blamed.begin(), answer.blamed.end(), p.shape) != answer.blamed.end())
                         blamed[oracle.group_of[p.buffer]] = true;
                 auto const of_blamed = oracle.lowest_stacking(blamed);
-                CHECK((of_blamed == oracle.never || static_cast<byte_count>(of_blamed) > capacity));
+                CHECK((of_blamed == oracle.unplaceable || static_cast<byte_count>(of_blamed) > capacity));
             }
         }
     });
@@ -205,16 +205,16 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
 TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placements, stacked and threaded")
 {
     unsigned counts[4] = {}, threadable = 0, threaded = 0, found = 0, proved = 0;
-    for_random_placements(1500, [&](dice& roll, placement_problem& problem) {
+    for_random_placements(1500, [&](random_source& pick, placement_problem& problem) {
         placement_oracle const oracle(problem);
         auto const stacked = oracle.lowest_stacking();
-        auto const limit = stacked == oracle.never ? 40 : stacked;
+        auto const limit = stacked == oracle.unplaceable ? 40 : stacked;
         bool const can_be_threaded = oracle.can_be_threaded();
-        bool const is_known = !can_be_threaded || oracle.tries(limit) < 1e7;
+        bool const is_known = !can_be_threaded || oracle.offset_combinations(limit) < 1e7;
         auto const lowest =
             can_be_threaded && is_known ? std::min(oracle.lowest_placement(limit), stacked) : stacked;
-        if (lowest != oracle.never && roll.below(2) == 0)
-            problem.pools[0].capacity = capacity_of(lowest + static_cast<std::int64_t>(roll.below(4)) - 2);
+        if (lowest != oracle.unplaceable && pick.below(2) == 0)
+            problem.pools[0].capacity = capacity_of(lowest + static_cast<std::int64_t>(pick.below(4)) - 2);
         std::string const written = literal(problem);
         CAPTURE(written);
         CAPTURE(can_be_threaded);
@@ -228,11 +228,11 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
             proof_finding const proof = check_proof(problem, placed, 0);
             if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
 
-            bool const fits = lowest != oracle.never && static_cast<byte_count>(lowest) <= capacity;
+            bool const fits = lowest != oracle.unplaceable && static_cast<byte_count>(lowest) <= capacity;
             bool const is_placed =
                 placed.status == placement::outcome::optimal || placed.status == placement::outcome::feasible;
             if (is_placed) CHECK(oracle.is_valid(placed.offset, capacity));
-            if (is_known && lowest != oracle.never)
+            if (is_known && lowest != oracle.unplaceable)
                 CHECK(pool.proof.bytes <= static_cast<byte_count>(lowest));
             if (is_known && fits) CHECK(placed.status != placement::outcome::infeasible);
             if (!can_be_threaded) { // then the search proves all that is so
@@ -258,7 +258,7 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
 
 TEST_CASE("the lowest height is proved, and neither numbers nor the direction of time change it")
 {
-    for_random_placements(500, [](dice& roll, placement_problem const& problem) {
+    for_random_placements(500, [](random_source& pick, placement_problem const& problem) {
         std::string const written = literal(problem);
         CAPTURE(written);
         placement_shapes const shapes = shapes_of_all(problem);
@@ -266,14 +266,14 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
         bool const can_be_threaded = oracle.can_be_threaded();
-        placement_problem const other = mirrored(roll, problem);
+        placement_problem const other = mirrored(pick, problem);
         for (placement_shapes const& all : {shapes, shapes_of_all(other)}) {
             steady driver;
             placement_bound const bound = lower_bound(all);
             minimized const answer =
-                minimize(all, bound.bytes, {{}, no_limit, 0}, {.seed = roll.below(3)}, driver);
+                minimize(all, bound.bytes, {{}, no_limit, 0}, {.seed = pick.below(3)}, driver);
             byte_count const height =
-                lowest == placement_oracle::never ? no_limit : static_cast<byte_count>(lowest);
+                lowest == placement_oracle::unplaceable ? no_limit : static_cast<byte_count>(lowest);
             CHECK(answer.best.height == height);
             CHECK(answer.least_stacking == height);
             CHECK(answer.bound <= height);
@@ -290,10 +290,10 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
 
 TEST_CASE("two threads place as one does, and a proof that is given out leaves nobody out in vain")
 {
-    for_random_placements(150, [](dice& roll, placement_problem& problem) {
+    for_random_placements(150, [](random_source& pick, placement_problem& problem) {
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
-        if (lowest != oracle.never && roll.below(4) != 0) problem.pools[0].capacity = capacity_of(lowest - 1);
+        if (lowest != oracle.unplaceable && pick.below(4) != 0) problem.pools[0].capacity = capacity_of(lowest - 1);
         std::string const written = literal(problem);
         CAPTURE(written);
         placement const one = place(problem), two = place(problem, {.threads = 2});
@@ -313,7 +313,7 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
             std::vector<bool> others = named;
             others[g] = false;
             auto const without = oracle.lowest_stacking(others);
-            CHECK((without != oracle.never && static_cast<byte_count>(without) <= problem.pools[0].capacity));
+            CHECK((without != oracle.unplaceable && static_cast<byte_count>(without) <= problem.pools[0].capacity));
         }
     });
 }
@@ -321,22 +321,22 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
 TEST_CASE("pools that are chosen, and places that are kept, are what they are said to be")
 {
     unsigned counts[4] = {}, moved = 0;
-    for_random_placements(400, [&](dice& roll, placement_problem&) {
-        auto shape = draw_placement_shape(roll);
-        shape.pools = 1 + roll.below(3);
-        placement_problem problem = draw_placement(roll, shape);
-        unsigned const choosing = roll.below(2) * static_cast<unsigned>(problem.buffers.size());
+    for_random_placements(400, [&](random_source& pick, placement_problem&) {
+        auto shape = draw_placement_shape(pick);
+        shape.pools = 1 + pick.below(3);
+        placement_problem problem = draw_placement(pick, shape);
+        unsigned const choosing = pick.below(2) * static_cast<unsigned>(problem.buffers.size());
         for (buffer_id b = 0; b != choosing; ++b)
-            for (pool_id pool = 0; pool != shape.pools && roll.below(2) == 0; ++pool) {
+            for (pool_id pool = 0; pool != shape.pools && pick.below(2) == 0; ++pool) {
                 if (std::any_of(problem.colocated.begin(), problem.colocated.end(),
                                 [&](placement_problem::colocation const& c) {
                                     return c.buffer == b || c.anchor == b;
                                 }))
                     continue;
-                problem.choices.push_back({b, pool, roll.below(9)});
+                problem.choices.push_back({b, pool, pick.below(9)});
             }
         for (pool_limits& pool : problem.pools)
-            if (roll.below(2) == 0) pool.capacity = shape.scale * (1 + roll.below(3 * shape.sizes));
+            if (pick.below(2) == 0) pool.capacity = shape.scale * (1 + pick.below(3 * shape.sizes));
         std::string const written = literal(problem);
         CAPTURE(written);
         placement const placed = place(problem);
@@ -349,14 +349,14 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
         if (!problem.choices.empty()) return;
 
         // One is new, and one lives longer; all others were somewhere, and some of them are to stay there.
-        problem.buffers[roll.below(static_cast<unsigned>(problem.buffers.size()))].life = {0,
+        problem.buffers[pick.below(static_cast<unsigned>(problem.buffers.size()))].life = {0,
                                                                                            shape.positions};
         std::vector<byte_count> previous = placed.offset;
         std::vector<unsigned char> keep(previous.size(), 0);
-        previous[roll.below(static_cast<unsigned>(previous.size()))] = no_offset;
+        previous[pick.below(static_cast<unsigned>(previous.size()))] = no_offset;
         for (std::size_t b = 0; b != keep.size(); ++b)
             keep[b] =
-                previous[b] != no_offset && problem.buffers[b].pinned == no_offset && roll.below(4) == 0;
+                previous[b] != no_offset && problem.buffers[b].pinned == no_offset && pick.below(4) == 0;
         placement const again = place(problem, {.previous = previous, .keep = keep});
         if (auto fault = check_placement(problem, again, {.previous = previous})) FAIL_CHECK(*fault);
         for (std::size_t b = 0; b != keep.size(); ++b)

@@ -5,7 +5,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../view_sizes.hpp"
 
 #include <doctest/doctest.h>

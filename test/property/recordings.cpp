@@ -4,7 +4,7 @@
 // what its calls do one by one on vectors.
 #include <sublet/execution/recorder.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_recording.hpp"
 
 #include <sublet/analysis/versions.hpp>
@@ -37,11 +37,11 @@ void each_plan(Recorder const& net, Run run)
 {
     snapshot const listed = snapshot(net);
     plan_options const options = net.options();
-    run(listed, options, no_plan{}, std::vector<handoff>(), as_it_is);
-    run(listed, options, recycle{}, std::vector<handoff>(), as_it_is);
+    run(listed, options, no_plan{}, std::vector<handoff>(), same_id);
+    run(listed, options, recycle{}, std::vector<handoff>(), same_id);
     auto const in_order = plan_memory(listed, options);
     REQUIRE(in_order.is_sound());
-    run(listed, options, arena{in_order.plan}, std::vector<handoff>(), as_it_is);
+    run(listed, options, arena{in_order.plan}, std::vector<handoff>(), same_id);
 
     auto const made = versions(listed, options, net.updated());
     REQUIRE(!made.violation);
@@ -63,9 +63,9 @@ TEST_CASE("a random recording computes on threads, by every plan and policy, wha
     std::size_t handoffs = 0;
     for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         auto const drawn = draw_recording(pick);
-        auto const expected = at_once(drawn, 2);
+        auto const expected = run_immediately(drawn, 2);
         each_plan(drawn.net, [&](auto const& program, auto const& options, auto const& mode,
                                  std::vector<handoff> const& kept, auto named) {
             handoffs += kept.size();
@@ -79,7 +79,7 @@ TEST_CASE("a random recording computes on threads, by every plan and policy, wha
                 on_threads run(program, options, mode, drawn.net.kernel(),
                                {.workers = workers, .policy = policy, .seed = seed, .handoffs = kept},
                                {.check = level});
-                CHECK(by_runs(drawn, run, 2, named) == expected);
+                CHECK(run_recorded(drawn, run, 2, named) == expected);
             }
         });
     }
@@ -91,9 +91,9 @@ TEST_CASE("a random recording computes on the streams of an adversary what its c
     std::size_t streams_used = 0;
     for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         auto const drawn = draw_recording<device_call>(pick);
-        auto const expected = at_once(drawn, 2);
+        auto const expected = run_immediately(drawn, 2);
         each_plan(drawn.net, [&](auto const& program, auto const& options, auto const& mode,
                                  std::vector<handoff> const& kept, auto named) {
             for (simulated_options::order_kind order :
@@ -105,7 +105,7 @@ TEST_CASE("a random recording computes on the streams of an adversary what its c
                 simulated_device device({.order = order, .seed = seed, .which = pick.below(4)});
                 on_streams run(device, program, options, mode, drawn.net.kernel(),
                                {.streams = streams, .handoffs = kept});
-                CHECK(by_runs(drawn, run, 2, named) == expected);
+                CHECK(run_recorded(drawn, run, 2, named) == expected);
                 streams_used = std::max(streams_used, run.schedule().streams);
             }
         });

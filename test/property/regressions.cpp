@@ -15,7 +15,7 @@
 #include <sublet/sharing/share_slots.hpp>
 
 #include "../concurrent_oracle.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -87,7 +87,7 @@ struct op_names {
 };
 
 /// A program of versions, planned in every way there is.
-struct planned_ways {
+struct plan_methods {
     snapshot program;
     plan_options options{.bytes = 0};
     std::vector<handoff> handoffs; ///< of names that keep their storage
@@ -98,9 +98,9 @@ struct planned_ways {
 };
 
 /// How a step's touch of a name is touched by its version: where there is one storage a name.
-planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_name)
+plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_name)
 {
-    planned_ways all;
+    plan_methods all;
     auto const versioned = versions(names, by_name);
     REQUIRE(!versioned.violation);
     all.program = versioned.program;
@@ -150,9 +150,9 @@ planned_ways plan_in_every_way(snapshot const& names, plan_options const& by_nam
     }
     return all;
 }
-planned_ways plan_in_every_way(op_names const& ops)
+plan_methods plan_by_all_methods(op_names const& ops)
 {
-    return plan_in_every_way(ops.program(), ops.options());
+    return plan_by_all_methods(ops.program(), ops.options());
 }
 
 /// Where the bytes of two values meet.
@@ -180,7 +180,7 @@ value_id read(snapshot const& p, step_id s, std::size_t place) { return p.touche
 TEST_CASE("memonger.cc 1: a name is written twice, and nobody reads the first version")
 {
     op_names const ops("h->b0; h->b1; b0,h->b2; b2->b1; b1->b3");
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     // The dead version may be written at any time: nobody may lie there who could be needed then.
     value_id const dead = made(all.program, 1);
     CHECK(dead != made(all.program, 3));
@@ -189,8 +189,8 @@ TEST_CASE("memonger.cc 1: a name is written twice, and nobody reads the first ve
 
 TEST_CASE("memonger.cc 2: in place again and again, and an operation is ready only after its own producer")
 {
-    planned_ways const all =
-        plan_in_every_way(op_names("h->b0; h->b1; b0,h,b1->b1; b0->b2; b2,b0->b0; b1,b0->b3"));
+    plan_methods const all =
+        plan_by_all_methods(op_names("h->b0; h->b1; b0,h,b1->b1; b0->b2; b2,b0->b0; b1,b0->b3"));
     CHECK(read(all.program, 5, 0) == made(all.program, 2));
     CHECK(read(all.program, 5, 1) == made(all.program, 4));
     CHECK(!meet(all.offsets.plan, made(all.program, 2), made(all.program, 3)));
@@ -198,7 +198,7 @@ TEST_CASE("memonger.cc 2: in place again and again, and an operation is ready on
 
 TEST_CASE("memonger.cc 3: in place with another reader of the version before")
 {
-    planned_ways const all = plan_in_every_way(op_names("h->b0,b1; b1->b2; b2,b0->b3; b0,b2->b0"));
+    plan_methods const all = plan_by_all_methods(op_names("h->b0,b1; b1->b2; b2,b0->b3; b0,b2->b0"));
     value_id const before = read(all.program, 2, 1), after = made(all.program, 3);
     CHECK(before != after);
     CHECK(!meet(all.offsets.plan, before, after)); // nothing makes the writer wait for the other reader
@@ -207,14 +207,14 @@ TEST_CASE("memonger.cc 3: in place with another reader of the version before")
 
 TEST_CASE("memonger.cc 4: what is written again and never read still destroys what lies there")
 {
-    planned_ways const all = plan_in_every_way(op_names("h->a; a->b; b->c; c->d; c,h->a; c,d->o"));
+    plan_methods const all = plan_by_all_methods(op_names("h->a; a->b; b->c; c->d; c,h->a; c,d->o"));
     CHECK(!meet(all.offsets.plan, made(all.program, 4), made(all.program, 2)));
     CHECK(!meet(all.offsets.plan, made(all.program, 4), made(all.program, 3)));
 }
 
 TEST_CASE("memonger.cc 5: two heads and a name that both write")
 {
-    planned_ways const all = plan_in_every_way(op_names("h->a; a->c; c->e; e->f; k->p; p->q; q,p->a; a->d"));
+    plan_methods const all = plan_by_all_methods(op_names("h->a; a->c; c->e; e->f; k->p; p->q; q,p->a; a->d"));
     CHECK(read(all.program, 1, 0) == made(all.program, 0));
     CHECK(read(all.program, 7, 0) == made(all.program, 6));
     CHECK(!meet(all.offsets.plan, made(all.program, 1), made(all.program, 4)));
@@ -223,12 +223,12 @@ TEST_CASE("memonger.cc 5: two heads and a name that both write")
 TEST_CASE("memonger.cc 6: an operation that reads of two heads, whichever comes first")
 {
     for (char const* text : {"h->a; k,a->x; x->y", "k->a; h,a->x; x->y", "h->a; k->b; b,a->x; x->y"})
-        CHECK(plan_in_every_way(op_names(text)).offsets.report.arena_bytes >= 16);
-    dice roll{std::mt19937(6)};
+        CHECK(plan_by_all_methods(op_names(text)).offsets.report.arena_bytes >= 16);
+    random_source pick{std::mt19937(6)};
     for (unsigned round = 0; round != rounds(100);
          ++round) { // of random ones with several heads it refused a third
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 12, .early = 0, .given = 3});
-        (void)plan_in_every_way(tasks.program(), tasks.options());
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 12, .early = 0, .given = 3});
+        (void)plan_by_all_methods(tasks.program(), tasks.options());
     }
 }
 
@@ -238,17 +238,17 @@ TEST_CASE("memonger.cc 7: what is not to be shared is not, neither given away no
     plan_options options = ops.options();
     value_id const kept = ops.id("D");
     options.eligible = [kept](value_id v) { return v != kept; };
-    planned_ways const all = plan_in_every_way(ops.program(), options);
+    plan_methods const all = plan_by_all_methods(ops.program(), options);
     CHECK(all.offsets.plan.offset_of(kept) == no_offset);
     CHECK(all.waiting.plan.offset_of(kept) == no_offset);
 }
 
 TEST_CASE("memonger.cc 8: what the caller owns is updated in place, and its storage is not ours")
 {
-    planned_ways const all = plan_in_every_way(op_names("z->a; z,a->z; z->b"));
+    plan_methods const all = plan_by_all_methods(op_names("z->a; z,a->z; z->b"));
     CHECK(all.handoffs == std::vector<handoff>{}); // the reader before is the writer's operand's producer
     CHECK(all.offsets.plan.buffers.size() == 2);
-    planned_ways const late = plan_in_every_way(op_names("z->a; h->z; z,a->b"));
+    plan_methods const late = plan_by_all_methods(op_names("z->a; h->z; z,a->b"));
     CHECK(late.handoffs == std::vector<handoff>{{0, 1}}); // write after read, in one storage
 }
 
@@ -296,17 +296,17 @@ TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fel
 
 TEST_CASE("memonger.cc 10: a free slot is taken once, from wherever it lies among the free ones")
 {
-    dice roll{std::mt19937(10)};
+    random_source pick{std::mt19937(10)};
     for (unsigned round = 0; round != rounds(100); ++round) {
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 25, .outputs = 4, .early = 0, .sizes = 4});
-        (void)plan_in_every_way(tasks.program(), tasks.options());
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 25, .outputs = 4, .early = 0, .sizes = 4});
+        (void)plan_by_all_methods(tasks.program(), tasks.options());
     }
 }
 
 TEST_CASE("memonger.cc 11: what has been planned already is planned again to the same slots")
 {
     op_names const ops("h->a; a->b; b->c; c->d; a,d->e");
-    planned_ways const first = plan_in_every_way(ops);
+    plan_methods const first = plan_by_all_methods(ops);
     std::vector<value_id> slot_of; // names of slots, as a rewriter would write them into the program
     for (value_id v = 0; v != first.program.values(); ++v) {
         buffer_id const b = first.slots.plan.buffer_of[v];
@@ -320,7 +320,7 @@ TEST_CASE("memonger.cc 11: what has been planned already is planned again to the
     CHECK(!check_rewrite(first.program, renamed, {.role = first.options.role}));
     std::vector<value_role> role(200);
     role[0] = value_role::state;
-    planned_ways const again = plan_in_every_way(renamed, {.bytes = 8, .role = role});
+    plan_methods const again = plan_by_all_methods(renamed, {.bytes = 8, .role = role});
     CHECK(again.slots.report.arena_bytes == first.slots.report.arena_bytes);
     CHECK(again.fewest == first.fewest);
 }
@@ -342,7 +342,7 @@ TEST_CASE("memonger.cc 13: in one order, too, a name lives until its last write"
     CHECK(ops.names[a] == "a");
     CHECK(ops.names[c] == "c");
     CHECK(!meet(planned.plan, a, c));
-    (void)plan_in_every_way(ops);
+    (void)plan_by_all_methods(ops);
     // what is never read does not keep a slot for ever
     auto const unread = plan_memory(op_names("h->a; h->b; h->c; h->d").program(),
                                     op_names("h->a; h->b; h->c; h->d").options());
@@ -356,42 +356,42 @@ TEST_CASE("memonger.py c05c500a82: values of different memory, or not to be shar
     op_names ops("h->a; a->b; b->c; c->d");
     plan_options options = ops.options();
     options.pool = [](value_id v) { return v % 2; };
-    planned_ways const all = plan_in_every_way(ops.program(), options);
+    plan_methods const all = plan_by_all_methods(ops.program(), options);
     for (memory_plan::placed_buffer const& x : all.offsets.plan.buffers) CHECK(x.pool == x.root % 2);
 }
 
 TEST_CASE("memonger.py 8079abbaf1: a name of several writers is there only after the last of them")
 {
-    planned_ways const all = plan_in_every_way(op_names("h->g; h->a; a->g; g,a->b; b->c"));
+    plan_methods const all = plan_by_all_methods(op_names("h->g; h->a; a->g; g,a->b; b->c"));
     CHECK(read(all.program, 3, 0) == made(all.program, 2));
 }
 
 TEST_CASE("memonger.py 192e0546bf: back and forth between two chains, no slot is given away twice")
 {
-    planned_ways const all = plan_in_every_way(
+    plan_methods const all = plan_by_all_methods(
         op_names("h->a0; h->b0; a0,b0->a1; b0,a0->b1; a1,b1->a2; b1,a1->b2; a2,b2->a3; b2,a2->b3"));
     CHECK(all.fewest == 4);
 }
 
 TEST_CASE("memonger.py 21ba0ff560: what is given feeds several operations")
 {
-    CHECK(plan_in_every_way(op_names("h->a; h->b; h,a->c; h,b,c->d")).fewest == 3);
+    CHECK(plan_by_all_methods(op_names("h->a; h->b; h,a->c; h,b,c->d")).fewest == 3);
 }
 
 TEST_CASE("memonger.py 4d16578284: what an operation releases it does not reuse, unless that is declared")
 {
     op_names ops("h->a; a->b; b->c");
-    planned_ways const apart = plan_in_every_way(ops);
+    plan_methods const apart = plan_by_all_methods(ops);
     CHECK(!meet(apart.offsets.plan, 1, 2));
     ops.in_place = {{1, 0}};
-    planned_ways const over = plan_in_every_way(ops);
+    plan_methods const over = plan_by_all_methods(ops);
     CHECK(over.offsets.plan.buffer_of[1] == over.offsets.plan.buffer_of[2]);
 }
 
 TEST_CASE("memonger.py 8464ec5c3a: in place twice in a row")
 {
     op_names ops("h->b; b->b; b->b; b->c");
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     CHECK(all.offsets.plan.buffers.size() == 2); // one for b in all its versions, and c
     CHECK(all.offsets.report.arena_bytes == 16);
 }
@@ -400,7 +400,7 @@ TEST_CASE("memonger.py da6b82b810, 6c511f64cc: one in-place pair beside other op
 {
     op_names ops("h->a; h->b; a,b->c,d; c->e; d,b->f; e,f->g");
     ops.in_place = {{2, 0}};
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     value_id const a = 1, c = 3, d = 4;
     CHECK(all.offsets.plan.buffer_of[a] == all.offsets.plan.buffer_of[c]);
     CHECK(!meet(all.offsets.plan, c, d));
@@ -409,17 +409,17 @@ TEST_CASE("memonger.py da6b82b810, 6c511f64cc: one in-place pair beside other op
 TEST_CASE("memonger.py 27e01744b2: parallel branches, with sizes and without")
 {
     op_names const ops("h->a; a->b; a->c; b->d; c->e; d,e->f; f->g");
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     CHECK(!meet(all.offsets.plan, 2, 3));
     plan_options sized = ops.options();
     sized.bytes = [](value_id v) { return 8 + 8 * v; };
-    (void)plan_in_every_way(ops.program(), sized);
+    (void)plan_by_all_methods(ops.program(), sized);
 }
 
 TEST_CASE("memonger.py 5084ff3b9b: not more careful than needed: residual blocks take three slots")
 {
-    planned_ways const all =
-        plan_in_every_way(op_names("h->x; x->a; a->b; b,x->y; y->c; c->d; d,y->z; z->e; e->f; f,z->w"));
+    plan_methods const all =
+        plan_by_all_methods(op_names("h->x; x->a; a->b; b,x->y; y->c; c->d; d,y->z; z->e; e->f; f,z->w"));
     CHECK(all.fewest == 3);
     for (token_plan const& t : all.tokens) CHECK(t.slots == 3);
     CHECK(all.slots.slots.slots == 3);
@@ -429,12 +429,12 @@ TEST_CASE("memonger.py f82a510be6: never more than without sharing, and what one
 {
     // forks one after the other: behind each join all of the fork before is free
     op_names const ops("h->x; x->a; x->b; a,b->y; y->c; y->d; c,d->z; z->e; z->f; e,f->w");
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     for (token_plan const& t : all.tokens) CHECK(t.slots == all.fewest);
-    dice roll{std::mt19937(82)};
+    random_source pick{std::mt19937(82)};
     for (int round = 0; round != 50; ++round) {
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 30, .early = 0, .sizes = 64});
-        planned_ways const random = plan_in_every_way(tasks.program(), tasks.options());
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 30, .early = 0, .sizes = 64});
+        plan_methods const random = plan_by_all_methods(tasks.program(), tasks.options());
         for (token_plan const& t : random.tokens) CHECK(t.total_bytes <= random.offsets.report.naive_bytes);
     }
 }
@@ -450,7 +450,7 @@ TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is none for 
     REQUIRE(refuted);
     CHECK(refuted->what == fault::clash);
     CHECK(refuted->schedule.size() == 5);
-    planned_ways const all = plan_in_every_way(tree); // and has a place for everything before anything runs
+    plan_methods const all = plan_by_all_methods(tree); // and has a place for everything before anything runs
     for (memory_plan::placed_buffer const& b : all.offsets.plan.buffers) CHECK(b.offset != no_offset);
 }
 
@@ -472,7 +472,7 @@ TEST_CASE("memonger.py 87a12dd355: sizes that are not known, or none")
     op_names const ops("h->a; a->b; b->c; c->d");
     plan_options options = ops.options();
     options.bytes = [](value_id v) { return v == 2 ? no_size : byte_count{v == 3 ? 0u : 8u}; };
-    planned_ways const all = plan_in_every_way(ops.program(), options);
+    plan_methods const all = plan_by_all_methods(ops.program(), options);
     CHECK(all.offsets.plan.unsized == std::vector<value_id>{2});
     CHECK(all.offsets.plan.offset_of(2) == no_offset);
     CHECK(all.offsets.plan.offset_of(3) == no_offset);
@@ -485,7 +485,7 @@ TEST_CASE("memonger.py 9775ffc6ae: what is asked for in the end is never written
     auto role = options.role.tabulate(ops.names.size());
     role[ops.id("b")] = value_role::output;
     options.role = role;
-    planned_ways const all = plan_in_every_way(ops.program(), options);
+    plan_methods const all = plan_by_all_methods(ops.program(), options);
     for (value_id v : {3u, 4u, 5u}) CHECK(!meet(all.offsets.plan, ops.id("b"), v));
     CHECK(all.fewest == 3);
 }
@@ -493,8 +493,8 @@ TEST_CASE("memonger.py 9775ffc6ae: what is asked for in the end is never written
 TEST_CASE("memonger.py 5355634dac, 342de07231: the same program, the same plan")
 {
     task_family const family = draw_family("local", 200);
-    planned_ways const one = plan_in_every_way(family.program(), {.bytes = family.bytes});
-    planned_ways const two = plan_in_every_way(family.program(), {.bytes = family.bytes});
+    plan_methods const one = plan_by_all_methods(family.program(), {.bytes = family.bytes});
+    plan_methods const two = plan_by_all_methods(family.program(), {.bytes = family.bytes});
     CHECK(one.offsets.plan == two.offsets.plan);
     CHECK(one.waiting.plan == two.waiting.plan);
     CHECK(one.slots.plan == two.slots.plan);
@@ -508,7 +508,7 @@ TEST_CASE("onnxruntime 7633, 7645: run in parallel, an operand that others may s
 {
     op_names ops("h->a; a->b; a->c; b,c->d");
     ops.in_place = {{1, 0}, {2, 0}}; // both would like to
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     CHECK(!meet(all.offsets.plan, 1, 2));
     CHECK(!meet(all.offsets.plan, 1, 3));
     auto const in_order = plan_memory(ops.program(), ops.options());
@@ -520,11 +520,11 @@ TEST_CASE("onnxruntime 28359: outputs do not lie on what was fed in")
     op_names ops("x->a; a->y");
     plan_options options = ops.options();
     options.role = std::vector{value_role::input, value_role::intermediate, value_role::output};
-    planned_ways const all = plan_in_every_way(ops.program(), options);
+    plan_methods const all = plan_by_all_methods(ops.program(), options);
     CHECK(all.offsets.plan.offset_of(0) != no_offset);
     options.role =
         std::vector{value_role::input | value_role::output, value_role::intermediate, value_role::output};
-    planned_ways const kept = plan_in_every_way(ops.program(), options);
+    plan_methods const kept = plan_by_all_methods(ops.program(), options);
     CHECK(!meet(kept.offsets.plan, 0, 2));
     CHECK(!meet(kept.offsets.plan, 0, 1));
 }
@@ -545,14 +545,14 @@ TEST_CASE("openxla 49176: an operand that the operation reads in another way is 
         }
         if (s == 0) sink.def(1);
     });
-    planned_ways const all = plan_in_every_way(
+    plan_methods const all = plan_by_all_methods(
         p, {.bytes = 8, .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});
     CHECK(!meet(all.offsets.plan, 0, 2));
 }
 
 TEST_CASE("ggml 1501: what the way back still needs is not written over on the way there")
 {
-    planned_ways const all = plan_in_every_way(
+    plan_methods const all = plan_by_all_methods(
         op_names("h->a; a->b; b->c; c->gc; gc,b->gb; gb,a->ga; gc,c->wc; gb,b->wb; ga,a->wa"));
     value_id const a = 1, b = 2, c = 3;
     for (auto [x, y] : {std::pair{a, b}, {a, c}, {b, c}}) CHECK(!meet(all.offsets.plan, x, y));
@@ -561,7 +561,7 @@ TEST_CASE("ggml 1501: what the way back still needs is not written over on the w
 TEST_CASE("llama.cpp 28448: a plan of before is refused when sizes or identities have changed")
 {
     op_names const ops("h->a; a->b; b->c; a,c->d");
-    planned_ways const all = plan_in_every_way(ops);
+    plan_methods const all = plan_by_all_methods(ops);
     plan_options grown = all.options;
     grown.bytes = [](value_id v) { return v == 3 ? 64u : 8u; };
     CHECK(check_concurrent_plan(all.program, all.offsets.plan, grown));
@@ -575,16 +575,16 @@ TEST_CASE("llama.cpp 28448: a plan of before is refused when sizes or identities
 TEST_CASE("ggml 999: what several graphs share belongs to none of them, and has no slot in any")
 {
     op_names const one("z->a; a->b; b->c"), two("k,z->a; a->b");
-    CHECK(plan_in_every_way(one).offsets.plan.offset_of(0) == no_offset);
-    CHECK(plan_in_every_way(two).offsets.plan.offset_of(1) == no_offset);
+    CHECK(plan_by_all_methods(one).offsets.plan.offset_of(0) == no_offset);
+    CHECK(plan_by_all_methods(two).offsets.plan.offset_of(1) == no_offset);
 }
 
 TEST_CASE("openvino 34442: what an operation reads and what it writes do not share")
 {
-    dice roll{std::mt19937(21)};
+    random_source pick{std::mt19937(21)};
     for (int round = 0; round != 50; ++round) {
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 15, .early = 0});
-        planned_ways const all = plan_in_every_way(tasks.program(), tasks.options());
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 15, .early = 0});
+        plan_methods const all = plan_by_all_methods(tasks.program(), tasks.options());
         for (auto const& task : tasks.tasks)
             for (auto in : task.uses)
                 for (auto out : task.defs) REQUIRE(!meet(all.offsets.plan, in, out));

@@ -67,8 +67,8 @@ TEST_CASE("small problems with everything are placed as everywhere else")
 {
     digest problems, placements;
     for (unsigned seed = 0; seed != 300; ++seed) {
-        dice roll{std::mt19937{seed}};
-        auto const problem = draw_placement(roll, draw_placement_shape(roll));
+        random_source pick{std::mt19937{seed}};
+        auto const problem = draw_placement(pick, draw_placement_shape(pick));
         problems.add(problem);
         placements.add(pack(problem));
     }

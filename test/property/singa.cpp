@@ -5,7 +5,7 @@
 
 #include "../../bench/address_space.hpp"
 #include "../dead_bytes.hpp"
-#include "../lender.hpp"
+#include "../checked_resource.hpp"
 #include "../operations.hpp"
 
 #include <sublet/execution/cpu.hpp>
@@ -106,7 +106,7 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
     auto const d = net.output<std::uint64_t>(8), e = net.output<std::uint64_t>(8);
     std::span<std::uint64_t const> old_b; // kept from an earlier step, around the call
     std::span<std::uint64_t> old_e;
-    enum { nothing, by_call, reads_around, writes_around } wrong = nothing;
+    enum { nothing, by_call, bypasses_read, bypasses_write } wrong = nothing;
     auto copy = [](auto from, auto to) { std::copy(from.begin(), from.end(), to.begin()); };
     net.record({a}, {b, e}, [=, &old_b, &old_e](auto const& call) {
         copy(call.read(a), call.write(b)), copy(call.read(a), call.write(e));
@@ -117,8 +117,8 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
     net.record({c}, {d}, [=, &wrong, &old_b, &old_e, &was_dead](auto const& call) {
         copy(call.read(c), call.write(d));
         if (wrong == by_call) (void)call.read(b);
-        if (wrong == reads_around) was_dead = is_dead(reinterpret_cast<std::byte const*>(old_b.data()));
-        if (wrong == writes_around) old_e[7] ^= 1;
+        if (wrong == bypasses_read) was_dead = is_dead(reinterpret_cast<std::byte const*>(old_b.data()));
+        if (wrong == bypasses_write) old_e[7] ^= 1;
     });
     // If d may not lie there, b's bytes are nobody's when the last step runs.
     plan_options options = net.options();
@@ -137,9 +137,9 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
     CHECK(complaint([&] { run(by_call); }) ==
           "sublet: at step 2, a kernel threw: sublet: a recorded function reads what it has not declared to "
           "read");
-    CHECK(run(reads_around) == expected);
+    CHECK(run(bypasses_read) == expected);
     CHECK(was_dead);
-    CHECK(complaint([&] { run(writes_around); }) == "sublet: value 4, made by step 0, is not what it was "
+    CHECK(complaint([&] { run(bypasses_write); }) == "sublet: value 4, made by step 0, is not what it was "
                                                     "when the run ends: nothing is planned over it, so a "
                                                     "kernel wrote beyond its results");
     CHECK(run(nothing) == expected);
@@ -177,10 +177,10 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
     auto const why = check_plan(program, unaware, held);
     REQUIRE(why.has_value());
     CHECK(why->value == a);
-    executor spoilt(program, held, arena{unaware}, synthetic_kernel{},
+    executor corrupted(program, held, arena{unaware}, synthetic_kernel{},
                     {.check = executor_options::checks::digest, .prove = false});
-    fill_noise(spoilt.input(x), 1);
-    CHECK_THROWS_AS(spoilt.run(), clobbered_value);
+    fill_noise(corrupted.input(x), 1);
+    CHECK_THROWS_AS(corrupted.run(), clobbered_value);
 }
 
 TEST_CASE("singa-CopyData: no value has an address before its step runs, and a copy takes what is there then")
@@ -194,10 +194,10 @@ TEST_CASE("singa-CopyData: no value has an address before its step runs, and a c
     net.record({image}, {y}, [=](auto const& call) {
         for (std::size_t i = 0; i != 4; ++i) call.write(y)[i] = 2 * call.read(image)[i];
     });
-    lender source;
+    checked_resource source;
     {
         executor run(net, net.options(), recycle{}, net.kernel(), {.upstream = &source});
-        CHECK(source.asked.empty());
+        CHECK(source.requests.empty());
         for (float now : {3.f, 5.f}) {
             host.assign(4, now);
             run.run();
@@ -205,7 +205,7 @@ TEST_CASE("singa-CopyData: no value has an address before its step runs, and a c
             CHECK(source.live() == 16); // the output; the image's block is gone, and so is its address
         }
     }
-    CHECK(source.lent.empty());
+    CHECK(source.live_blocks.empty());
 }
 
 TEST_CASE("singa-int: values and plans of more than 4 GiB lie where they should, in every mode")
@@ -250,7 +250,7 @@ TEST_CASE("singa-abort: whatever fails is thrown, and the executor runs again as
     std::optional<std::uint64_t> expected;
     std::size_t threw = 0, ran_dry = 0;
     auto check = [&](auto const& mode) {
-        lender source;
+        checked_resource source;
         step_id broken = no_step;
         {
             executor run(program, options, mode,
@@ -277,17 +277,17 @@ TEST_CASE("singa-abort: whatever fails is thrown, and the executor runs again as
             }
             broken = no_step;
             for (std::size_t more = 0; more != 5; ++more) {
-                source.gives = source.asked.size() + more;
+                source.max_allocations = source.requests.size() + more;
                 try {
                     attempt();
                 } catch (allocation_error const& e) {
                     ran_dry += e.bytes() == 64;
                 }
-                source.gives = ~std::size_t{0};
+                source.max_allocations = ~std::size_t{0};
                 CHECK(attempt() == *expected);
             }
         }
-        CHECK(source.lent.empty());
+        CHECK(source.live_blocks.empty());
     };
     check(no_plan{});
     check(recycle{});
@@ -302,7 +302,7 @@ TEST_CASE("S3, S4: bytes come with the step that first writes them, and go with 
     auto const a = net.intermediate<std::byte>(100), b = net.intermediate<std::byte>(200),
                c = net.intermediate<std::byte>(400), unread = net.intermediate<std::byte>(800),
                d = net.output<std::byte>(1600);
-    lender source;
+    checked_resource source;
     std::vector<std::size_t> seen;
     auto const look = [&](auto const&) { seen.push_back(source.live()); };
     net.record({}, {a}, look);

@@ -4,7 +4,7 @@
 // unless there is no device any more.
 #include <sublet/execution/streams.hpp>
 
-#include "../lender.hpp"
+#include "../checked_resource.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/execution/cpu.hpp>
@@ -29,7 +29,7 @@ namespace {
 using bytes = std::vector<std::byte>;
 
 /// A synthetic kernel that throws at one step.
-struct fragile_kernel {
+struct throwing_kernel {
     step_id const* breaks;
     template <class Call>
     void operator()(Call const& call) const
@@ -38,7 +38,7 @@ struct fragile_kernel {
         synthetic_kernel{}(call);
     }
 };
-using executor = stream_executor<simulated_device, fragile_kernel>;
+using executor = stream_executor<simulated_device, throwing_kernel>;
 
 /// A program of one-step tasks, all storage of which is planned.
 struct subject {
@@ -51,7 +51,7 @@ struct subject {
 
     explicit subject(unsigned seed)
     {
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_tasks p = draw_tasks(pick, {.tasks = 10, .back = 4, .early = 0, .in_place = 20});
         for (value_id v = 0; v != p.values(); ++v) {
             if (p.bytes[v] == 0) p.bytes[v] = 8;
@@ -98,7 +98,7 @@ struct subject {
     }
 };
 
-simulated_options adversary(unsigned seed, lender& source)
+simulated_options adversary(unsigned seed, checked_resource& source)
 {
     simulated_options::order_kind const orders[] = {simulated_options::order_kind::latest_first,
                                                     simulated_options::order_kind::random,
@@ -134,13 +134,13 @@ TEST_CASE("a device that refuses any call, or is lost at it, leaves no leak, and
             for (std::uint64_t call = 0, is_over = 0; is_over == 0; ++call) {
                 CAPTURE(is_loss);
                 CAPTURE(call);
-                lender source;
+                checked_resource source;
                 {
                     simulated_device device(adversary(seed, source));
                     if (is_loss) device.lose_after(call);
                     else device.fail_after(call);
                     try {
-                        executor run(device, s.program, s.options, mode, fragile_kernel{&breaks},
+                        executor run(device, s.program, s.options, mode, throwing_kernel{&breaks},
                                      {.streams = 3});
                         bool has_failed = false;
                         try {
@@ -168,7 +168,7 @@ TEST_CASE("a device that refuses any call, or is lost at it, leaves no leak, and
                         CHECK(device.live_events() == 0);
                     }
                 }
-                CHECK(source.lent.empty());
+                CHECK(source.live_blocks.empty());
             }
     });
     CHECK(refused > 200);
@@ -184,12 +184,12 @@ TEST_CASE(
         step_id const breaks = no_step;
         for (std::size_t blocks = 0, is_over = 0; is_over == 0; ++blocks) {
             CAPTURE(blocks);
-            lender source;
+            checked_resource source;
             {
                 simulated_device device(adversary(seed, source));
-                source.gives = blocks;
+                source.max_allocations = blocks;
                 try {
-                    executor run(device, s.program, s.options, mode, fragile_kernel{&breaks}, {.streams = 3});
+                    executor run(device, s.program, s.options, mode, throwing_kernel{&breaks}, {.streams = 3});
                     try {
                         auto const left = s.run_on(run);
                         CHECK(left == expected);
@@ -198,13 +198,13 @@ TEST_CASE(
                         ++refused;
                         CHECK(error.bytes() >= source.refused_bytes);
                     }
-                    source.gives = ~std::size_t{0};
+                    source.max_allocations = ~std::size_t{0};
                     CHECK(s.run_on(run) == expected);
                 } catch (allocation_error const&) { // not even the arena
                 }
                 CHECK(device.memory().used == 0);
             }
-            CHECK(source.lent.empty());
+            CHECK(source.live_blocks.empty());
         }
     });
     CHECK(refused > 10);
@@ -215,10 +215,10 @@ TEST_CASE("a kernel that throws at any step, later and in any order, ends the ru
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
         auto const expected = s.expected();
         step_id breaks = no_step;
-        lender source;
+        checked_resource source;
         {
             simulated_device device(adversary(seed, source));
-            executor run(device, s.program, s.options, mode, fragile_kernel{&breaks}, {.streams = 3});
+            executor run(device, s.program, s.options, mode, throwing_kernel{&breaks}, {.streams = 3});
             for (step_id step = 0; step != s.steps; ++step) {
                 CAPTURE(step);
                 breaks = step;
@@ -232,7 +232,7 @@ TEST_CASE("a kernel that throws at any step, later and in any order, ends the ru
                 CHECK(s.run_on(run) == expected);
             }
         }
-        CHECK(source.lent.empty());
+        CHECK(source.live_blocks.empty());
     });
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("what an executor asks of a device has no race, in any mode, watched o
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
         for (executor_options::checks level : {executor_options::checks::off, executor_options::checks::paint,
                                                executor_options::checks::digest}) {
-            lender source;
+            checked_resource source;
             simulated_device inner(adversary(seed, source));
             recording_device device(inner);
             {

@@ -6,7 +6,7 @@
 #include <sublet/testing/recording_device.hpp>
 #include <sublet/testing/simulated_device.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../printed.hpp"
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
@@ -67,10 +67,10 @@ struct subject {
 };
 
 /// Everything at once, in one order: plans for it, recycling, or all apart.
-subject draw_sequential(dice& pick)
+subject draw_sequential(random_source& pick)
 {
     random_program p = draw_program(pick, 14);
-    p.is_loose = true;
+    p.drops_free_edges = true;
     subject s{.program = p.program(), .options = p.options(), .is_scratch = p.is_scratch};
     std::uint32_t const mode = pick.below(3);
     s.is_arena = mode == 0;
@@ -80,7 +80,7 @@ subject draw_sequential(dice& pick)
     s.make_order();
     s.make_schedule(pick.below(3) == 0);
     s.cells = cells_touched(p, s.plan_or_none(), s.order.tape.step_at);
-    s.demanded = demanded_pairs(p, s.order.tape.step_at);
+    s.demanded = required_pairs(p, s.order.tape.step_at);
     return s;
 }
 
@@ -109,7 +109,7 @@ void read_cells(subject& s, random_tasks const& p)
 }
 
 /// A plan for any schedule that keeps its hand-offs.
-std::pair<subject, random_tasks> draw_concurrent(dice& pick)
+std::pair<subject, random_tasks> draw_concurrent(random_source& pick)
 {
     random_tasks p = draw_tasks(pick, {.tasks = 6 + pick.below(14), .back = 6, .edges = 10, .in_place = 20});
     subject s{.program = p.program(), .options = p.options()};
@@ -266,7 +266,7 @@ bool is_shown(subject const& s, schedule_trace const& expected, std::vector<simu
 
 /// One of the commands that are such, or none.
 template <class Is>
-std::optional<std::size_t> any_command(dice& pick, stream_schedule const& schedule, Is is)
+std::optional<std::size_t> any_command(random_source& pick, stream_schedule const& schedule, Is is)
 {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i != schedule.commands.size(); ++i)
@@ -276,7 +276,7 @@ std::optional<std::size_t> any_command(dice& pick, stream_schedule const& schedu
 }
 std::ptrdiff_t distance(std::size_t at) { return static_cast<std::ptrdiff_t>(at); }
 
-bool drop_wait(subject& s, dice& pick)
+bool drop_wait(subject& s, random_source& pick)
 {
     auto const is_wait = [](stream_schedule::command const& c) {
         return c.what == stream_schedule::action::wait;
@@ -286,7 +286,7 @@ bool drop_wait(subject& s, dice& pick)
     return at.has_value();
 }
 /// It waits for an event that was recorded earlier than its own.
-bool misdirect_wait(subject& s, dice& pick)
+bool misdirect_wait(subject& s, random_source& pick)
 {
     auto const is_late = [](stream_schedule::command const& c) {
         return c.what == stream_schedule::action::wait && c.which != 0;
@@ -296,7 +296,7 @@ bool misdirect_wait(subject& s, dice& pick)
     return at.has_value();
 }
 /// One that was found where bytes change hands, before streams are assigned.
-bool drop_derived_handoff(subject& s, dice& pick)
+bool drop_derived_handoff(subject& s, random_source& pick)
 {
     auto& waits = s.order.waits;
     std::vector<std::size_t> found;
@@ -314,7 +314,7 @@ bool drop_derived_handoff(subject& s, dice& pick)
     return true;
 }
 /// One of the plan's own.
-bool drop_planned_handoff(subject& s, random_tasks const& p, dice& pick)
+bool drop_planned_handoff(subject& s, random_tasks const& p, random_source& pick)
 {
     if (s.plan.handoffs.empty()) return false;
     std::uint32_t const at = pick.below(static_cast<std::uint32_t>(s.plan.handoffs.size()));
@@ -325,7 +325,7 @@ bool drop_planned_handoff(subject& s, random_tasks const& p, dice& pick)
     return true;
 }
 /// A release comes before the last use, or on a stream that knows less.
-bool drop_reference(subject& s, dice& pick)
+bool drop_reference(subject& s, random_source& pick)
 {
     auto const is_release = [](stream_schedule::command const& c) {
         return c.what == stream_schedule::action::release;
@@ -354,12 +354,12 @@ struct tally {
 };
 
 template <class Draw, class Mutate>
-tally hunt(std::size_t count, unsigned first_seed, Draw draw, Mutate mutate)
+tally run_mutants(std::size_t count, unsigned first_seed, Draw draw, Mutate mutate)
 {
     tally result;
     for (unsigned seed = first_seed; result.wrong != count && seed != first_seed + 100 * count; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         auto drawn = draw(pick);
         subject& s = [&]() -> subject& {
             if constexpr (requires { drawn.first; }) return drawn.first;
@@ -400,7 +400,7 @@ TEST_CASE(
     std::size_t waits = 0, several = 0, sound = 0;
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         subject const s = pick.below(4) == 0 ? draw_concurrent(pick).first : draw_sequential(pick);
         auto const fault = s.fault();
         CHECK(printed(fault) == "");
@@ -425,27 +425,27 @@ TEST_CASE(
 TEST_CASE("the check finds every wait, hand-off and reference that is missing or misdirected")
 {
     std::size_t const count = std::max(rounds(40), 40u); // fewer say nothing of how many are shown
-    auto const sequential = [](dice& pick) { return draw_sequential(pick); };
-    auto const of_arena = [](dice& pick) {
+    auto const sequential = [](random_source& pick) { return draw_sequential(pick); };
+    auto const of_arena = [](random_source& pick) {
         for (;;)
             if (subject s = draw_sequential(pick); s.is_arena) return s;
     };
-    auto const recycling = [](dice& pick) {
+    auto const recycling = [](random_source& pick) {
         for (;;)
             if (subject s = draw_sequential(pick); s.recycles) return s;
     };
-    tally const dropped = hunt(2 * count, 1000, sequential, drop_wait);
+    tally const dropped = run_mutants(2 * count, 1000, sequential, drop_wait);
     tell("a wait dropped", dropped);
     CHECK(dropped.harmless == 0);
-    tally const misdirected = hunt(count, 2000, sequential, misdirect_wait);
+    tally const misdirected = run_mutants(count, 2000, sequential, misdirect_wait);
     tell("a wait misdirected", misdirected);
-    tally const derived = hunt(count, 3000, of_arena, drop_derived_handoff);
+    tally const derived = run_mutants(count, 3000, of_arena, drop_derived_handoff);
     tell("a derived hand-off dropped", derived);
-    tally const planned = hunt(count, 4000, draw_concurrent, [](auto& drawn, dice& pick) {
+    tally const planned = run_mutants(count, 4000, draw_concurrent, [](auto& drawn, random_source& pick) {
         return drop_planned_handoff(drawn.first, drawn.second, pick);
     });
     tell("a hand-off of the plan dropped", planned);
-    tally const reference = hunt(count, 5000, recycling, drop_reference);
+    tally const reference = run_mutants(count, 5000, recycling, drop_reference);
     tell("a reference dropped", reference);
     std::size_t wrong = 0, found = 0, shown = 0, shown_late = 0;
     for (tally const& t : {dropped, misdirected, derived, planned, reference}) {

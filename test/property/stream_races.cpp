@@ -62,9 +62,9 @@ void check_all_orders(subject const& s, Mode const& mode)
 {
     cpu_executor<synthetic_kernel> in_order(s.program, s.options, no_plan{}, {});
     std::uint64_t const expected = results(s, in_order);
-    std::vector<stream_options> ways{s.streams};
-    for (std::size_t count : {1u, 2u, 3u, 4u}) ways.push_back({.streams = count});
-    for (stream_options const& streams : ways) {
+    std::vector<stream_options> stream_cases{s.streams};
+    for (std::size_t count : {1u, 2u, 3u, 4u}) stream_cases.push_back({.streams = count});
+    for (stream_options const& streams : stream_cases) {
         CAPTURE(streams.streams);
         for (simulated_options::order_kind order :
              {simulated_options::order_kind::eager, simulated_options::order_kind::in_turn,

@@ -4,7 +4,7 @@
 // closely they are watched.
 #include <sublet/execution/streams.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
 
@@ -39,7 +39,7 @@ struct subject {
         std::byte bytes[64] = {};
     };
     struct outcome { // of two runs
-        std::vector<std::uint64_t> left;
+        std::vector<std::uint64_t> final_digests;
         friend bool operator==(outcome const&, outcome const&) = default;
     };
 
@@ -60,8 +60,8 @@ struct subject {
             run.run();
             for (value_id v = 0; v != program.values(); ++v)
                 if (has_role(options.role[v], value_role::output))
-                    result.left.push_back(digest(run.output(v)));
-            for (auto const& [root, its] : bound) result.left.push_back(digest(its.bytes));
+                    result.final_digests.push_back(digest(run.output(v)));
+            for (auto const& [root, its] : bound) result.final_digests.push_back(digest(its.bytes));
         }
         return result;
     }
@@ -85,7 +85,7 @@ struct subject {
     }
 
     template <class Mode>
-    void check(Mode const& mode, outcome const& expected, dice& pick) const
+    void check(Mode const& mode, outcome const& expected, random_source& pick) const
     {
         simulated_options how{.order = static_cast<simulated_options::order_kind>(pick.below(6)),
                               .seed = pick.below(1000)};
@@ -118,9 +118,9 @@ TEST_CASE("random programs leave on streams what they leave one step after the o
 {
     for (unsigned seed = 0; seed != rounds(250); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 10);
-        subject const s{pick.below(4) == 0 ? drawn.program() : drawn.loose_program(), drawn.options(),
+        subject const s{pick.below(4) == 0 ? drawn.program() : drawn.unordered_program(), drawn.options(),
                         drawn.is_scratch};
         auto const expected = s.expected();
         s.check(no_plan{}, expected, pick);
@@ -135,7 +135,7 @@ TEST_CASE("plans for any schedule, and those that hand storage over, leave the s
 {
     for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const drawn =
             draw_tasks(pick, {.tasks = 4 + pick.below(20), .views = 10, .pools = 2, .in_place = 30});
         subject const s{drawn.program(), drawn.options(), std::vector<bool>(drawn.values(), false)};

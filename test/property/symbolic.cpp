@@ -4,7 +4,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/plan_symbolic.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ byte_count most_alive(random_program const& p, memory_plan const& plan, byte_cou
 {
     std::vector<byte_count> live(p.turns().size() + 1, 0);
     std::vector<unsigned char> is_counted(live.size() * plan.buffers.size(), 0);
-    for (auto const& [root, life] : lives_of(p)) {
+    for (auto const& [root, life] : live_ranges_of(p)) {
         if (p.pool[root] != pool || bytes[root].at(batch) == 0 || !bytes[root].is_known()) continue;
         buffer_id const b = plan.buffer_of[root];
         for (step_id at = life.first; at < life.last; ++at) {
@@ -49,7 +49,7 @@ TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
     unsigned plans = 0, mixed = 0, worse = 0, in_place = 0;
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_batches const all = draw_batches(pick);
         snapshot const program = all.program();
         auto const planned = plan_symbolic(program, all.options);

@@ -3,8 +3,8 @@
 // leaves that gives each value bytes of its own. SUBLET_ROUNDS in the environment makes that many times more.
 #include <sublet/execution/threads.hpp>
 
-#include "../dice.hpp"
-#include "../surroundings.hpp"
+#include "../random_source.hpp"
+#include "../run_environment.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -27,16 +27,16 @@ namespace {
 using serial = cpu_executor<any_kernel>;
 using threaded = thread_executor<any_kernel>;
 
-std::vector<step_id> drawn_order(step_waits const& waits, dice& pick)
+std::vector<step_id> draw_valid_order(step_waits const& waits, random_source& pick)
 {
     ready_queue queue(queue_policy::random, waits.before.rows(), pick.wide());
     return order_of_one_worker(waits, queue);
 }
 
 /// Runs a subject in every mode by every queue with 1, 2 and 4 workers; returns how many runs there were.
-std::size_t run_in_all_ways(subject const& s, dice& pick)
+std::size_t run_all_modes(subject const& s, random_source& pick)
 {
-    surroundings alone(s);
+    run_environment alone(s);
     serial reference(s.program, s.options, no_plan{}, alone.traced(0), {.scratch = s.is_scratch});
     outcome const expected[] = {alone.run(reference, 1), alone.run(reference, 2)};
     std::size_t runs = 0;
@@ -44,15 +44,15 @@ std::size_t run_in_all_ways(subject const& s, dice& pick)
         CAPTURE(static_cast<int>(at_once.policy));
         CAPTURE(at_once.workers);
         CAPTURE(static_cast<int>(level));
-        surroundings around(s);
-        threaded run(s.program, s.options, mode, around.traced(pick.below(5)), at_once,
+        run_environment environment(s);
+        threaded run(s.program, s.options, mode, environment.traced(pick.below(5)), at_once,
                      {.check = level, .scratch = s.is_scratch});
         for (unsigned const number : {1u, 2u}) {
             CAPTURE(number);
-            CHECK(around.run(run, number) == expected[number - 1]);
-            CHECK(around.report().waits == run.waits().list.size());
+            CHECK(environment.run(run, number) == expected[number - 1]);
+            CHECK(environment.report().waits == run.waits().list.size());
             if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>)
-                CHECK(around.report().lower_bound <= around.report().plan_bytes);
+                CHECK(environment.report().lower_bound <= environment.report().plan_bytes);
             ++runs;
         }
         return run.waits();
@@ -65,7 +65,7 @@ std::size_t run_in_all_ways(subject const& s, dice& pick)
                                       queue_policy::random, queue_policy::given}) {
                 thread_options at_once{
                     .workers = workers, .policy = policy, .seed = pick.wide(), .handoffs = s.handoffs};
-                if (policy == queue_policy::given) at_once.order = drawn_order(waits, pick);
+                if (policy == queue_policy::given) at_once.order = draw_valid_order(waits, pick);
                 executor_options::checks const levels[] = {
                     executor_options::checks::off, executor_options::checks::plan,
                     executor_options::checks::paint, executor_options::checks::digest};
@@ -93,8 +93,8 @@ TEST_CASE("random programs leave the same on threads, whatever the plan, the que
     unsigned const seeds = rounds(25);
     for (unsigned seed = 0; seed != seeds; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
-        runs += run_in_all_ways(draw_subject(pick), pick);
+        random_source pick{std::mt19937{seed}};
+        runs += run_all_modes(draw_subject(pick), pick);
     }
     CHECK(runs > seeds * 96); // some can be planned for any schedule, too
 }
@@ -105,8 +105,8 @@ TEST_CASE("versions of random names leave the same on threads, and each has all 
     unsigned const seeds = rounds(25);
     for (unsigned seed = 0; seed != seeds; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
-        runs += run_in_all_ways(drawn_versions(pick), pick);
+        random_source pick{std::mt19937{seed}};
+        runs += run_all_modes(draw_versions(pick), pick);
     }
     CHECK(runs == seeds * 160);
 }

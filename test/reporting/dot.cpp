@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/dot.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "archetype.hpp"
 
 #include <doctest/doctest.h>
@@ -74,10 +74,10 @@ std::string body(std::string const& text)
 
 /// An edge as it is written: from a step "s3" or a given value "v3" to a step; a value, or "" for who runs
 /// next.
-struct drawn_edge {
+struct dot_edge {
     std::string from, to, value;
     bool bold = false, dotted = false, back = false;
-    friend auto operator<=>(drawn_edge const&, drawn_edge const&) = default;
+    friend auto operator<=>(dot_edge const&, dot_edge const&) = default;
 };
 
 std::string between(std::string_view text, std::string_view before, std::string_view after)
@@ -88,9 +88,9 @@ std::string between(std::string_view text, std::string_view before, std::string_
     return std::string(text.substr(0, text.find(after)));
 }
 
-std::vector<drawn_edge> edges(std::string const& text)
+std::vector<dot_edge> edges(std::string const& text)
 {
-    std::vector<drawn_edge> found;
+    std::vector<dot_edge> found;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
         auto const arrow = line.find(" -> ");
@@ -107,9 +107,9 @@ std::vector<drawn_edge> edges(std::string const& text)
 }
 
 /// The same from the words of the contract: every step looks for the def of each of its uses.
-std::vector<drawn_edge> expected_edges(snapshot const& p)
+std::vector<dot_edge> expected_edges(snapshot const& p)
 {
-    std::vector<drawn_edge> expected;
+    std::vector<dot_edge> expected;
     auto step = [](step_id s) { return std::string("s") + std::to_string(s); };
     auto defines = [&](step_id s, value_id v) {
         for (touch t : p.touches(s))
@@ -156,7 +156,7 @@ std::vector<drawn_edge> expected_edges(snapshot const& p)
     return expected;
 }
 
-snapshot draw_named_program(dice& draw)
+snapshot draw_named_program(random_source& draw)
 {
     std::uint32_t const nodes = draw.below(6), values = 1 + draw.below(6);
     bool const loops = draw.below(2) == 0;
@@ -433,14 +433,14 @@ TEST_CASE("random programs: each use is one edge from the def that it reads, and
     std::size_t given = 0, back = 0, bold = 0, dotted = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice draw{std::mt19937(seed)};
+        random_source draw{std::mt19937(seed)};
         snapshot const program = draw_named_program(draw);
         std::string const text = dot(program, [](auto v) { return v % 3; });
         auto const found = edges(text);
         CHECK(found == expected_edges(program));
         for (step_id s = 0; s != program.steps(); ++s)
             CHECK(count(text, "\ns" + std::to_string(s) + " [label=") == 1);
-        for (drawn_edge const& e : found) {
+        for (dot_edge const& e : found) {
             given += e.from[0] == 'v';
             back += e.back;
             bold += e.bold;

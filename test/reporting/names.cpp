@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/names.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -227,7 +227,7 @@ TEST_CASE("quantities of 64 bits are written in full")
 
 TEST_CASE("what is written is read back")
 {
-    dice draw{std::mt19937(4180)};
+    random_source draw{std::mt19937(4180)};
     std::string const alphabet = "ab,\"\r\n ;'\xC3\xA4"; // 11 of them
     for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);

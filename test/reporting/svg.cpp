@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/svg.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "svg_reading.hpp"
 
 #include <doctest/doctest.h>
@@ -164,7 +164,7 @@ TEST_CASE("the drawing of a buffer is its life by its addresses")
 
 TEST_CASE("the marked peak is the first position at which most bytes are alive")
 {
-    dice draw{std::mt19937(12)};
+    random_source draw{std::mt19937(12)};
     for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         std::vector<sublet::memory_plan::placed_buffer> buffers;
@@ -274,7 +274,7 @@ TEST_CASE("a plan that is not sound is drawn as it is")
 
 TEST_CASE("ticks are few, whatever the scale")
 {
-    dice draw{std::mt19937(5)};
+    random_source draw{std::mt19937(5)};
     for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);
         auto const size = std::max<std::uint64_t>(draw.wide(), 2) - 1;
@@ -304,7 +304,7 @@ namespace {
 
 sublet::memory_plan many(std::size_t n)
 {
-    dice draw{std::mt19937(7)};
+    random_source draw{std::mt19937(7)};
     std::vector<sublet::memory_plan::placed_buffer> buffers;
     for (std::size_t i = 0; i != n; ++i) {
         sublet::step_id const first = draw.below(100000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/detail/svg_canvas.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "svg_reading.hpp"
 
 #include <doctest/doctest.h>
@@ -89,7 +89,7 @@ TEST_CASE("a portion is rounded down, and whole numbers of any size have one")
     std::uint64_t const most = ~std::uint64_t{0};
     CHECK(portion(4'000'000, most, most) == 4'000'000);
     CHECK(portion(4'000'000, most / 2, most) == 1'999'999);
-    dice draw{std::mt19937(21)};
+    random_source draw{std::mt19937(21)};
     for (unsigned round = 0; round != rounds(2000); ++round) {
         CAPTURE(round);
         std::uint64_t const x = draw.wide(), y = draw.wide();
@@ -119,7 +119,7 @@ TEST_CASE("bytes go upwards from the ground of their plot to its ceiling")
 
 TEST_CASE("ticks of bytes do not touch in the lowest plot that there is")
 {
-    dice draw{std::mt19937(22)};
+    random_source draw{std::mt19937(22)};
     for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         std::ostringstream out;

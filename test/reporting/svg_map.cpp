@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/detail/svg_map.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "svg_reading.hpp"
 
 #include <doctest/doctest.h>
@@ -193,7 +193,7 @@ TEST_CASE("byte-steps beyond 64 bits are counted in larger units")
 
 TEST_CASE("the kinds are those of a table of names")
 {
-    dice draw{std::mt19937(41)};
+    random_source draw{std::mt19937(41)};
     for (unsigned round = 0; round != rounds(300); ++round) {
         CAPTURE(round);
         std::vector<sublet::memory_plan::placed_buffer> buffers;
@@ -300,7 +300,7 @@ pointers(std::vector<sublet::memory_plan::placed_buffer> const& buffers)
     return result;
 }
 
-std::vector<sublet::memory_plan::placed_buffer> random_buffers(dice& draw, std::uint32_t n,
+std::vector<sublet::memory_plan::placed_buffer> random_buffers(random_source& draw, std::uint32_t n,
                                                                std::uint32_t positions)
 {
     std::vector<sublet::memory_plan::placed_buffer> buffers;
@@ -382,7 +382,7 @@ TEST_CASE("more than 64 bits of bytes alive at once are refused, one after the o
 
 TEST_CASE("the levels are the sums at each position, and no two neighbours are equal")
 {
-    dice draw{std::mt19937(31)};
+    random_source draw{std::mt19937(31)};
     for (unsigned round = 0; round != rounds(500); ++round) {
         CAPTURE(round);
         std::uint32_t const positions = 1 + draw.below(20), n = draw.below(14);
@@ -404,7 +404,7 @@ TEST_CASE("the levels are the sums at each position, and no two neighbours are e
 
 TEST_CASE("a column shows the most of the positions that begin in it, so that no peak is lost")
 {
-    dice draw{std::mt19937(32)};
+    random_source draw{std::mt19937(32)};
     for (unsigned round = 0; round != rounds(500); ++round) {
         CAPTURE(round);
         std::uint32_t const positions = 1 + draw.below(60), n = draw.below(30);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/why_peak.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../network.hpp"
 #include "../view_sizes.hpp"
 #include "archetype.hpp"
@@ -70,7 +70,7 @@ struct drawn {
 
 /// Nodes of one to three steps; values of two pools, inputs, outputs, views, in-place pairs; an order in
 /// which the nodes may run.
-drawn draw_named_program(dice& draw)
+drawn draw_named_program(random_source& draw)
 {
     struct operation {
         std::vector<value_id> uses, early, defs;
@@ -325,21 +325,21 @@ TEST_CASE("what is no plan of this program is refused with a sentence")
 {
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = 8}).plan;
-    auto spoilt = [&](auto spoil) {
+    auto corrupted = [&](auto corrupt) {
         memory_plan copy = plan;
-        spoil(copy);
+        corrupt(copy);
         return copy;
     };
     auto refused = [&](memory_plan const& p, char const* sentence) {
         CHECK_THROWS_WITH_AS((void)why_peak(program, p), sentence, precondition_error);
     };
     refused(memory_plan{}, "sublet: the plan is of another program");
-    refused(spoilt([](auto& p) { p.buffer_of[2] = 5; }),
+    refused(corrupted([](auto& p) { p.buffer_of[2] = 5; }),
             "sublet: the plan names a buffer that it does not have");
-    refused(spoilt([](auto& p) { p.order = {0, 1}; }), "sublet: an order has to name every node once");
-    refused(spoilt([](auto& p) { p.buffers[4].life.last = 6; }),
+    refused(corrupted([](auto& p) { p.order = {0, 1}; }), "sublet: an order has to name every node once");
+    refused(corrupted([](auto& p) { p.buffers[4].life.last = 6; }),
             "sublet: a live range goes beyond the last position");
-    refused(spoilt([](auto& p) { p.buffers[0].size = no_size - 2; }),
+    refused(corrupted([](auto& p) { p.buffers[0].size = no_size - 2; }),
             "sublet: a sum of sizes exceeds 64 bits");
 }
 
@@ -381,10 +381,10 @@ TEST_CASE("ResNet-50 has its peak where the first block is summed")
 
 TEST_CASE("random programs: the peak without a buffer is that of the plan from which it is deleted")
 {
-    std::size_t rows = 0, ties = 0, given = 0, kept = 0, helpless = 0;
+    std::size_t rows = 0, ties = 0, given = 0, kept = 0, no_gain = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice draw{std::mt19937(seed)};
+        random_source draw{std::mt19937(seed)};
         drawn const d = draw_named_program(draw);
         auto const planned = plan_memory(d.program, d.options);
         REQUIRE(planned.is_sound());
@@ -432,7 +432,7 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
                 ++rows;
                 given += b.producer == no_step;
                 kept += b.last_user == no_step;
-                helpless += b.peak_without == reason.bytes;
+                no_gain += b.peak_without == reason.bytes;
             }
         }
     }
@@ -440,7 +440,7 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
     CHECK(ties > rounds(500));
     CHECK(given > rounds(500));
     CHECK(kept > rounds(500));
-    CHECK(helpless > rounds(300));
+    CHECK(no_gain > rounds(300));
 }
 
 } // namespace this_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/detail/happens_before.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../position_closure.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
@@ -88,9 +88,9 @@ TEST_CASE("all means say of steps what the definition says")
 {
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(16), .back = seed % 7, .early = 30, .shuffled = seed % 3 == 0});
+            pick, {.tasks = 1 + pick.below(16), .back = seed % 7, .early = 30, .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
         auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role, .order = order});
@@ -118,13 +118,13 @@ TEST_CASE("all means say of positions what edges say, alone and in bulk")
             for (step_id b = 0; b != n; ++b)
                 for (step_id a = 0; a < b; ++a)
                     if (order.before(a, b) != closure.before(a, b)) FAIL("pair ", a, ' ', b);
-            dice roll{std::mt19937(7)};
+            random_source pick{std::mt19937(7)};
             std::vector<step_id> positions;
             for (step_id p = 0; p != n; ++p)
-                if (roll.below(2) == 0) positions.push_back(p);
+                if (pick.below(2) == 0) positions.push_back(p);
             for (int i = 0; i != 20; ++i) {
                 std::vector<step_id> ends, expected;
-                for (std::uint32_t k = roll.below(4); k != 0; --k) ends.push_back(roll.below(n));
+                for (std::uint32_t k = pick.below(4); k != 0; --k) ends.push_back(pick.below(n));
                 for (step_id p : positions) {
                     bool is_after = true;
                     for (step_id end : ends) is_after = is_after && end < p && closure.before(end, p);
@@ -215,11 +215,11 @@ TEST_CASE("questions may come in any order")
         auto const n = static_cast<std::uint32_t>(g.positions());
         position_closure const closure(g);
         ancestor_walk walk(g.before);
-        dice roll{std::mt19937(1)};
+        random_source pick{std::mt19937(1)};
         for (int i = 0; i != 3000; ++i) {
-            step_id const b = 1 + roll.below(n - 1);
-            for (std::uint32_t again = roll.below(4); again != 0; --again) {
-                step_id const a = roll.below(b);
+            step_id const b = 1 + pick.below(n - 1);
+            for (std::uint32_t again = pick.below(4); again != 0; --again) {
+                step_id const a = pick.below(b);
                 REQUIRE(walk.before(a, b) == closure.before(a, b));
             }
         }
@@ -259,9 +259,9 @@ TEST_CASE("all pairs are as edges lead, across blocks and whatever was asked bef
             for (step_id b = 0; b != n; ++b)
                 for (step_id a = 0; a < b; ++a)
                     if (columns.before(a, b) != plain.before(a, b)) FAIL("pair ", a, ' ', b);
-            dice roll{std::mt19937(1)};
+            random_source pick{std::mt19937(1)};
             for (int i = 0; i != 50; ++i) {
-                step_id const b = 1 + roll.below(n - 1), a = roll.below(b);
+                step_id const b = 1 + pick.below(n - 1), a = pick.below(b);
                 REQUIRE(columns.before(a, b) == plain.before(a, b));
             }
             std::uint64_t pairs = 0;
@@ -281,7 +281,7 @@ TEST_CASE("the next position after several is the first that all of them come be
         auto const n = static_cast<std::uint32_t>(g.positions());
         position_closure const plain(g);
         column_closure columns(g.before);
-        dice roll{std::mt19937(1)};
+        random_source pick{std::mt19937(1)};
         for (std::size_t block = 0; block != columns.blocks(); ++block) {
             columns.load(block);
             auto const first = static_cast<step_id>(block * column_closure::width);
@@ -292,9 +292,9 @@ TEST_CASE("the next position after several is the first that all of them come be
                 REQUIRE((columns.with_row(a / 64) >> a % 64 & 1) == is_listed);
             }
             for (int i = 0; i != 300; ++i) {
-                step_id const from = first + roll.below(smaller(n, last) - first);
-                std::vector<step_id> ends(roll.below(4));
-                for (step_id& end : ends) end = i % 2 == 0 ? roll.below(smaller(n, 20u)) : roll.below(n);
+                step_id const from = first + pick.below(smaller(n, last) - first);
+                std::vector<step_id> ends(pick.below(4));
+                for (step_id& end : ends) end = i % 2 == 0 ? pick.below(smaller(n, 20u)) : pick.below(n);
                 step_id next = from;
                 auto all_before = [&](step_id at) {
                     for (step_id end : ends)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/release.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_flow.hpp"
 #include "../random_program.hpp"
 #include "../random_tasks.hpp"
@@ -153,7 +153,7 @@ TEST_CASE("in one order everything is released once, directly after its last tou
     std::size_t released = 0, at_start = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 10);
         snapshot const p = drawn.program();
         auto const classes = aliases(drawn.values(), [&](value_id v) { return drawn.alias_of[v]; });
@@ -180,14 +180,14 @@ TEST_CASE("in one order everything is released once, directly after its last tou
         auto const shifted = shifted_positions(points, order);
         for (std::size_t at = 0; at != order.size(); ++at) REQUIRE(list[shifted[at]].step == order[at]);
 
-        auto const history = history_of(drawn);
+        auto const history = access_history(drawn);
         std::vector<bool> is_freed(buffers);
         std::size_t position = 0;
         for (entry const& e : list) {
             if (!e.is_insertion) {
                 for (auto const& [root, touches] : history)
                     if (touches.count(static_cast<step_id>(position)) != 0 &&
-                        !touches.at(static_cast<step_id>(position)).is_given_up)
+                        !touches.at(static_cast<step_id>(position)).is_unused_input)
                         REQUIRE(!is_freed[classes.buffer_of[root]]);
                 ++position;
                 continue;
@@ -197,7 +197,7 @@ TEST_CASE("in one order everything is released once, directly after its last tou
                 is_freed[b] = true;
                 ++released;
                 auto const& touches = history.at(classes.root[b]);
-                bool const is_untouched = touches.rbegin()->second.is_given_up;
+                bool const is_untouched = touches.rbegin()->second.is_unused_input;
                 at_start += is_untouched;
                 REQUIRE(position == (is_untouched ? 0 : touches.rbegin()->first + 1));
             }
@@ -253,7 +253,7 @@ TEST_CASE("under every schedule the last of a few steps releases, and no fewer w
     std::size_t several = 0, searched = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_tasks const drawn = draw_tasks(
             pick, {.tasks = 1 + pick.below(25), .back = pick.below(3) * 4, .edges = 30, .views = 20});
         snapshot const p = drawn.program();
@@ -421,7 +421,7 @@ TEST_CASE("on every path a buffer is there from its first touch to the last that
     std::size_t released = 0, on_edges = 0, at_entries = 0, walked = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         random_flow f = draw_graph(pick, {.nodes = 9, .values = 6});
         f.values = 1 + pick.below(6);
         std::uint32_t const buffers = 1 + pick.below(static_cast<std::uint32_t>(f.values));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/rename.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
 #include "../random_tasks.hpp"
@@ -311,18 +311,18 @@ TEST_CASE("under new names a program reads what it read before, view by view and
     std::size_t shared = 0, split = 0, by_tokens = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_names drawn = draw_names(roll, {.nodes = 9, .names = 8, .shuffled = false});
+        random_source pick{std::mt19937(seed)};
+        random_names drawn = draw_names(pick, {.nodes = 9, .names = 8, .shuffled = false});
         for (value_id v = 0; v != drawn.values(); ++v) // one name at both ends is one storage
             if (is_given(drawn.role[v]) && has_role(drawn.role[v], kept)) drawn.same_storage[v] = true;
         names_run const expected(drawn);
         if (expected.is_ambiguous) continue;
         std::vector<byte_count> bytes;
         std::vector<pool_id> pool;
-        bool const equal = roll.below(2) == 0; // in place
+        bool const equal = pick.below(2) == 0; // in place
         for (value_id v = 0; v != drawn.values(); ++v) {
-            bytes.push_back(equal ? 8 : 8 * (1 + roll.below(2)));
-            pool.push_back(roll.below(8) == 0 ? 1 : 0);
+            bytes.push_back(equal ? 8 : 8 * (1 + pick.below(2)));
+            pool.push_back(pick.below(8) == 0 ? 1 : 0);
         }
         plan_options const by_name{.bytes = within_roots(bytes, drawn.alias_of),
                                    .role = drawn.role,
@@ -334,7 +334,7 @@ TEST_CASE("under new names a program reads what it read before, view by view and
                         {.role = drawn.role, .alias_of = drawn.alias_of, .same_storage = drawn.same_storage});
         if (made.violation) continue;
         plan_options const options = with_versions(by_name, made);
-        rename_options const how{.renames_views = roll.below(2) == 0};
+        rename_options const how{.renames_views = pick.below(2) == 0};
         for (bool tokens : {false, true}) {
             sized_slot_plan plan;
             if (tokens) {
@@ -467,8 +467,8 @@ TEST_CASE("the lines add up to what is saved")
     std::size_t in_place = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(roll, {.tasks = 20, .views = 15, .in_place = 30});
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 20, .views = 15, .in_place = 30});
         auto const plan = share_slots(tasks.program(), tasks.options());
         REQUIRE(!plan.violation);
         auto const log = log_sharing(tasks.program(), plan, tasks.options());
@@ -540,12 +540,12 @@ TEST_CASE("however the names in use were chosen, none is made again")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::string const prefix = std::string("m1").substr(0, roll.below(3));
+        random_source pick{std::mt19937(seed)};
+        std::string const prefix = std::string("m1").substr(0, pick.below(3));
         std::vector<std::string> names;
-        for (auto i = roll.below(60); i != 0; --i) {
-            std::string name = roll.below(4) == 0 ? "m" : prefix;
-            for (auto k = roll.below(3); k != 0; --k) name += std::to_string(roll.below(12));
+        for (auto i = pick.below(60); i != 0; --i) {
+            std::string name = pick.below(4) == 0 ? "m" : prefix;
+            for (auto k = pick.below(3); k != 0; --k) name += std::to_string(pick.below(12));
             names.push_back(name);
         }
         std::set<std::string> all(names.begin(), names.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/rename.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tree.hpp"
 
 #include <sublet/analysis/flatten.hpp>
@@ -147,7 +147,7 @@ sized_slot_plan color_greedily(snapshot const& p, std::vector<value_id> const& r
 }
 
 /// Any path through the program: what is read by a name is what is read by a value.
-void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<value_id> const& name, dice& roll)
+void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<value_id> const& name, random_source& pick)
 {
     std::map<value_id, std::uint64_t> by_value, by_name;
     std::uint64_t moment = 0;
@@ -169,7 +169,7 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
         }
         auto const next = p.successors(n);
         if (next.empty()) return;
-        node_id const to = next[roll.below(static_cast<std::uint32_t>(next.size()))];
+        node_id const to = next[pick.below(static_cast<std::uint32_t>(next.size()))];
         for (edge_use u : p.edge_uses(to))
             if (u.pred == n) read(u.value);
         n = to;
@@ -184,8 +184,8 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
     std::size_t renamed = 0, nested = 0, told = 0;
     for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tree const drawn = tree_drawer(roll, 1 + seed % 4).draw();
+        random_source pick{std::mt19937(seed)};
+        random_tree const drawn = tree_generator(pick, 1 + seed % 4).draw();
         program_tree const tree = drawn.tree();
         std::vector<std::vector<value_id>> alias_of;
         for (auto const& p : drawn.programs) alias_of.push_back(p.alias_of);
@@ -211,7 +211,7 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
         auto const made = values_as_versions(flat.program, options);
         auto const names = name_slots(made, color_greedily(flat.program, root, role, bytes), options);
         renamed += names.made.size();
-        for (int path = 0; path != 8; ++path) walk(flat.program, root, names.storage_of, roll);
+        for (int path = 0; path != 8; ++path) walk(flat.program, root, names.storage_of, pick);
 
         // What the user is told is what the flat program is called.
         renamed_programs after(tree);

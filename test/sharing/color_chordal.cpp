@@ -4,7 +4,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_placement.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "archetype.hpp"
 #include "flow_oracle.hpp"
 #include "flow_text.hpp"
@@ -217,7 +217,7 @@ TEST_CASE("random strict programs take as many slots as values are alive at once
     unsigned clashes = 0, plans = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         snapshot const drawn = draw_ssa(pick, {.values = 12, .is_reached = true}).program();
         std::vector<pair_in> pairs;
         auto const values = static_cast<std::uint32_t>(drawn.values());

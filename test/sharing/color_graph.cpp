@@ -2,7 +2,7 @@
 #include <sublet/sharing/color_graph.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
 #include "../interference_graphs.hpp"
@@ -142,14 +142,14 @@ TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, 12, 40);
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, 12, 40);
         bytes sizes(12, 8);
         for (auto& s : sizes)
-            if (roll.below(6) == 0) s = 0; // counts as no size
-        bool const differ = roll.below(2) == 0;
+            if (pick.below(6) == 0) s = 0; // counts as no size
+        bool const differ = pick.below(2) == 0;
         if (differ) {
-            auto const odd = roll.below(11);
+            auto const odd = pick.below(11);
             sizes[odd] = 9;
             sizes[odd + 1] = 8;
         }
@@ -231,15 +231,15 @@ TEST_CASE("neither the order of the edges nor parallel ones make a difference")
 {
     for (unsigned seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, 12, 40);
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, 12, 40);
         std::vector<ids> rows(12);
         for (value_id v = 0; v != 12; ++v)
             for (value_id w : all.neighbors(v)) rows[v].insert(rows[v].begin(), 1 + (v + w) % 2, w);
-        csr_graph const twisted = as_graph(
+        csr_graph const reordered = as_graph(
             12, [&](auto v) -> auto& { return rows[v]; });
         for (auto by : every_order) {
-            auto const a = color_graph(all.graph(), {.by = by}), b = color_graph(twisted, {.by = by});
+            auto const a = color_graph(all.graph(), {.by = by}), b = color_graph(reordered, {.by = by});
             CHECK(a.plan == b.plan);
             CHECK(a.clique == b.clique);
         }
@@ -262,12 +262,12 @@ TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is 
     unsigned proven = 0, optimal = 0, proven_bytes = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(10), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(10), pick.below(101));
         bytes sizes(all.size());
-        for (auto& s : sizes) s = roll.below(6);
-        if (roll.below(3) == 0) sizes.assign(all.size(), 1);
-        fewest const best(all, sizes);
+        for (auto& s : sizes) s = pick.below(6);
+        if (pick.below(3) == 0) sizes.assign(all.size(), 1);
+        optimal_slots const best(all, sizes);
         for (auto by : every_order) {
             auto const colored = color_graph(all.graph(), {.by = by, .bytes = sizes});
             CHECK(all.allows(colored.plan.slot_of));
@@ -306,10 +306,10 @@ TEST_CASE(
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const chordal = chordal_interferences(roll, roll.below(40));
+        random_source pick{std::mt19937{seed}};
+        auto const chordal = chordal_interferences(pick, pick.below(40));
         CHECK(color_graph(chordal.graph(), {.by = coloring_options::heuristic::smallest_last}).is_optimal());
-        auto const all = any_interferences(roll, roll.below(40), roll.below(101));
+        auto const all = any_interferences(pick, pick.below(40), pick.below(101));
         CHECK(color_graph(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots <=
               smallest_last(all.graph()).degeneracy + 1);
     }
@@ -319,13 +319,13 @@ TEST_CASE("intervals have as many slots as their sweep, and by_size is within it
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::vector<live_range> lives(1 + roll.below(30));
+        random_source pick{std::mt19937{seed}};
+        std::vector<live_range> lives(1 + pick.below(30));
         bytes sizes;
         for (auto& life : lives) {
-            life.first = roll.below(30);
-            life.last = life.first + 1 + roll.below(8);
-            sizes.push_back(1 + roll.below(1000));
+            life.first = pick.below(30);
+            life.last = life.first + 1 + pick.below(8);
+            sizes.push_back(1 + pick.below(1000));
         }
         interferences all(lives.size());
         for (std::size_t v = 0; v != lives.size(); ++v)
@@ -379,14 +379,14 @@ TEST_CASE("in a given order every value has the slot that Boost gives it")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, 1 + roll.below(30), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, 1 + pick.below(30), pick.below(101));
         boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> boosts(all.size());
         for (std::size_t v = 0; v != all.size(); ++v)
             for (value_id w : all.neighbors(v))
                 if (v < w) add_edge(v, w, boosts);
         ids order;
-        for (value_id v = 0; v != all.size(); ++v) order.insert(order.begin() + roll.below(v + 1), v);
+        for (value_id v = 0; v != all.size(); ++v) order.insert(order.begin() + pick.below(v + 1), v);
         std::vector<std::size_t> const boost_order(order.begin(), order.end());
         slots theirs(all.size());
         auto const used = boost::sequential_vertex_coloring(
@@ -402,11 +402,11 @@ TEST_CASE("fixed values stay where they are, and the others find room round them
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(20), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(20), pick.below(101));
         slots fixed(all.size(), no_slot);
         for (auto& s : fixed)
-            if (roll.below(4) == 0) s = roll.below(12);
+            if (pick.below(4) == 0) s = pick.below(12);
         for (auto by : every_order) {
             auto const colored = color_graph(all.graph(), {.by = by, .fixed = fixed});
             CHECK(colored.clash.has_value() != all.allows(fixed));
@@ -525,7 +525,7 @@ TEST_CASE("there is a violation iff the definition says so, and what it names is
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 8, .values = 6, .steps = 3});
         for (std::uint32_t k = pick.below(3); k != 0; --k) { // spoil it a little
             auto& node = f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))];

@@ -6,7 +6,7 @@
 #include <sublet/sharing/color_graph.hpp>
 
 #include "archetype.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "interference_graphs.hpp"
 #include "sized_interferences.hpp"
 
@@ -114,7 +114,7 @@ TEST_CASE("to open a slot early may save one")
     all.add(2, 4);
     all.add(3, 4);
     bytes const sizes{9, 9, 8, 8, 8};
-    fewest const best(all, sizes);
+    optimal_slots const best(all, sizes);
     auto const found = assign_exact(all.graph(), {.bytes = sizes});
     CHECK(found.total_bytes == best.bytes);
     CHECK(found.is_optimal());
@@ -136,12 +136,12 @@ TEST_CASE("any graph of eight values has the fewest bytes of all that can be tri
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(9), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(9), pick.below(101));
         bytes sizes(all.size());
-        auto const kinds = 1 + roll.below(8);
-        for (auto& s : sizes) s = roll.below(10) == 0 ? 0 : 1 + roll.below(kinds);
-        fewest const best(all, sizes);
+        auto const kinds = 1 + pick.below(8);
+        for (auto& s : sizes) s = pick.below(10) == 0 ? 0 : 1 + pick.below(kinds);
+        optimal_slots const best(all, sizes);
         auto const found = assign_exact(all.graph(), {.bytes = sizes});
         check(found, all, sizes);
         CHECK(found.total_bytes == best.bytes);
@@ -154,16 +154,16 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can b
     unsigned clashes = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(8), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(8), pick.below(101));
         bytes sizes(all.size());
         pools pool(all.size());
         slots fixed(all.size());
-        auto const some_pools = 1 + roll.below(2), some_fixed = roll.below(3);
+        auto const some_pools = 1 + pick.below(2), some_fixed = pick.below(3);
         for (value_id v = 0; v != all.size(); ++v) {
-            sizes[v] = roll.below(6);
-            pool[v] = roll.below(some_pools);
-            fixed[v] = roll.below(3) < some_fixed ? roll.below(4) : no_slot;
+            sizes[v] = pick.below(6);
+            pool[v] = pick.below(some_pools);
+            fixed[v] = pick.below(3) < some_fixed ? pick.below(4) : no_slot;
         }
         auto const found = assign_exact(all.graph(), {.bytes = sizes, .pool = pool, .fixed = fixed});
 
@@ -205,7 +205,7 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can b
                 merged[leader[v]] = std::max(merged[leader[v]], sizes[v]);
                 merged[v] = 0;
             }
-        CHECK(found.total_bytes == fewest(apart, merged).bytes);
+        CHECK(found.total_bytes == optimal_slots(apart, merged).bytes);
         CHECK(found.is_optimal());
     }
     CHECK(clashes > rounds(100));
@@ -234,10 +234,10 @@ TEST_CASE("what all pools show together is one proof")
 
 TEST_CASE("a callable is asked once a pair, and it, a graph and its archetype have the same answer")
 {
-    dice roll{std::mt19937{3}};
-    auto const all = any_interferences(roll, 20, 40);
+    random_source pick{std::mt19937{3}};
+    auto const all = any_interferences(pick, 20, 40);
     bytes sizes;
-    for (int v = 0; v != 20; ++v) sizes.push_back(1 + roll.below(50));
+    for (int v = 0; v != 20; ++v) sizes.push_back(1 + pick.below(50));
     auto const of_graph = assign_exact(all.graph(), {.bytes = sizes});
     std::vector<std::vector<int>> asked(20, std::vector<int>(20));
     auto const of_callable =
@@ -288,7 +288,7 @@ TEST_CASE("fifty graphs of 55 values, of ranges and of orders, are solved most w
     std::vector<std::uint64_t> nodes;
     for (unsigned seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
-        auto const drawn = drawn_interferences(seed, 55);
+        auto const drawn = draw_interferences(seed, 55);
         auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes});
         check(found, drawn.all, drawn.bytes);
         CHECK(found.is_optimal());
@@ -305,7 +305,7 @@ TEST_CASE("when nodes run out, the best plan is there, and a bound that holds")
 {
     for (unsigned seed = 0; seed != 16; ++seed) {
         CAPTURE(seed);
-        auto const drawn = drawn_interferences(seed, 30);
+        auto const drawn = draw_interferences(seed, 30);
         byte_count const best = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes}).total_bytes;
         byte_count before = no_size, bound = 0;
         for (std::uint64_t nodes : {0u, 1u, 10u, 100u, 1000u, 10'000u}) {
@@ -324,13 +324,13 @@ TEST_CASE("when nodes run out, the best plan is there, and a bound that holds")
 
 TEST_CASE("a bound that was shown with fewer nodes does not fall when questions are put off later")
 {
-    struct drawn_as {
+    struct graph_case {
         unsigned number;
         std::size_t values;
     };
-    for (drawn_as const as : {drawn_as{40, 40}, drawn_as{20, 60}, drawn_as{7, 80}}) {
+    for (graph_case const as : {graph_case{40, 40}, graph_case{20, 60}, graph_case{7, 80}}) {
         CAPTURE(as.number);
-        auto const drawn = drawn_interferences(as.number, as.values);
+        auto const drawn = draw_interferences(as.number, as.values);
         byte_count bound = 0;
         for (std::uint64_t nodes = 16'384; nodes < 60'000; nodes += nodes / 4) {
             auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = nodes});
@@ -345,7 +345,7 @@ TEST_CASE("of hundreds of values the best found is a plan, not above the first, 
     unsigned better = 0;
     for (unsigned seed = 0; seed != 16; ++seed) {
         CAPTURE(seed);
-        auto const drawn = drawn_interferences(seed, 200);
+        auto const drawn = draw_interferences(seed, 200);
         auto const first = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = 0});
         auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes, .nodes = 100'000});
         check(first, drawn.all, drawn.bytes);
@@ -355,7 +355,7 @@ TEST_CASE("of hundreds of values the best found is a plan, not above the first, 
         better += found.total_bytes < first.total_bytes;
     }
     CHECK(better > 8);
-    auto const many = drawn_interferences(0, 1000);
+    auto const many = draw_interferences(0, 1000);
     auto const found = assign_exact(many.all.graph(), {.bytes = many.bytes, .nodes = 100'000});
     check(found, many.all, many.bytes);
     CHECK(found.is_optimal());

@@ -2,7 +2,7 @@
 #include <sublet/sharing/color_intervals.hpp>
 
 #include "../archetype.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -281,7 +281,7 @@ TEST_CASE("tenants of a slot never meet, and for every batch one of them is as l
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         auto buffers = draw_growing_buffers(pick, 14, 9);
         for (symbolic_plan::buffer& b : buffers) b.pool = pick.below(4) == 0;
         byte_count const most = 1 + pick.below(12);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/coloring.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../interference_graphs.hpp"
 
 #include <doctest/doctest.h>
@@ -60,7 +60,7 @@ TEST_CASE("several cliques show more bytes than each of them")
     auto const bound = find_cliques(all.graph(), {40, 8, 8, 16, 16});
     CHECK(bound.clique == ids{0, 1, 2});
     CHECK(bound.bytes == 40 + 16 + 8);
-    CHECK(fewest(all, {40, 8, 8, 16, 16}).bytes == 40 + 16 + 8);
+    CHECK(optimal_slots(all, {40, 8, 8, 16, 16}).bytes == 40 + 16 + 8);
 }
 
 TEST_CASE("nothing shows nothing, one shows itself, and 0 bytes need no slot")
@@ -84,14 +84,14 @@ TEST_CASE("what is found is a clique, and no plan has fewer slots or bytes than 
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, 1 + roll.below(8), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, 1 + pick.below(8), pick.below(101));
         bytes sizes(all.size());
-        for (auto& s : sizes) s = 1 + roll.below(9);
+        for (auto& s : sizes) s = 1 + pick.below(9);
         auto const bound = find_cliques(all.graph(), sizes);
         CHECK(std::is_sorted(bound.clique.begin(), bound.clique.end()));
         CHECK(all.is_clique(bound.clique));
-        fewest const best(all, sizes);
+        optimal_slots const best(all, sizes);
         CHECK(bound.clique.size() <= best.slots);
         CHECK(bound.bytes <= best.bytes);
         CHECK(bound.bytes <= all_cliques(all, sizes).shown);
@@ -105,10 +105,10 @@ TEST_CASE("in a chordal graph no clique is larger, and all cliques together show
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = chordal_interferences(roll, 1 + roll.below(11));
+        random_source pick{std::mt19937{seed}};
+        auto const all = chordal_interferences(pick, 1 + pick.below(11));
         bytes sizes(all.size());
-        for (auto& s : sizes) s = 1 + roll.below(9);
+        for (auto& s : sizes) s = 1 + pick.below(9);
         auto const bound = find_cliques(all.graph(), sizes);
         all_cliques const truth(all, sizes);
         CHECK(bound.clique.size() == truth.largest);
@@ -175,9 +175,9 @@ TEST_CASE("in both orders each comes when its turn is, and no order has a lower 
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const values = roll.below(10);
-        auto const all = any_interferences(roll, values, roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const values = pick.below(10);
+        auto const all = any_interferences(pick, values, pick.below(101));
         ids every;
         for (value_id v = 0; v != values; ++v) every.push_back(v);
 
@@ -205,8 +205,8 @@ TEST_CASE("in a chordal graph the neighbours that come before one are neighbours
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = chordal_interferences(roll, roll.below(30));
+        random_source pick{std::mt19937{seed}};
+        auto const all = chordal_interferences(pick, pick.below(30));
         ids const order = largest_cardinality_first(all.graph());
         for (std::size_t i = 0; i != order.size(); ++i) {
             ids before;
@@ -315,12 +315,12 @@ TEST_CASE("a bipartite graph has two slots")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::size_t const values = 2 + roll.below(40);
+        random_source pick{std::mt19937{seed}};
+        std::size_t const values = 2 + pick.below(40);
         interferences all(values);
-        for (auto n = roll.below(120); n != 0; --n) {
-            auto const v = roll.below(static_cast<std::uint32_t>(values));
-            auto const w = roll.below(static_cast<std::uint32_t>(values));
+        for (auto n = pick.below(120); n != 0; --n) {
+            auto const v = pick.below(static_cast<std::uint32_t>(values));
+            auto const w = pick.below(static_cast<std::uint32_t>(values));
             if (v % 3 == 0 && w % 3 != 0) all.add(v, w);
         }
         slots const slot_of = colored(all);
@@ -333,13 +333,13 @@ TEST_CASE("the tournament finds whom a look at all vertices would find")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(24), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(24), pick.below(101));
         ids vertices;
         slots slot_of(all.size(), no_slot);
         for (value_id v = 0; v != all.size(); ++v) {
-            auto const fate = roll.below(8);
-            if (fate == 0) slot_of[v] = roll.below(2) == 0 ? v : 100 + v; // so that fixed ones never clash
+            auto const fate = pick.below(8);
+            if (fate == 0) slot_of[v] = pick.below(2) == 0 ? v : 100 + v; // so that fixed ones never clash
             else if (fate != 1) vertices.push_back(v);
         }
         slots const fast = color_by_saturation(all.graph(), vertices, slot_of);
@@ -414,7 +414,7 @@ TEST_CASE("full words are passed over, and behind the last the next slot is free
 
 TEST_CASE("whatever comes and goes, it is a set")
 {
-    dice pick{std::mt19937{1}};
+    random_source pick{std::mt19937{1}};
     slot_set taken;
     std::set<slot_id> expected;
     for (unsigned round = 0; round != rounds(5000); ++round) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/chains.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_sharing.hpp"
+#include "../random_source.hpp"
+#include "../random_sharing.hpp"
 #include "../network.hpp"
 #include "../task_families.hpp"
 
@@ -98,7 +98,7 @@ std::size_t fewest_by_matching(drawn_sharing const& d)
     graph g(2 * n);
     for (std::size_t i = 0; i != n; ++i)
         for (std::size_t j = 0; j != n; ++j)
-            if (d.may_share(d.wanted[i], d.wanted[j]) && d.rule.gives(d.wanted[i], d.wanted[j]))
+            if (d.may_share(d.wanted[i], d.wanted[j]) && d.rule.reusable_by(d.wanted[i], d.wanted[j]))
                 add_edge(i, n + j, g);
     std::vector<graph::vertex_descriptor> mate(2 * n);
     boost::matching<graph, graph::vertex_descriptor*, index, boost::edmonds_augmenting_path_finder,

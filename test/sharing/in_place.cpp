@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/in_place.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../operations.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -518,12 +518,12 @@ TEST_CASE(
         std::vector<byte_count> fewest = alive({});
         for (std::uint32_t set = 1; set != 1u << legal.size(); ++set) {
             std::vector<std::pair<buffer_id, buffer_id>> joints;
-            std::vector<unsigned char> has_heir(buffers), is_heir(buffers);
+            std::vector<unsigned char> is_reused(buffers), is_heir(buffers);
             bool is_choice = true;
             for (std::size_t i = 0; i != legal.size(); ++i) {
                 if ((set >> i & 1) == 0) continue;
-                is_choice = is_choice && !has_heir[legal[i].in] && !is_heir[legal[i].out];
-                has_heir[legal[i].in] = is_heir[legal[i].out] = 1;
+                is_choice = is_choice && !is_reused[legal[i].in] && !is_heir[legal[i].out];
+                is_reused[legal[i].in] = is_heir[legal[i].out] = 1;
                 joints.push_back({legal[i].in, legal[i].out});
             }
             if (!is_choice) continue;

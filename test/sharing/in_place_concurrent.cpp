@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/in_place.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_names.hpp"
 #include "../random_tasks.hpp"
 #include "../versions_run.hpp"
@@ -84,7 +84,7 @@ struct class_rule {
     sharing_rule const& values; // for what comes before what
     std::vector<std::vector<value_id>> members;
 
-    bool gives(std::size_t from, std::size_t to) const
+    bool reusable_by(std::size_t from, std::size_t to) const
     {
         for (value_id v : members[to])
             if (is_given(tasks.role[v])) return false;
@@ -130,7 +130,7 @@ struct class_rule {
         may_share.assign(members.size(), std::vector<bool>(members.size()));
         for (std::size_t a = 0; a != members.size(); ++a)
             for (std::size_t b = 0; b != members.size(); ++b)
-                if (a != b) may_share[a][b] = gives(a, b) || gives(b, a);
+                if (a != b) may_share[a][b] = reusable_by(a, b) || reusable_by(b, a);
     }
 };
 
@@ -249,8 +249,8 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
     std::size_t taken = 0, refused = 0, bounds = 0;
     for (std::uint32_t seed = 0; seed != rounds(6000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_tasks tasks = draw_tasks(roll, {.tasks = 1 + roll.below(9),
+        random_source pick{std::mt19937(seed)};
+        random_tasks tasks = draw_tasks(pick, {.tasks = 1 + pick.below(9),
                                                .edges = 40,
                                                .early = 20,
                                                .views = seed % 2 == 0 ? 0u : 25u,
@@ -261,7 +261,7 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
             for (auto const* operands : {&t.uses, &t.early})
                 for (value_id in : *operands)
                     for (value_id out : t.defs)
-                        if (roll.below(2) == 0) t.pairs.push_back({in, out});
+                        if (pick.below(2) == 0) t.pairs.push_back({in, out});
         snapshot const p = tasks.program();
         dependence_options::position_order const orders[] = {
             dependence_options::position_order::depth_first,
@@ -365,8 +365,8 @@ TEST_CASE("joined buffers hold in every order what is read from them")
     std::size_t taken = 0;
     for (std::uint32_t seed = 0; seed != rounds(5000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        random_names const names = draw_names(roll, {.nodes = 10, .same = 10, .early = 20});
+        random_source pick{std::mt19937(seed)};
+        random_names const names = draw_names(pick, {.nodes = 10, .same = 10, .early = 20});
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
         auto const made = versions_of(names.program(), version_options_of(names));
@@ -376,7 +376,7 @@ TEST_CASE("joined buffers hold in every order what is read from them")
         auto const before = buffers_of(made.program, options);
         auto const table = take_in_place(made.program, g, before);
         taken += before.buffers.size() - table.buffers.size();
-        for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, table.buffer_of, roll);
+        for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, table.buffer_of, pick);
     }
     CHECK(taken > 1000);
 }

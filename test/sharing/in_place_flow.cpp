@@ -4,7 +4,7 @@
 #include <sublet/analysis/liveness.hpp>
 
 #include "../flow_nodes.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "flow_oracle.hpp"
 #include "flow_walks.hpp"
 
@@ -134,7 +134,7 @@ TEST_CASE("joined buffers never hold two values that somebody still reads")
     std::size_t joins = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         flow_limits limits;
         limits.values = 2 + pick.below(8);
         random_flow const f = pick.below(2) == 0 ? draw_flow(pick, limits) : draw_ssa(pick, limits);

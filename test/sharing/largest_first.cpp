@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/largest_first.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_sharing.hpp"
+#include "../random_source.hpp"
+#include "../random_sharing.hpp"
 #include "../task_families.hpp"
 
 #include <doctest/doctest.h>
@@ -28,18 +28,18 @@ sized_slot_plan shared(drawn_sharing const& d, std::uint64_t visits)
 }
 
 /// The same as it is told: who is there asks everybody in a slot, and chains are linked anew from scratch.
-sized_slot_plan told(drawn_sharing const& d, bool relinks, std::size_t& relinked)
+sized_slot_plan share_by_definition(drawn_sharing const& d, bool relinks, std::size_t& relinked)
 {
     auto begin_of = [&](buffer_id b) { return takers::begin_key(d.lives, b); };
-    buffers coming = d.wanted;
-    std::sort(coming.begin(), coming.end(), [&](buffer_id a, buffer_id b) {
+    buffers by_size = d.wanted;
+    std::sort(by_size.begin(), by_size.end(), [&](buffer_id a, buffer_id b) {
         return std::tuple(d.tasks.pool[a], d.bytes[b], begin_of(a), a) <
                std::tuple(d.tasks.pool[b], d.bytes[a], begin_of(b), b);
     });
     std::vector<buffers> slots;
     std::size_t first = 0; // of the pool
     std::vector<pool_id> pools;
-    for (buffer_id b : coming) {
+    for (buffer_id b : by_size) {
         if (!d.eligible[b]) continue;
         if (!pools.empty() && pools.back() != d.tasks.pool[b]) first = slots.size();
         std::size_t s = first;
@@ -108,14 +108,14 @@ TEST_CASE("random programs: the slots are those of the algorithm as it is told")
     std::size_t relinked = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        drawn_sharing d = seed % 5 == 0 ? draw_thread(seed) : draw_sharing(seed, 16);
+        random_source pick{std::mt19937(seed)};
+        drawn_sharing d = seed % 5 == 0 ? draw_chain(seed) : draw_sharing(seed, 16);
         if (seed % 3 == 0)
             for (byte_count& b : d.bytes)
-                if (roll.below(3) == 0) b *= 1000;
+                if (pick.below(3) == 0) b *= 1000;
         for (bool relinks : {true, false}) {
             sized_slot_plan const plan = shared(d, relinks ? 4'000'000 : 0);
-            sized_slot_plan const expected = told(d, relinks, relinked);
+            sized_slot_plan const expected = share_by_definition(d, relinks, relinked);
             REQUIRE(plan.slot_of == expected.slot_of);
             REQUIRE(plan.slot_bytes == expected.slot_bytes);
             REQUIRE(plan.slot_pool == expected.slot_pool);
@@ -131,7 +131,7 @@ TEST_CASE("a small budget links some chains anew, and the plan stands between th
     std::size_t between = 0;
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        drawn_sharing const d = draw_thread(seed);
+        drawn_sharing const d = draw_chain(seed);
         byte_count const with = shared(d, 4'000'000).total_bytes, without = shared(d, 0).total_bytes;
         sized_slot_plan const some = shared(d, 3 * d.wanted.size());
         char const* const fault = d.fault_of(some.slot_of, some.slots);
@@ -196,7 +196,7 @@ bool relinked(drawn_sharing const& d, takers const& members, sized_chains& chain
         std::vector<std::size_t> reached{end};
         for (std::size_t k = 0; k != reached.size(); ++k)
             for (std::size_t c = 0; c != n; ++c) {
-                if (seen[c] || !d.rule.gives(members[reached[k]], members[c])) continue;
+                if (seen[c] || !d.rule.reusable_by(members[reached[k]], members[c])) continue;
                 seen[c] = true;
                 found_by[c] = reached[k];
                 if (before[c] != none) {
@@ -252,9 +252,9 @@ TEST_CASE("chains exchange their ends and one slot is saved")
     CHECK(!relink_chains(members, {8, 8, 0, 0, 2, 4}, chains, visits));
     CHECK(chains.slot_of == slots{0, 1, 1, 0});
 
-    sized_chains dear{{0, 1, 0, 2}, {8, 4, 4}}; // two slots of 8 would be no better
-    CHECK(!relink_chains(members, {8, 4, 0, 0, 8, 4}, dear, visits));
-    CHECK(dear.slot_of == slots{0, 1, 0, 2});
+    sized_chains costly_chains{{0, 1, 0, 2}, {8, 4, 4}}; // two slots of 8 would be no better
+    CHECK(!relink_chains(members, {8, 4, 0, 0, 8, 4}, costly_chains, visits));
+    CHECK(costly_chains.slot_of == slots{0, 1, 0, 2});
 }
 
 TEST_CASE("nothing has nothing to exchange")
@@ -273,23 +273,23 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
     std::size_t improved = 0, refused = 0;
     for (std::uint32_t seed = 0; seed != rounds(2500); ++seed) {
         CAPTURE(seed);
-        drawn_sharing const d = seed % 4 == 0 ? draw_thread(seed) : draw_sharing(seed, 20);
+        drawn_sharing const d = seed % 4 == 0 ? draw_chain(seed) : draw_sharing(seed, 20);
         auto in_order = d.wanted;
         sort_by(in_order, [&](buffer_id a, buffer_id b) {
             return takers::begin_key(d.lives, a) < takers::begin_key(d.lives, b);
         });
         takers const members(d.lives, d.conflicts, in_order);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         sized_chains chains;
-        std::vector<buffer_id> tenant; // the last of each slot
+        std::vector<buffer_id> occupant; // the last of each slot
         for (buffer_id b : in_order) { // into the last slot that takes it, or sometimes into none
-            std::size_t s = tenant.size();
-            while (s != 0 && !d.rule.gives(tenant[s - 1], b)) --s;
-            if (s == 0 || roll.below(3) == 0) {
-                tenant.push_back(b);
-                s = tenant.size();
+            std::size_t s = occupant.size();
+            while (s != 0 && !d.rule.reusable_by(occupant[s - 1], b)) --s;
+            if (s == 0 || pick.below(3) == 0) {
+                occupant.push_back(b);
+                s = occupant.size();
             }
-            tenant[s - 1] = b;
+            occupant[s - 1] = b;
             chains.slot_of.push_back(static_cast<slot_id>(s - 1));
         }
         chains.slot_bytes = cost_of(members, d.bytes, chains.slot_of);
@@ -312,7 +312,7 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
             REQUIRE(std::is_sorted(chains.slot_bytes.rbegin(), chains.slot_bytes.rend()));
             for (std::size_t i = 0; i != members.size(); ++i)
                 for (std::size_t k = 0; k != i; ++k)
-                    if (chains.slot_of[i] == chains.slot_of[k]) REQUIRE(d.rule.gives(members[k], members[i]));
+                    if (chains.slot_of[i] == chains.slot_of[k]) REQUIRE(d.rule.reusable_by(members[k], members[i]));
         }
     }
     CHECK(improved > 200);
@@ -327,13 +327,13 @@ TEST_CASE("first fit finds the first slot whose tenants all share with the buffe
     for (std::uint32_t seed = 0; seed != rounds(2500); ++seed) {
         CAPTURE(seed);
         drawn_sharing const d = draw_sharing(seed, seed % 20 == 0 ? 150 : 20);
-        dice roll{std::mt19937(seed)};
-        auto coming = d.wanted;
-        for (std::size_t i = coming.size(); i > 1; --i)
-            std::swap(coming[i - 1], coming[roll.below(static_cast<unsigned>(i))]);
+        random_source pick{std::mt19937(seed)};
+        auto by_size = d.wanted;
+        for (std::size_t i = by_size.size(); i > 1; --i)
+            std::swap(by_size[i - 1], by_size[pick.below(static_cast<unsigned>(i))]);
         slot_room room(d.lives, d.conflicts);
         std::vector<std::vector<buffer_id>> held;
-        for (buffer_id b : coming) {
+        for (buffer_id b : by_size) {
             slot_id expected = 0;
             for (; expected != held.size(); ++expected) {
                 bool has_room = true;
@@ -364,9 +364,9 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
             concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
         auto const conflicts = later_conflicts(g, lives);
         slot_room room(lives, conflicts, 0);
-        dice roll{std::mt19937(7)};
+        random_source pick{std::mt19937(7)};
         for (std::size_t i = each.size(); i > 1; --i)
-            std::swap(each[i - 1], each[roll.below(static_cast<unsigned>(i))]);
+            std::swap(each[i - 1], each[pick.below(static_cast<unsigned>(i))]);
         std::vector<std::vector<buffer_id>> held;
         for (buffer_id b : each) {
             slot_id found = room.find(b);

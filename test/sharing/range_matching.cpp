@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/range_matching.hpp>
 
-#include "../dice.hpp"
-#include "../drawn_sharing.hpp"
+#include "../random_source.hpp"
+#include "../random_sharing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -78,14 +78,14 @@ TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the pro
     using index = boost::property_map<graph, boost::vertex_index_t>::const_type;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::uint32_t const columns = roll.below(40);
-        std::vector<std::vector<live_range>> rows(roll.below(40));
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const columns = pick.below(40);
+        std::vector<std::vector<live_range>> rows(pick.below(40));
         for (auto& row : rows)
-            for (std::uint32_t at = roll.below(columns + 1); at < columns; at += 1 + roll.below(12)) {
-                row.push_back({at, at + 1 + roll.below(smaller(columns - at, 5u))});
+            for (std::uint32_t at = pick.below(columns + 1); at < columns; at += 1 + pick.below(12)) {
+                row.push_back({at, at + 1 + pick.below(smaller(columns - at, 5u))});
                 at = row.back().last;
-                if (roll.below(3) == 0) break;
+                if (pick.below(3) == 0) break;
             }
         auto const found = match_ranges(table(rows, columns), columns);
         graph g(rows.size() + columns);
@@ -148,7 +148,7 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
                 for (std::uint32_t k = r.first; k != r.last; ++k) takes[k] = true;
             });
             for (std::size_t k = 0; k != id.size(); ++k) {
-                REQUIRE(takes[k] == d.rule.gives(id[i], id[k]));
+                REQUIRE(takes[k] == d.rule.reusable_by(id[i], id[k]));
                 taken += takes[k];
             }
         }

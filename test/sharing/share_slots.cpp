@@ -4,7 +4,7 @@
 #include <sublet/sharing/share_slots.hpp>
 
 #include "archetype.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "network.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
@@ -153,13 +153,13 @@ TEST_CASE("random programs: values in one slot share by the rule, or are one buf
 {
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(20),
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(20),
                                              .given = 3,
                                              .views = 20,
                                              .pools = 2,
                                              .alignments = 3,
-                                             .shuffled = roll.below(2) == 0});
+                                             .shuffled = pick.below(2) == 0});
         sharing_rule const rule(tasks);
         auto const plan = share_slots(tasks.program(), tasks.options());
         REQUIRE(!plan.violation);
@@ -188,9 +188,9 @@ TEST_CASE("each strategy gives what its algorithm does, with the bytes and pools
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         auto const tasks = draw_tasks(
-            roll, {.tasks = 1 + roll.below(20), .given = 3, .pools = 2, .shuffled = roll.below(2) == 0});
+            pick, {.tasks = 1 + pick.below(20), .given = 3, .pools = 2, .shuffled = pick.below(2) == 0});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         std::vector<buffer_id> each;
         for (value_id v = 0; v != tasks.values(); ++v) each.push_back(v);

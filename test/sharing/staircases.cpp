@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/staircases.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../interference_graphs.hpp"
 #include "../sized_interferences.hpp"
 
@@ -56,16 +56,16 @@ TEST_CASE("any graph has the fewest bytes of all that can be tried")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, 1 + roll.below(8), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, 1 + pick.below(8), pick.below(101));
         bytes sizes;
-        auto const kinds = 1 + roll.below(9);
-        for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + roll.below(kinds));
+        auto const kinds = 1 + pick.below(9);
+        for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + pick.below(kinds));
         std::sort(sizes.rbegin(), sizes.rend());
         auto const found = find_staircase(rows_of(all), sizes, 1'000'000);
         CHECK(all.allows(found.slot_of));
         CHECK(found.bytes == total(found.slot_of, sizes));
-        CHECK(found.bytes == fewest(all, sizes).bytes);
+        CHECK(found.bytes == optimal_slots(all, sizes).bytes);
         CHECK(found.lower_bound == found.bytes);
     }
 }
@@ -167,8 +167,8 @@ TEST_CASE("between two parts everyone interferes with everyone, and no part can 
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(80), 60 + roll.below(41));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(80), 60 + pick.below(41));
         lists const parts = parts_of(hosted(all));
         std::vector<std::size_t> part_of(all.size(), ~std::size_t{0});
         for (std::size_t p = 0; p != parts.size(); ++p) {
@@ -197,21 +197,21 @@ TEST_CASE("between two parts everyone interferes with everyone, and no part can 
 
 TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest of all")
 {
-    std::size_t guests = 0;
+    std::size_t merged_count = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const all = any_interferences(roll, roll.below(9), roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const all = any_interferences(pick, pick.below(9), pick.below(101));
         std::vector<byte_count> sizes;
-        for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + roll.below(5));
+        for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + pick.below(5));
         std::sort(sizes.rbegin(), sizes.rend());
         auto values = hosted(all);
         values.find_hosts();
         std::vector<byte_count> left(all.size(), 0);
         for (ids const& part : parts_of(values))
             for (value_id v : part) left[v] = sizes[v];
-        guests += static_cast<std::size_t>(std::count(left.begin(), left.end(), 0));
-        CHECK(fewest(all, left).bytes == fewest(all, sizes).bytes);
+        merged_count += static_cast<std::size_t>(std::count(left.begin(), left.end(), 0));
+        CHECK(optimal_slots(all, left).bytes == optimal_slots(all, sizes).bytes);
 
         std::vector<slot_id> slot_of(all.size(), no_slot);
         slot_id next = 0;
@@ -221,7 +221,7 @@ TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest o
         CHECK(all.allows(slot_of));
         for (value_id v = 0; v != all.size(); ++v) CHECK(slot_of[v] < next);
     }
-    CHECK(guests > rounds(400));
+    CHECK(merged_count > rounds(400));
 }
 
 // --- prefix cliques ----------------------------------------------------------------------------------------
@@ -260,9 +260,9 @@ TEST_CASE("of any graph, every prefix has its largest clique, and the last membe
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        auto const values = roll.below(14);
-        auto const all = any_interferences(roll, values, roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        auto const values = pick.below(14);
+        auto const all = any_interferences(pick, values, pick.below(101));
         auto const found = find_prefix_cliques(rows_of(all), values, 1000);
         CHECK(found.is_exact);
         REQUIRE(found.size.size() == values);
@@ -297,17 +297,17 @@ TEST_CASE("rows of several words, and a clique as large as the graph")
 
 TEST_CASE("without patience cliques are smaller, but are cliques, and it says so")
 {
-    dice roll{std::mt19937{1}};
-    auto const all = any_interferences(roll, 100, 70);
+    random_source pick{std::mt19937{1}};
+    auto const all = any_interferences(pick, 100, 70);
     auto const in_full = find_prefix_cliques(rows_of(all), 100, 1'000'000);
-    auto const hasty = find_prefix_cliques(rows_of(all), 100, 8);
+    auto const budgeted = find_prefix_cliques(rows_of(all), 100, 8);
     CHECK(in_full.is_exact);
-    CHECK_FALSE(hasty.is_exact);
-    CHECK(hasty.nodes <= 800);
-    CHECK(hasty.cliques.rows() <= in_full.cliques.rows());
-    CHECK(hasty.cliques.rows() >= 5);
-    for (std::size_t i = 0; i != hasty.cliques.rows(); ++i)
-        CHECK(all.is_clique(ids(hasty.cliques[i].begin(), hasty.cliques[i].end())));
+    CHECK_FALSE(budgeted.is_exact);
+    CHECK(budgeted.nodes <= 800);
+    CHECK(budgeted.cliques.rows() <= in_full.cliques.rows());
+    CHECK(budgeted.cliques.rows() >= 5);
+    for (std::size_t i = 0; i != budgeted.cliques.rows(); ++i)
+        CHECK(all.is_clique(ids(budgeted.cliques[i].begin(), budgeted.cliques[i].end())));
 }
 
 // --- stair coloring ----------------------------------------------------------------------------------------
@@ -356,12 +356,12 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
     unsigned possible = 0, impossible = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::uint32_t const values = 1 + roll.below(11);
-        auto const all = any_interferences(roll, values, roll.below(101));
+        random_source pick{std::mt19937{seed}};
+        std::uint32_t const values = 1 + pick.below(11);
+        auto const all = any_interferences(pick, values, pick.below(101));
         numbers ends;
         for (std::uint32_t end = 0; end != values;) {
-            end = std::min(values, end + 2 + roll.below(3)); // no stair of a single value: see below
+            end = std::min(values, end + 2 + pick.below(3)); // no stair of a single value: see below
             ends.push_back(end);
         }
         if (ends.back() - (ends.size() == 1 ? 0 : ends[ends.size() - 2]) == 1) continue;
@@ -370,8 +370,8 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
         for (int question = 0; question != 40; ++question) {
             numbers slots;
             for (std::size_t i = 0; i != ends.size(); ++i)
-                slots.push_back((i == 0 ? 1 : slots.back()) + roll.below(2));
-            std::size_t const last = roll.below(static_cast<std::uint32_t>(ends.size()));
+                slots.push_back((i == 0 ? 1 : slots.back()) + pick.below(2));
+            std::size_t const last = pick.below(static_cast<std::uint32_t>(ends.size()));
             numbers allowed, slot_of;
             for (std::size_t i = 0; i <= last; ++i) allowed.resize(ends[i], slots[i]);
             bool const expected = is_possible(all, allowed, ends[last], slot_of);
@@ -394,21 +394,21 @@ TEST_CASE("an answer that is there is never denied, however long it takes to fin
     std::uint64_t nodes = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        std::uint32_t const stairs = 1 + roll.below(4), percent = 10 + roll.below(25);
+        random_source pick{std::mt19937{seed}};
+        std::uint32_t const size_classes = 1 + pick.below(4), percent = 10 + pick.below(25);
         numbers ends, slots, planted;
-        for (std::uint32_t i = 0; i != stairs; ++i) {
-            ends.push_back((i == 0 ? 0 : ends.back()) + 10 + roll.below(20));
-            slots.push_back((i == 0 ? 2 : slots.back()) + roll.below(2));
-            while (planted.size() != ends[i]) planted.push_back(roll.below(slots[i]));
+        for (std::uint32_t i = 0; i != size_classes; ++i) {
+            ends.push_back((i == 0 ? 0 : ends.back()) + 10 + pick.below(20));
+            slots.push_back((i == 0 ? 2 : slots.back()) + pick.below(2));
+            while (planted.size() != ends[i]) planted.push_back(pick.below(slots[i]));
         }
         interferences all(planted.size());
         for (std::size_t v = 0; v != planted.size(); ++v)
             for (std::size_t w = 0; w != v; ++w)
-                if (planted[v] != planted[w] && roll.below(100) < percent) all.add(v, w);
+                if (planted[v] != planted[w] && pick.below(100) < percent) all.add(v, w);
         bit_rows const rows = rows_of(all);
         stair_coloring coloring(rows, ends);
-        auto const answer = coloring.color(stairs - 1, slots, 20'000);
+        auto const answer = coloring.color(size_classes - 1, slots, 20'000);
         nodes += coloring.nodes;
         CHECK(answer != stair_answer::impossible);
         if (answer != stair_answer::colored) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/token_sets.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -70,18 +70,18 @@ void check_theorem(dependence_graph const& g)
     }
 }
 
-dependence_graph draw_dependences(dice& roll, unsigned most)
+dependence_graph draw_dependences(random_source& pick, unsigned most)
 {
-    random_tasks_shape const shape{.tasks = 1 + roll.below(most),
-                                   .operands = 1 + roll.below(5),
-                                   .back = roll.below(3) == 0 ? 1 + roll.below(6) : 0,
-                                   .edges = roll.below(60),
-                                   .shuffled = roll.below(2) == 0};
-    random_tasks const tasks = draw_tasks(roll, shape);
+    random_tasks_shape const shape{.tasks = 1 + pick.below(most),
+                                   .operands = 1 + pick.below(5),
+                                   .back = pick.below(3) == 0 ? 1 + pick.below(6) : 0,
+                                   .edges = pick.below(60),
+                                   .shuffled = pick.below(2) == 0};
+    random_tasks const tasks = draw_tasks(pick, shape);
     constexpr dependence_options::position_order orders[] = {
         dependence_options::position_order::depth_first, dependence_options::position_order::breadth_first,
         dependence_options::position_order::as_listed};
-    return dependences(tasks.program(), {.role = tasks.role, .order = orders[roll.below(3)]});
+    return dependences(tasks.program(), {.role = tasks.role, .order = orders[pick.below(3)]});
 }
 
 } // namespace
@@ -108,8 +108,8 @@ TEST_CASE("the theorem holds on random graphs: edges without data, early reads, 
 {
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        check_theorem(draw_dependences(roll, seed % 50 == 0 ? 150 : 25));
+        random_source pick{std::mt19937(seed)};
+        check_theorem(draw_dependences(pick, seed % 50 == 0 ? 150 : 25));
     }
 }
 
@@ -127,12 +127,12 @@ TEST_CASE("what is asked about ascending positions is who comes before whom, pos
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const g = draw_dependences(roll, 40);
+        random_source pick{std::mt19937(seed)};
+        auto const g = draw_dependences(pick, 40);
         auto const before = closure_of(g);
         token_sets sets(g);
         for (step_id y = 0; y != g.positions(); ++y) {
-            if (roll.below(3) == 0) continue;
+            if (pick.below(3) == 0) continue;
             for (step_id x = 0; x != y; ++x) REQUIRE(sets.before(x, y) == before[x][y]);
         }
         CHECK(sets.forgotten() == 0);
@@ -161,10 +161,10 @@ TEST_CASE("with few ranges some is forgotten, which never makes one come before 
     std::uint64_t missed = 0, exact = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const g = draw_dependences(roll, 60);
+        random_source pick{std::mt19937(seed)};
+        auto const g = draw_dependences(pick, 60);
         auto const before = closure_of(g);
-        std::size_t const most = 1 + roll.below(6);
+        std::size_t const most = 1 + pick.below(6);
         token_sets sets(g, most);
         bool is_exact = true;
         for (step_id y = 0; y != g.positions(); ++y) {
@@ -280,8 +280,8 @@ TEST_CASE("random graphs: the subtree of a position is who leads there from heir
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        auto const tasks = draw_tasks(roll, {.tasks = 1 + roll.below(40), .back = roll.below(10)});
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40), .back = pick.below(10)});
         auto const g = dependences(tasks.program(), {.role = tasks.role});
         std::size_t const n = g.positions();
         std::vector<step_id> left(n, 0), heir(n, no_step);
@@ -333,16 +333,16 @@ TEST_CASE("random sleepers, of one token and of many thousand")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::uint32_t const tokens = 1 + roll.below(seed % 3 == 0 ? 3 : seed % 3 == 1 ? 300 : 20'000);
-        std::size_t const buffers = 1 + roll.below(50);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const tokens = 1 + pick.below(seed % 3 == 0 ? 3 : seed % 3 == 1 ? 300 : 20'000);
+        std::size_t const buffers = 1 + pick.below(50);
         detail::sleepers sleeping(tokens, buffers);
         std::vector<std::uint32_t> token_of(buffers, no_node);
         for (unsigned i = 0; i != 200; ++i) {
-            auto const b = roll.below(static_cast<unsigned>(buffers));
-            if (token_of[b] == no_node) sleeping.sleep(b, token_of[b] = roll.below(tokens));
-            std::uint32_t const first = roll.below(tokens);
-            std::uint32_t const last = first + roll.below(roll.below(2) ? 3 : tokens - first + 1);
+            auto const b = pick.below(static_cast<unsigned>(buffers));
+            if (token_of[b] == no_node) sleeping.sleep(b, token_of[b] = pick.below(tokens));
+            std::uint32_t const first = pick.below(tokens);
+            std::uint32_t const last = first + pick.below(pick.below(2) ? 3 : tokens - first + 1);
             std::vector<buffer_id> woken, expected;
             sleeping.wake(first, last, [&](buffer_id u) { woken.push_back(u); });
             for (buffer_id u = 0; u != buffers; ++u)
@@ -362,11 +362,11 @@ TEST_CASE("random sets stay as they were left until the last has taken them")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
+        random_source pick{std::mt19937(seed)};
         constexpr step_id n = 60;
         csr_rows after;
         for (step_id x = 0; x != n; ++x) {
-            for (unsigned i = roll.below(4); i != 0; --i) after.append(n - 1);
+            for (unsigned i = pick.below(4); i != 0; --i) after.append(n - 1);
             after.close_row();
         }
         detail::token_deposits deposits(after);
@@ -379,15 +379,15 @@ TEST_CASE("random sets stay as they were left until the last has taken them")
         };
         for (step_id x = 0; x != n; ++x) {
             CHECK(deposits[x].empty());
-            if (roll.below(3) != 0) {
-                for (unsigned i = 1 + roll.below(20); i != 0; --i)
-                    left[x].push_back({roll.below(100), roll.below(100)});
+            if (pick.below(3) != 0) {
+                for (unsigned i = 1 + pick.below(20); i != 0; --i)
+                    left[x].push_back({pick.below(100), pick.below(100)});
                 deposits.leave(x, left[x]);
             }
             takers[x] = after[x].size();
             check();
             for (step_id from = 0; from <= x; ++from)
-                if (takers[from] != 0 && roll.below(4) == 0) {
+                if (takers[from] != 0 && pick.below(4) == 0) {
                     --takers[from];
                     deposits.taken(from);
                 }

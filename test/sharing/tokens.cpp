@@ -2,10 +2,10 @@
 #include <sublet/sharing/detail/tokens.hpp>
 
 #include "../caffe2_memonger.hpp"
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../network.hpp"
 #include "../random_tasks.hpp"
-#include "../slow_chooser.hpp"
+#include "../naive_slot_chooser.hpp"
 #include "../task_families.hpp"
 
 #include <doctest/doctest.h>
@@ -64,17 +64,17 @@ constexpr dependence_options::position_order all_orders[] = {
     dependence_options::position_order::depth_first, dependence_options::position_order::breadth_first,
     dependence_options::position_order::as_listed};
 
-case_of_tasks draw_case(dice& roll, unsigned most_tasks)
+case_of_tasks draw_case(random_source& pick, unsigned most_tasks)
 {
-    random_tasks_shape const shape{.tasks = 1 + roll.below(most_tasks),
-                                   .back = roll.below(2) * (1 + roll.below(8)),
+    random_tasks_shape const shape{.tasks = 1 + pick.below(most_tasks),
+                                   .back = pick.below(2) * (1 + pick.below(8)),
                                    .given = 4,
-                                   .views = roll.below(40),
-                                   .pools = 1 + roll.below(2),
-                                   .sizes = 1 + roll.below(8),
-                                   .shuffled = roll.below(3) == 0};
-    random_tasks tasks = draw_tasks(roll, shape);
-    return case_of_tasks(std::move(tasks), all_orders[roll.below(3)]);
+                                   .views = pick.below(40),
+                                   .pools = 1 + pick.below(2),
+                                   .sizes = 1 + pick.below(8),
+                                   .shuffled = pick.below(3) == 0};
+    random_tasks tasks = draw_tasks(pick, shape);
+    return case_of_tasks(std::move(tasks), all_orders[pick.below(3)]);
 }
 
 /// The buffers that need a slot, in the order in which they are served.
@@ -99,7 +99,7 @@ void check_valid(case_of_tasks const& c, sized_slot_plan const& plan, std::vecto
         REQUIRE(plan.slot_pool[s] == c.tasks.pool[b]);
         largest[s] = std::max(largest[s], c.size[b]);
         if (last[s] != no_buffer) {
-            REQUIRE(c.rule.gives(last[s], b));
+            REQUIRE(c.rule.reusable_by(last[s], b));
             REQUIRE((eligible[b] && eligible[last[s]]));
         }
         last[s] = b;
@@ -141,10 +141,10 @@ TEST_CASE("of the tenants of a slot each gives to the next, by every rule of cho
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        case_of_tasks const c = draw_case(roll, seed % 25 == 0 ? 100 : 20);
+        random_source pick{std::mt19937(seed)};
+        case_of_tasks const c = draw_case(pick, seed % 25 == 0 ? 100 : 20);
         std::vector<bool> eligible(c.size.size());
-        for (std::size_t b = 0; b != eligible.size(); ++b) eligible[b] = roll.below(10) != 0;
+        for (std::size_t b = 0; b != eligible.size(); ++b) eligible[b] = pick.below(10) != 0;
         for (slot_choice how : all_choices) {
             CAPTURE(static_cast<int>(how));
             auto const plan = share_by_tokens(c.g, c.lives, c.sizes(),
@@ -159,12 +159,12 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        case_of_tasks const c = draw_case(roll, seed % 25 == 0 ? 100 : 20);
+        random_source pick{std::mt19937(seed)};
+        case_of_tasks const c = draw_case(pick, seed % 25 == 0 ? 100 : 20);
         for (slot_choice how : all_choices) {
             if (how == slot_choice::caffe2_sized) continue; // goes by when a slot was first asked for
             CAPTURE(static_cast<int>(how));
-            slow_chooser slow{how, {}, slots(c.size.size(), no_slot)};
+            naive_slot_chooser slow{how, {}, slots(c.size.size(), no_slot)};
             for (buffer_id b : by_begin(c))
                 slow.take({.id = b,
                            .size = c.size[b],
@@ -172,7 +172,7 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
                            .begins = c.lives.first(b),
                            .over = c.lives.first(b),
                            .follows = c.lives.begins[b].size() == 1},
-                          [&](buffer_id u) { return c.rule.gives(u, b); });
+                          [&](buffer_id u) { return c.rule.reusable_by(u, b); });
             auto const plan = share_by_tokens(c.g, c.lives, c.sizes(), {.choice = how, .pool = c.tasks.pool});
             REQUIRE(plan.slot_of == slow.slot_of);
         }
@@ -184,10 +184,10 @@ TEST_CASE("where tokens are forgotten plans stay valid, and say so if they may b
     std::uint64_t undecided = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        case_of_tasks const c = draw_case(roll, 60);
+        random_source pick{std::mt19937(seed)};
+        case_of_tasks const c = draw_case(pick, 60);
         token_options const exact{.pool = c.tasks.pool};
-        token_options const tight{.pool = c.tasks.pool, .most_ranges = 1 + roll.below(4)};
+        token_options const tight{.pool = c.tasks.pool, .most_ranges = 1 + pick.below(4)};
         auto const plan = share_by_tokens(c.g, c.lives, c.sizes(), tight);
         check_valid(c, plan, std::vector<bool>(c.size.size(), true));
         if (plan.undecided == 0) CHECK(plan == share_by_tokens(c.g, c.lives, c.sizes(), exact));
@@ -283,7 +283,7 @@ TEST_CASE("a chain of a million steps")
 namespace {
 
 /// What a net is to both: values that are no input get storage.
-struct duel {
+struct memonger_comparison {
     caffe2_net net;
     snapshot program() const
     {
@@ -306,20 +306,20 @@ struct duel {
 };
 
 /// Value 0 is the head; every operation reads something.
-duel draw_duel(dice& roll, unsigned most_operations)
+memonger_comparison draw_comparison(random_source& pick, unsigned most_operations)
 {
-    duel drawn;
+    memonger_comparison drawn;
     caffe2_net& net = drawn.net;
     net.bytes.push_back(8);
-    unsigned const back = roll.below(2) == 0 ? 1000 : 1 + roll.below(8);
-    for (unsigned op = 1 + roll.below(most_operations); op != 0; --op) {
+    unsigned const back = pick.below(2) == 0 ? 1000 : 1 + pick.below(8);
+    for (unsigned op = 1 + pick.below(most_operations); op != 0; --op) {
         caffe2_net::ids in, out;
         auto const made = static_cast<unsigned>(net.bytes.size());
-        for (unsigned i = 1 + roll.below(3); i != 0; --i)
-            in.push_back(made - 1 - roll.below(std::min(made, back)));
-        for (unsigned i = 1 + roll.below(2); i != 0; --i) {
+        for (unsigned i = 1 + pick.below(3); i != 0; --i)
+            in.push_back(made - 1 - pick.below(std::min(made, back)));
+        for (unsigned i = 1 + pick.below(2); i != 0; --i) {
             out.push_back(static_cast<value_id>(net.bytes.size()));
-            net.bytes.push_back(8 * (1 + roll.below(8)));
+            net.bytes.push_back(8 * (1 + pick.below(8)));
         }
         net.inputs.push_back(in);
         net.outputs.push_back(out);
@@ -327,10 +327,10 @@ duel draw_duel(dice& roll, unsigned most_operations)
     return drawn;
 }
 
-duel resnet_duel()
+memonger_comparison resnet_comparison()
 {
     auto const resnet = network::resnet50();
-    duel made;
+    memonger_comparison made;
     made.net.bytes = resnet.bytes;
     made.net.head = static_cast<value_id>(resnet.bytes.size());
     made.net.bytes.push_back(8);
@@ -344,7 +344,7 @@ duel resnet_duel()
 
 TEST_CASE("ResNet-50 as Caffe2 shares it, and at least as well here")
 {
-    duel const resnet = resnet_duel();
+    memonger_comparison const resnet = resnet_comparison();
     caffe2_memonger const unsized(resnet.net, false), sized(resnet.net, true);
     CHECK(unsized.slots() == 5); // as the original prints
     CHECK(unsized.total_bytes() / 10'000 == 1605);
@@ -361,8 +361,8 @@ TEST_CASE("random nets of one head: the memonger is right about them, and needs 
     std::uint64_t ours = 0, our_bytes = 0, theirs = 0, their_bytes = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        duel const drawn = draw_duel(roll, 30);
+        random_source pick{std::mt19937(seed)};
+        memonger_comparison const drawn = draw_comparison(pick, 30);
         auto const p = drawn.program();
         random_tasks tasks; // the rule, for the memonger
         for (std::size_t op = 0; op != p.nodes(); ++op)
@@ -508,25 +508,25 @@ TEST_CASE("random requests get what the rule says, however long the slots may sl
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937(seed)};
-        std::size_t const buffers = 1 + roll.below(40), positions = 1 + roll.below(30);
-        unsigned const pools = 1 + roll.below(3), sizes = 1 + roll.below(12), percent = roll.below(101);
+        random_source pick{std::mt19937(seed)};
+        std::size_t const buffers = 1 + pick.below(40), positions = 1 + pick.below(30);
+        unsigned const pools = 1 + pick.below(3), sizes = 1 + pick.below(12), percent = pick.below(101);
         std::vector<std::vector<bool>> may(buffers, std::vector<bool>(positions));
         for (auto& row : may)
-            for (std::size_t at = 0; at != positions; ++at) row[at] = roll.below(100) < percent;
+            for (std::size_t at = 0; at != positions; ++at) row[at] = pick.below(100) < percent;
         std::vector<slot_request> requests;
         for (buffer_id b = 0; b != buffers; ++b) {
-            slot_request r{.id = b, .size = roll.below(sizes), .pool = roll.below(pools) * 7};
-            r.begins = roll.below(static_cast<unsigned>(positions));
-            r.over = roll.below(10) == 0 ? no_step : r.begins + roll.below(5);
-            r.follows = roll.below(10) != 0;
+            slot_request r{.id = b, .size = pick.below(sizes), .pool = pick.below(pools) * 7};
+            r.begins = pick.below(static_cast<unsigned>(positions));
+            r.over = pick.below(10) == 0 ? no_step : r.begins + pick.below(5);
+            r.follows = pick.below(10) != 0;
             requests.push_back(r);
         }
         std::sort(requests.begin(), requests.end(),
                   [](auto const& a, auto const& b) { return a.begins < b.begins; });
         for (slot_choice how : all_choices) {
             CAPTURE(static_cast<int>(how));
-            slow_chooser slow{how, {}, std::vector<slot_id>(buffers, no_slot)};
+            naive_slot_chooser slow{how, {}, std::vector<slot_id>(buffers, no_slot)};
             slot_chooser exact(buffers, how), lazy(buffers, how);
             for (slot_request const& r : requests) {
                 auto first_from = [&](buffer_id u, step_id at) {

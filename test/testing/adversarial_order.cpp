@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/testing/synthetic.hpp>
 
-#include "../dice.hpp"
+#include "../random_source.hpp"
 #include "../random_program.hpp"
 
 #include <sublet/checking/check_plan.hpp>
@@ -163,9 +163,9 @@ std::optional<memory_plan> made_unsound(random_program const& p, memory_plan con
     memory_plan moved = plan;
     moved.buffers[moved.buffer_of[to.root]].offset = offset;
     moved.arena_bytes[to.pool] = std::max(moved.arena_bytes[to.pool], offset + to.size);
-    memory_plan in_a_row = moved;
-    in_a_row.valid_for = program_reading::sequential;
-    if (check_plan(p.program(), in_a_row, p.options(false))) return std::nullopt;
+    memory_plan sequential_plan = moved;
+    sequential_plan.valid_for = program_reading::sequential;
+    if (check_plan(p.program(), sequential_plan, p.options(false))) return std::nullopt;
     return moved;
 }
 
@@ -187,15 +187,15 @@ TEST_CASE("whatever is to be first and last, the order keeps the waits")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
-        dice roll{std::mt19937{seed}};
-        step_id const n = 1 + roll.below(12);
+        random_source pick{std::mt19937{seed}};
+        step_id const n = 1 + pick.below(12);
         std::vector<std::pair<step_id, step_id>> list;
-        for (std::uint32_t i = roll.below(2 * n); i != 0 && n > 1; --i) {
-            step_id const to = 1 + roll.below(n - 1);
-            list.push_back({roll.below(to), to});
+        for (std::uint32_t i = pick.below(2 * n); i != 0 && n > 1; --i) {
+            step_id const to = 1 + pick.below(n - 1);
+            list.push_back({pick.below(to), to});
         }
         step_waits const waits = waits_of(n, list);
-        positions const first{roll.below(n), roll.below(n)}, last{roll.below(n), roll.below(n)};
+        positions const first{pick.below(n), pick.below(n)}, last{pick.below(n), pick.below(n)};
         positions const order = adversarial_order(waits, first, last);
         REQUIRE(keeps(waits, order));
         std::size_t ancestors = 0;
@@ -244,10 +244,10 @@ TEST_CASE(
                 alarms = 0;
     for (unsigned seed = 0; plans != std::min(rounds(300), 300u); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 30);
         p.order.clear();
-        p.is_loose = true;
+        p.drops_free_edges = true;
         write_once(p);
         snapshot const program = p.program();
         plan_options const options = p.options(false);
@@ -305,9 +305,9 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
     std::size_t plans = 0, by_waits = 0, by_order = 0, by_listed_order = 0, alarms = 0;
     for (unsigned seed = 0; plans != std::min(rounds(300), 300u); ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 20);
-        p.is_loose = true;
+        p.drops_free_edges = true;
         snapshot const program = p.program();
         memory_plan const plan = plan_memory(program, p.options()).plan;
         run_order order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);

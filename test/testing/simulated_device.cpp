@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/testing/simulated_device.hpp>
 
-#include "../dice.hpp"
-#include "../lender.hpp"
+#include "../random_source.hpp"
+#include "../checked_resource.hpp"
 #include "../stream_conformance.hpp"
 
 #include <sublet/execution/run_options.hpp>
@@ -46,7 +46,7 @@ TEST_CASE("a simulated device does what every device has to, in every order")
             CAPTURE(static_cast<int>(order));
             CAPTURE(which);
             simulated_device device({.order = order, .seed = which, .which = which});
-            conformance::holds_for(device, 96);
+            conformance::check_device(device, 96);
             CHECK(device.live_streams() == 0);
             CHECK(device.live_events() == 0);
             CHECK(device.memory().used == 0);
@@ -122,7 +122,7 @@ TEST_CASE("a kernel that is no variable is kept, with its call, until the stream
 
 TEST_CASE("each call that can fail does when it is told to, once; a lost device fails ever after")
 {
-    lender source;
+    checked_resource source;
     conformance::bytes bytes(8); // outlive what is queued when a call throws
     std::uint64_t sum = 0;
     auto use = [&](simulated_device& device, std::vector<step_id>& ran) {
@@ -171,13 +171,13 @@ TEST_CASE("each call that can fail does when it is told to, once; a lost device 
                 use(device, ran);
             }
         }
-        CHECK(source.lent.empty());
+        CHECK(source.live_blocks.empty());
     }
 }
 
 TEST_CASE("a device goes with work queued, which is not done")
 {
-    lender source;
+    checked_resource source;
     std::vector<step_id> ran;
     conformance::bytes back(8);
     {
@@ -191,7 +191,7 @@ TEST_CASE("a device goes with work queued, which is not done")
         CHECK_THROWS_AS(device.wait(s, {}), precondition_error);
     }
     CHECK(ran.empty());
-    CHECK(source.lent.empty());
+    CHECK(source.live_blocks.empty());
     simulated_device device;
     auto const s = device.make_stream();
     device.launch(s, run_numbered, numbered{1, &ran});
@@ -248,7 +248,7 @@ TEST_CASE("a stream that waits for the thief does not have what was stolen, if t
 
 TEST_CASE("the smallest block that will do is taken, cut, and grows together again")
 {
-    lender source;
+    checked_resource source;
     {
         simulated_device device({.upstream = &source});
         auto const s = device.make_stream();
@@ -271,16 +271,16 @@ TEST_CASE("the smallest block that will do is taken, cut, and grows together aga
         CHECK_THROWS_AS(device.deallocate(large + 8, 8, 64, s), precondition_error);
         device.deallocate(large, 1024, 64, s);
         CHECK_THROWS_AS(device.deallocate(large, 1024, 64, s), precondition_error);
-        CHECK(source.lent.size() == 2);
+        CHECK(source.live_blocks.size() == 2);
         device.trim(); // what was given back is still to be painted
-        CHECK(source.lent.size() == 2);
+        CHECK(source.live_blocks.size() == 2);
         device.synchronize();
         device.trim();
-        CHECK(source.lent.size() == 1);
+        CHECK(source.live_blocks.size() == 1);
         CHECK(device.memory().reserved == 128);
         CHECK(device.memory().reserved_high == 1152);
     }
-    CHECK(source.lent.empty());
+    CHECK(source.live_blocks.empty());
 }
 
 TEST_CASE("random blocks of random streams are apart while anybody may use them")
@@ -288,7 +288,7 @@ TEST_CASE("random blocks of random streams are apart while anybody may use them"
     // The oracle: on which streams, after how much, a byte was given back; who has heard of that by events.
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
-        dice pick{std::mt19937{seed}};
+        random_source pick{std::mt19937{seed}};
         simulated_device device(
             {.order = simulated_options::order_kind::random, .seed = seed, .limit = 4096});
         constexpr std::uint32_t count = 3;

@@ -63,7 +63,7 @@ TEST_CASE("bytes go to a device and come back, in the order of a stream")
         (void)cudaGetDevice(&now);
         CHECK(now == 0);
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("whichever call of a device's life fails, nothing leaks but on a lost 
                 CHECK(nth <= 12); // of the constructor: the pool, and what is set of it
                 is_lost = detail::is_sticky(failure.code());
             }
-            if (!is_lost && !is_sticky) CHECK(fake_cuda::held() == fake_cuda::holdings());
+            if (!is_lost && !is_sticky) CHECK(fake_cuda::held() == fake_cuda::live_objects());
             CHECK(fake_cuda::calls_when_lost() <=
                   1); // lost while the caller's device was set again: found out later
             CHECK(fake_cuda::misuses().empty());

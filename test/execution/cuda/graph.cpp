@@ -20,13 +20,13 @@ using namespace sublet::detail;
 namespace {
 
 /// Two streams and what orders them.
-struct stand {
-    stand()
+struct graph_fixture {
+    graph_fixture()
         : device((fake_cuda::start({.devices = 2}), 1)), main(device.make_stream()),
           side(device.make_stream()), fork(device.make_event()), join(device.make_event())
     {
     }
-    ~stand()
+    ~graph_fixture()
     {
         device.destroy_event(join);
         device.destroy_event(fork);
@@ -65,7 +65,7 @@ struct stand {
 TEST_CASE("what is captured is not run, and is run at each launch")
 {
     {
-        stand its;
+        graph_fixture its;
         its.device.begin_capture(its.main);
         its.issue();
         cuda_graph graph = its.device.end_capture(its.main);
@@ -82,13 +82,13 @@ TEST_CASE("what is captured is not run, and is run at each launch")
         CHECK(its.done.size() == 9);
         static_assert(!std::is_copy_constructible_v<cuda_graph>);
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
 }
 
 TEST_CASE("memory that a capture takes and frees is the graph's, at the same address in each launch")
 {
-    stand its;
+    graph_fixture its;
     {
         its.device.begin_capture(its.main);
         auto* const block = its.device.allocate(100, 512, its.main);
@@ -112,7 +112,7 @@ TEST_CASE("memory that a capture takes and frees is the graph's, at the same add
 
 TEST_CASE("a capture that fails is over, and streams are as they were")
 {
-    stand its;
+    graph_fixture its;
     SUBCASE("a stream is not waited for")
     {
         its.device.begin_capture(its.main);
@@ -154,7 +154,7 @@ TEST_CASE("whichever call of a capture and a launch fails, nothing is held and t
     std::size_t nth = 1;
     for (;; ++nth) {
         CAPTURE(nth);
-        stand its;
+        graph_fixture its;
         auto const before = fake_cuda::held();
         fake_cuda::fail_call(nth, cudaErrorMemoryAllocation);
         bool has_failed = false;

@@ -38,7 +38,7 @@ TEST_CASE("what CUDA gives out goes back at the end of its one owner")
         cuda_stream const nothing;
         CHECK(nothing.handle() == nullptr);
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
 
     cudaStream_t kept = made_stream(calls).release();
     CHECK(fake_cuda::held().streams == 1);
@@ -55,12 +55,12 @@ TEST_CASE("what could not be made is not given back, and giving back never throw
     cuda_calls calls(0);
     fake_cuda::fail_call(2, cudaErrorMemoryAllocation);
     CHECK_THROWS_AS(made_stream(calls), cuda_error);
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     {
         auto const one = made_stream(calls);
         fake_cuda::fail_call(2, cudaErrorInvalidValue);
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
     CHECK(cudaPeekAtLastError() == cudaSuccess);
 }

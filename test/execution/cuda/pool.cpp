@@ -2,7 +2,7 @@
 #include <sublet/execution/cuda_runtime.hpp>
 
 #include "cuda/fake_runtime.hpp"
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,8 +16,8 @@ using namespace sublet::detail;
 
 namespace {
 
-struct stand { // on device 1 of 2, so that a call on the wrong one is seen
-    stand() : calls((fake_cuda::start({.devices = 2, .capacity = 1 << 20}), 1)), pool(calls)
+struct pool_fixture { // on device 1 of 2, so that a call on the wrong one is seen
+    pool_fixture() : calls((fake_cuda::start({.devices = 2, .capacity = 1 << 20}), 1)), pool(calls)
     {
         stream = cuda_stream::made(calls, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
             return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
@@ -42,7 +42,7 @@ struct stand { // on device 1 of 2, so that a call on the wrong one is seen
 TEST_CASE("a pool counts what is used, and keeps it reserved for the next run")
 {
     {
-        stand its;
+        pool_fixture its;
         CHECK(its.pool.use() == cuda_memory_use());
         auto* const a = its.take(1000);
         auto* const b = its.take(24);
@@ -57,16 +57,16 @@ TEST_CASE("a pool counts what is used, and keeps it reserved for the next run")
               cuda_memory_use{.used = 24, .used_high = 24, .reserved = 24, .reserved_high = 24});
         its.free(b);
         its.free(its.take(0)); // a byte, which has an address
-        CHECK(fake_cuda::held() == fake_cuda::holdings{.streams = 1, .pools = 1});
+        CHECK(fake_cuda::held() == fake_cuda::live_objects{.streams = 1, .pools = 1});
     }
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
 }
 
 TEST_CASE("storage is aligned to any power of two, and freed under the address that CUDA knows")
 {
-    stand its;
-    dice roll{std::mt19937(2020)};
+    pool_fixture its;
+    random_source pick{std::mt19937(2020)};
     struct lease {
         std::byte* first;
         byte_count alignment;
@@ -74,13 +74,13 @@ TEST_CASE("storage is aligned to any power of two, and freed under the address t
     std::vector<lease> leases;
     for (int round = 0; round != 200; ++round) {
         CAPTURE(round);
-        if (leases.empty() || roll.below(2) == 0) {
-            byte_count const alignment = byte_count{1} << roll.below(14);
-            leases.push_back({its.take(1 + roll.below(300), alignment), alignment});
+        if (leases.empty() || pick.below(2) == 0) {
+            byte_count const alignment = byte_count{1} << pick.below(14);
+            leases.push_back({its.take(1 + pick.below(300), alignment), alignment});
             CHECK(reinterpret_cast<std::uintptr_t>(leases.back().first) % alignment == 0);
         } else {
             auto const at = leases.begin() + static_cast<std::ptrdiff_t>(
-                                                 roll.below(static_cast<std::uint32_t>(leases.size())));
+                                                 pick.below(static_cast<std::uint32_t>(leases.size())));
             its.free(at->first, at->alignment);
             leases.erase(at);
         }
@@ -95,7 +95,7 @@ TEST_CASE("storage is aligned to any power of two, and freed under the address t
 
 TEST_CASE("what does not fit is an error, and nothing has changed")
 {
-    stand its;
+    pool_fixture its;
     for (byte_count const alignment : {64u, 4096u}) {
         CHECK_THROWS_AS((void)its.take((1 << 20) + 1, alignment), cuda_error);
         CHECK(!its.calls.is_lost());
@@ -109,7 +109,7 @@ TEST_CASE("what does not fit is an error, and nothing has changed")
 
 TEST_CASE("memory of a lost device stays where it is")
 {
-    stand its;
+    pool_fixture its;
     auto *const a = its.take(8), *const b = its.take(8, 1024);
     fake_cuda::fail_call(3, cudaErrorIllegalAddress, true); // the current device is asked for and set first
     CHECK_THROWS_AS(its.free(a), cuda_error);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_DRAWN_COMMANDS_HPP
-#define SUBLET_TEST_DRAWN_COMMANDS_HPP
+#ifndef SUBLET_TEST_RANDOM_COMMANDS_HPP
+#define SUBLET_TEST_RANDOM_COMMANDS_HPP
 
 /// Random commands on streams, and what comes before what by a walk over all pairs.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 
 #include <sublet/checking/check_streams.hpp>
 
 #include <cstddef>
 #include <vector>
 
-inline sublet::stream_commands draw_commands(dice& pick, std::uint32_t count)
+inline sublet::stream_commands draw_commands(random_source& pick, std::uint32_t count)
 {
     using namespace sublet;
     stream_commands list;

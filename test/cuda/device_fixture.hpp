@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_CUDA_ON_A_DEVICE_HPP
-#define SUBLET_TEST_CUDA_ON_A_DEVICE_HPP
+#ifndef SUBLET_TEST_CUDA_DEVICE_FIXTURE_HPP
+#define SUBLET_TEST_CUDA_DEVICE_FIXTURE_HPP
 
 /// What a test has to do before and after, if it is compiled twice: for a device, and for the fake of CUDA's
 /// runtime, where it is seen besides that nothing is misused and all goes back.
@@ -15,17 +15,17 @@
 inline void begin_test() { fake_cuda::start({.devices = 2}); }
 inline void end_test()
 {
-    CHECK(fake_cuda::held() == fake_cuda::holdings());
+    CHECK(fake_cuda::held() == fake_cuda::live_objects());
     if (!fake_cuda::misuses().empty()) FAIL_CHECK(fake_cuda::misuses().front());
 }
 inline int first_device() { return 1; } // the other one is the current
-inline void settle(sublet::cuda_device&) {}
+inline void synchronize_device(sublet::cuda_device&) {}
 #else
 inline void begin_test() {}
 inline void end_test() {}
 inline int first_device() { return sublet::cuda::probe().first()->id; }
 /// Also what is left in streams that are gone.
-inline void settle(sublet::cuda_device& device)
+inline void synchronize_device(sublet::cuda_device& device)
 {
     device.calls()("cudaDeviceSynchronize", [] { return cudaDeviceSynchronize(); });
 }

@@ -63,7 +63,7 @@ memory_plan const* plan_of(Mode const& mode)
 
 /// A mutant for each wait: without it. Those that nobody notices.
 template <class Mode>
-std::size_t survivors(snapshot const& p, plan_options const& options, Mode const& mode)
+std::size_t count_undetected(snapshot const& p, plan_options const& options, Mode const& mode)
 {
     run_order const order = run_order_of(p, options, mode);
     REQUIRE(!check_waits(p, options, plan_of(mode), order.tape.step_at, order.waits.after));
@@ -102,7 +102,7 @@ TEST_CASE("singa-d693b6b2, S2: who reads a block comes before who writes it, and
     each_mode(program, options, [&](auto const& mode) {
         step_waits const waits = run_order_of(program, options, mode).waits;
         CHECK(waits.list[0] == step_waits::wait{0, 1, step_waits::kind::anti}); // the one that was missing
-        CHECK(survivors(program, options, mode) == 0);
+        CHECK(count_undetected(program, options, mode) == 0);
         each_policy([&](thread_options const& how) {
             executor run(program, options, mode, synthetic_kernel{}, how,
                          {.check = executor_options::checks::digest});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_WEIGHED_TASKS_HPP
-#define SUBLET_TEST_WEIGHED_TASKS_HPP
+#ifndef SUBLET_TEST_WEIGHTED_TASKS_HPP
+#define SUBLET_TEST_WEIGHTED_TASKS_HPP
 
 #include "random_tasks.hpp"
 
@@ -9,13 +9,13 @@
 #include <vector>
 
 /// A random program, its graph, and the weights of its buffers, which are numbered by their root values.
-struct weighed_tasks {
+struct weighted_tasks {
     sharing_rule rule;
     sublet::dependence_graph g;
     sublet::detail::concurrent_lives lives;
     std::vector<sublet::byte_count> weights;
 
-    explicit weighed_tasks(random_tasks const& tasks) : rule(tasks)
+    explicit weighted_tasks(random_tasks const& tasks) : rule(tasks)
     {
         sublet::snapshot const p = tasks.program();
         g = sublet::dependences(p, {.role = tasks.role});
@@ -32,7 +32,7 @@ struct weighed_tasks {
     {
         for (sublet::buffer_id u : members)
             for (sublet::buffer_id v : members)
-                if (u != v && rule.gives(u, v)) return false;
+                if (u != v && rule.reusable_by(u, v)) return false;
         return true;
     }
     sublet::byte_count weight(std::vector<sublet::buffer_id> const& members) const
@@ -45,17 +45,17 @@ struct weighed_tasks {
 
 inline random_tasks draw_small_tasks(std::uint32_t seed, unsigned tasks)
 {
-    dice roll{std::mt19937(seed)};
+    random_source pick{std::mt19937(seed)};
     random_tasks_shape shape;
-    shape.tasks = 1 + roll.below(tasks);
-    shape.outputs = 1 + roll.below(2);
-    shape.operands = 1 + roll.below(4);
-    shape.back = roll.below(3) == 0 ? 1 + roll.below(8) : 0;
-    shape.early = 30 * roll.below(2);
-    shape.views = 30 * roll.below(2);
-    shape.edges = 40 * roll.below(2);
-    shape.shuffled = roll.below(3) == 0;
-    return draw_tasks(roll, shape);
+    shape.tasks = 1 + pick.below(tasks);
+    shape.outputs = 1 + pick.below(2);
+    shape.operands = 1 + pick.below(4);
+    shape.back = pick.below(3) == 0 ? 1 + pick.below(8) : 0;
+    shape.early = 30 * pick.below(2);
+    shape.views = 30 * pick.below(2);
+    shape.edges = 40 * pick.below(2);
+    shape.shuffled = pick.below(3) == 0;
+    return draw_tasks(pick, shape);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_DRAWN_SHARING_HPP
-#define SUBLET_TEST_DRAWN_SHARING_HPP
+#ifndef SUBLET_TEST_RANDOM_SHARING_HPP
+#define SUBLET_TEST_RANDOM_SHARING_HPP
 
 /// A random program with what the planners of slots are asked with, beside the rule by its definition.
 
@@ -72,35 +72,35 @@ struct drawn_sharing {
 /// then two values that are the same bytes although neither is made from the other.
 inline drawn_sharing draw_sharing(std::uint32_t seed, unsigned tasks)
 {
-    dice roll{std::mt19937(seed)};
-    random_tasks drawn = draw_tasks(roll, {.tasks = 1 + roll.below(tasks),
-                                           .outputs = 1 + roll.below(2),
-                                           .operands = 1 + roll.below(3),
-                                           .edges = roll.below(60),
-                                           .views = roll.below(3) == 0 ? 30u : 0u,
-                                           .pools = 1 + roll.below(4) / 2,
-                                           .shuffled = roll.below(3) == 0});
+    random_source pick{std::mt19937(seed)};
+    random_tasks drawn = draw_tasks(pick, {.tasks = 1 + pick.below(tasks),
+                                           .outputs = 1 + pick.below(2),
+                                           .operands = 1 + pick.below(3),
+                                           .edges = pick.below(60),
+                                           .views = pick.below(3) == 0 ? 30u : 0u,
+                                           .pools = 1 + pick.below(4) / 2,
+                                           .shuffled = pick.below(3) == 0});
     for (sublet::value_id v = 1; v < drawn.values(); ++v)
-        if (seed % 4 == 0 && roll.below(8) == 0) drawn.alias_of[v] = roll.below(v);
+        if (seed % 4 == 0 && pick.below(8) == 0) drawn.alias_of[v] = pick.below(v);
     drawn_sharing problem(std::move(drawn));
     if (seed % 5 == 0)
-        for (auto& e : problem.eligible) e = roll.below(6) != 0;
+        for (auto& e : problem.eligible) e = pick.below(6) != 0;
     return problem;
 }
 
 /// A thread of tasks with short cuts: many buffers share few slots, so there is much to link anew.
-inline drawn_sharing draw_thread(std::uint32_t seed)
+inline drawn_sharing draw_chain(std::uint32_t seed)
 {
-    dice roll{std::mt19937(seed)};
+    random_source pick{std::mt19937(seed)};
     random_tasks drawn;
     for (sublet::value_id t = 0; t != 60; ++t) {
         random_tasks::task now;
-        if (t != 0 && roll.below(20) != 0) now.uses.push_back(t - 1);
-        if (t > 3 && roll.below(4) == 0) now.uses.push_back(t - 2 - roll.below(3));
+        if (t != 0 && pick.below(20) != 0) now.uses.push_back(t - 1);
+        if (t > 3 && pick.below(4) == 0) now.uses.push_back(t - 2 - pick.below(3));
         now.defs.push_back(t);
         drawn.tasks.push_back(now);
-        drawn.bytes.push_back(8 * (1 + roll.below(40)));
-        drawn.pool.push_back(roll.below(8) / 7);
+        drawn.bytes.push_back(8 * (1 + pick.below(40)));
+        drawn.pool.push_back(pick.below(8) / 7);
     }
     drawn.role.assign(60, sublet::value_role::intermediate);
     drawn.alias_of.assign(60, sublet::no_value);

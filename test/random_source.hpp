@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_DICE_HPP
-#define SUBLET_TEST_DICE_HPP
+#ifndef SUBLET_TEST_RANDOM_SOURCE_HPP
+#define SUBLET_TEST_RANDOM_SOURCE_HPP
 
 #include "rounds.hpp"
 
@@ -8,7 +8,7 @@
 #include <random>
 
 /// Random numbers, drawn one a statement: the order of operands is not the same everywhere.
-struct dice {
+struct random_source {
     std::mt19937 random;
     std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); }
     std::uint64_t wide() // of any length

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXAMPLES_FUZZ_DICE_HPP
-#define SUBLET_EXAMPLES_FUZZ_DICE_HPP
+#ifndef SUBLET_EXAMPLES_FUZZ_RANDOM_SOURCE_HPP
+#define SUBLET_EXAMPLES_FUZZ_RANDOM_SOURCE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace fuzz {
 /// Numbers that follow from a seed, the same on every platform.
 ///
 /// Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014 (SplitMix64).
-class dice {
+class random_source {
 public:
-    explicit dice(std::uint64_t seed) : state_(seed) {}
+    explicit random_source(std::uint64_t seed) : state_(seed) {}
 
     std::uint64_t number()
     {

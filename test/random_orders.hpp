@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_DRAWN_ORDERS_HPP
-#define SUBLET_TEST_DRAWN_ORDERS_HPP
+#ifndef SUBLET_TEST_RANDOM_ORDERS_HPP
+#define SUBLET_TEST_RANDOM_ORDERS_HPP
 
 /// Random programs that may run in many orders, an order drawn among them, what the planner's own stages say
 /// of one, and the best of all by looking at all.
 
-#include "dice.hpp"
+#include "random_source.hpp"
 #include "random_program.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -41,7 +41,7 @@ struct drawn_program {
     sublet::snapshot program;
     sublet::plan_options options;
 };
-inline drawn_program draw_unordered(dice& pick, std::uint32_t most, bool in_place = true)
+inline drawn_program draw_unordered(random_source& pick, std::uint32_t most, bool in_place = true)
 {
     random_program r = draw_program(pick, most);
     return {r, without_edges(r), r.options(in_place)};
@@ -49,7 +49,7 @@ inline drawn_program draw_unordered(dice& pick, std::uint32_t most, bool in_plac
 
 /// `count` operations that each make a value and read up to three others: sizes of very different lengths,
 /// some results written over operands, some kept, some given.
-inline drawn_program draw_operations(dice& pick, std::uint32_t count, std::uint32_t reach)
+inline drawn_program draw_operations(random_source& pick, std::uint32_t count, std::uint32_t reach)
 {
     using namespace sublet;
     using namespace sublet::detail;
@@ -87,7 +87,7 @@ inline drawn_program draw_operations(dice& pick, std::uint32_t count, std::uint3
     return {r, without_edges(r), r.options()};
 }
 
-inline std::vector<sublet::node_id> random_order(sublet::detail::order_graph const& g, dice& pick)
+inline std::vector<sublet::node_id> random_order(sublet::detail::order_graph const& g, random_source& pick)
 {
     std::vector<sublet::node_id> order, ready;
     std::vector<std::size_t> waits;
@@ -143,7 +143,7 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
 }
 
 /// The least peak of all orders, by the sets of nodes that may have run: up to 2^nodes of them.
-inline sublet::byte_count least_of_all(sublet::detail::order_graph const& g)
+inline sublet::byte_count min_peak_exhaustive(sublet::detail::order_graph const& g)
 {
     using namespace sublet;
     using namespace sublet::detail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "cuda/drawn_run.hpp"
+#include "cuda/device_run.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>
@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-std::vector<digests> drawn_run::on_this_machine(unsigned runs) const
+std::vector<digests> device_run::run_on_host(unsigned runs) const
 {
     struct alignas(64) block {
         std::byte bytes[64] = {};
@@ -20,11 +20,11 @@ std::vector<digests> drawn_run::on_this_machine(unsigned runs) const
     std::vector<digests> result;
     for (unsigned number = 1; number <= runs; ++number) {
         for (sublet::value_id v = 0; v != p.values(); ++v) {
-            if (given[v] == giving::nothing) continue;
+            if (given[v] == binding_kind::nothing) continue;
             auto const bytes = noise(v, number);
-            if (given[v] == giving::input) {
+            if (given[v] == binding_kind::input) {
                 std::copy(bytes.begin(), bytes.end(), run.input(v).begin());
-            } else if (number == 1 || given[v] == giving::bound_always) {
+            } else if (number == 1 || given[v] == binding_kind::bound_always) {
                 std::copy(bytes.begin(), bytes.end(), bound[v].bytes);
                 run.bind(v, std::span(bound[v].bytes).first(room(v)));
             }
@@ -38,4 +38,4 @@ std::vector<digests> drawn_run::on_this_machine(unsigned runs) const
     return result;
 }
 
-sublet::memory_plan drawn_run::plan() const { return sublet::plan_memory(p.program(), p.options()).plan; }
+sublet::memory_plan device_run::plan() const { return sublet::plan_memory(p.program(), p.options()).plan; }

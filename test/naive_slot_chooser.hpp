@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_SLOW_CHOOSER_HPP
-#define SUBLET_TEST_SLOW_CHOOSER_HPP
+#ifndef SUBLET_TEST_NAIVE_SLOT_CHOOSER_HPP
+#define SUBLET_TEST_NAIVE_SLOT_CHOOSER_HPP
 
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/units.hpp>
@@ -14,7 +14,7 @@ inline constexpr sublet::slot_choice all_choices[] = {
     sublet::slot_choice::grow_largest, sublet::slot_choice::caffe2_sized};
 
 /// The rules of choice by their definition, all slots looked at for each buffer.
-struct slow_chooser {
+struct naive_slot_chooser {
     struct slot {
         sublet::byte_count bytes, first_size;
         sublet::pool_id pool;
@@ -23,17 +23,17 @@ struct slow_chooser {
         sublet::step_id over;
         bool ends;
     };
-    sublet::slot_choice how;
+    sublet::slot_choice choice;
     std::vector<slot> slots;
     std::vector<sublet::slot_id> slot_of;
 
-    template <class MayFollow>
-    void take(sublet::detail::slot_request const& r, MayFollow may_follow)
+    template <class MayReuseSlot>
+    void take(sublet::detail::slot_request const& r, MayReuseSlot may_reuse_slot)
     {
         std::vector<sublet::slot_id> free;
         for (sublet::slot_id s = 0; s != slots.size(); ++s)
             if (slots[s].pool == r.pool && slots[s].ends && slots[s].over <= r.begins &&
-                may_follow(slots[s].tenant))
+                may_reuse_slot(slots[s].tenant))
                 free.push_back(s);
         if (!r.follows) free.clear();
         auto best = [&](auto is_better) -> std::optional<sublet::slot_id> {
@@ -46,14 +46,14 @@ struct slow_chooser {
             if (fits(a) != fits(b)) return fits(a);
             return fits(a) ? bytes(a) < bytes(b) : bytes(a) > bytes(b);
         };
-        std::optional<sublet::slot_id> mine;
-        switch (how) {
+        std::optional<sublet::slot_id> chosen;
+        switch (choice) {
         case sublet::slot_choice::most_shared:
-            mine = best(
+            chosen = best(
                 [&](sublet::slot_id a, sublet::slot_id b) { return slots[a].tenants > slots[b].tenants; });
             break;
         case sublet::slot_choice::best_fit:
-            mine = best([&](sublet::slot_id a, sublet::slot_id b) {
+            chosen = best([&](sublet::slot_id a, sublet::slot_id b) {
                 auto away = [&](sublet::slot_id s) {
                     return fits(s) ? bytes(s) - r.size : r.size - bytes(s);
                 };
@@ -61,10 +61,10 @@ struct slow_chooser {
             });
             break;
         case sublet::slot_choice::smallest_sufficient:
-            mine = best(by_fit);
-            if (mine && !fits(*mine)) mine.reset();
+            chosen = best(by_fit);
+            if (chosen && !fits(*chosen)) chosen.reset();
             break;
-        case sublet::slot_choice::grow_largest: mine = best(by_fit); break;
+        case sublet::slot_choice::grow_largest: chosen = best(by_fit); break;
         case sublet::slot_choice::caffe2_sized: { // their loop, over their list
             std::sort(free.begin(), free.end(), [&](sublet::slot_id a, sublet::slot_id b) {
                 return slots[a].over != slots[b].over ? slots[a].over < slots[b].over : a < b;
@@ -74,17 +74,17 @@ struct slow_chooser {
                 sublet::byte_count const has = slots[s].first_size;
                 if (!most || (has >= *most && (*most < r.size || *most >= has))) {
                     most = has;
-                    mine = s;
+                    chosen = s;
                 }
             }
         }
         }
         if (r.size == 0) return;
-        if (!mine) {
-            mine = static_cast<sublet::slot_id>(slots.size());
+        if (!chosen) {
+            chosen = static_cast<sublet::slot_id>(slots.size());
             slots.push_back({0, r.size, r.pool, 0, 0, 0, false});
         }
-        slot& s = slots[*mine];
+        slot& s = slots[*chosen];
         s = {std::max(s.bytes, r.size),
              s.first_size,
              s.pool,
@@ -92,7 +92,7 @@ struct slow_chooser {
              s.tenants + 1,
              std::max<sublet::step_id>(r.over, r.begins + 1),
              r.over != sublet::no_step};
-        slot_of[r.id] = *mine;
+        slot_of[r.id] = *chosen;
     }
 };
 

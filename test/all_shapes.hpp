@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_SHAPES_OF_ALL_HPP
-#define SUBLET_TEST_SHAPES_OF_ALL_HPP
+#ifndef SUBLET_TEST_ALL_SHAPES_HPP
+#define SUBLET_TEST_ALL_SHAPES_HPP
 
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/problem.hpp>

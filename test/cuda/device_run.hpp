@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_CUDA_DRAWN_RUN_HPP
-#define SUBLET_TEST_CUDA_DRAWN_RUN_HPP
+#ifndef SUBLET_TEST_CUDA_DEVICE_RUN_HPP
+#define SUBLET_TEST_CUDA_DEVICE_RUN_HPP
 
 /// A program with all that it needs around it, run on this machine or on a device: what each run comes to.
 
@@ -20,21 +20,21 @@ using device_executor = sublet::stream_executor<digesting_device, device_synthet
 using digests = std::vector<std::uint64_t>;
 
 /// How a value gets what it needs before a run.
-enum class giving { nothing, input, bound_once, bound_always };
+enum class binding_kind { nothing, input, bound_once, bound_always };
 
-class drawn_run {
+class device_run {
 public:
-    explicit drawn_run(random_program const& drawn) : p(drawn)
+    explicit device_run(random_program const& drawn) : p(drawn)
     {
-        auto const lives = lives_of(p);
+        auto const lives = live_ranges_of(p);
         for (sublet::value_id v = 0; v != p.values(); ++v) {
             auto const role = p.class_role(v);
             bool const is_input = has_role(role, sublet::value_role::input);
             bool const is_external = has_role(role, sublet::value_role::external);
-            giving how = giving::nothing;
-            if (p.root(v) == v && lives.count(v) != 0) how = is_input ? giving::input : giving::nothing;
+            binding_kind how = binding_kind::nothing;
+            if (p.root(v) == v && lives.count(v) != 0) how = is_input ? binding_kind::input : binding_kind::nothing;
             else if (p.root(v) == v && p.bytes[v] != 0)
-                how = is_input && !is_external ? giving::bound_always : giving::bound_once;
+                how = is_input && !is_external ? binding_kind::bound_always : binding_kind::bound_once;
             given.push_back(how);
             if (has_role(p.role[v], sublet::value_role::output)) outputs.push_back(v);
             else if (p.root(v) == v && is_external && p.bytes[v] != 0) externals.push_back(v);
@@ -53,16 +53,16 @@ public:
     }
 
     /// Each value in storage of its own, one step after the other: by run, outputs and then externals.
-    std::vector<digests> on_this_machine(unsigned runs) const;
+    std::vector<digests> run_on_host(unsigned runs) const;
     sublet::memory_plan plan() const;
 
     /// Storage on a device for what is bound.
     class blocks {
     public:
-        blocks(digesting_device& device, drawn_run const& of) : device_(device), stream_(device.make_stream())
+        blocks(digesting_device& device, device_run const& of) : device_(device), stream_(device.make_stream())
         {
             for (sublet::value_id v = 0; v != of.given.size(); ++v)
-                if (of.given[v] == giving::bound_once || of.given[v] == giving::bound_always)
+                if (of.given[v] == binding_kind::bound_once || of.given[v] == binding_kind::bound_always)
                     at_[v] = device.allocate(64, 64, stream_);
             device.synchronize(stream_);
         }
@@ -87,9 +87,9 @@ public:
     void give(device_executor& run, blocks& bound, unsigned number) const
     {
         for (sublet::value_id v = 0; v != p.values(); ++v) {
-            if (given[v] == giving::nothing) continue;
-            if (given[v] != giving::input && number == 1) run.bind(v, bound.of(v, room(v)));
-            if (given[v] != giving::bound_once || number == 1) run.give(v, noise(v, number));
+            if (given[v] == binding_kind::nothing) continue;
+            if (given[v] != binding_kind::input && number == 1) run.bind(v, bound.of(v, room(v)));
+            if (given[v] != binding_kind::bound_once || number == 1) run.give(v, noise(v, number));
         }
     }
     digests take(device_executor& run) const
@@ -106,7 +106,7 @@ public:
     }
 
     random_program const& p;
-    std::vector<giving> given; // by value
+    std::vector<binding_kind> given; // by value
     random_program::ids outputs, externals;
 };
 

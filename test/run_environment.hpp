@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_TEST_SURROUNDINGS_HPP
-#define SUBLET_TEST_SURROUNDINGS_HPP
+#ifndef SUBLET_TEST_RUN_ENVIRONMENT_HPP
+#define SUBLET_TEST_RUN_ENVIRONMENT_HPP
 
 /// Random programs, and everything that one needs around it to be run: inputs, storage that is bound, and a
 /// kernel that notes what each step wrote. What two runs come to can then be compared, whoever ran them.
@@ -31,13 +31,13 @@ struct subject {
     std::vector<bool> is_scratch;
     std::vector<sublet::handoff> handoffs = {}; // that versions of one storage need
 };
-inline subject draw_subject(dice& pick)
+inline subject draw_subject(random_source& pick)
 {
     random_program p = draw_program(pick, 10);
     if (pick.below(2) == 0) shrink_results(p, pick);
     return {p.program(), p.options(pick.below(4) != 0), p.is_scratch};
 }
-inline subject drawn_versions(dice& pick)
+inline subject draw_versions(random_source& pick)
 {
     random_names const names = draw_names(pick, {.nodes = 12, .shuffled = false});
     std::vector<sublet::byte_count> bytes(names.values());
@@ -54,14 +54,14 @@ inline subject drawn_versions(dice& pick)
 
 /// What a run comes to: by step what it wrote and how often, and what is there when it is over.
 struct outcome {
-    std::vector<std::uint64_t> written, calls, left;
+    std::vector<std::uint64_t> written, calls, final_digests;
     friend bool operator==(outcome const&, outcome const&) = default;
 };
 
 /// Everything that a program needs around it to be run twice.
-class surroundings {
+class run_environment {
 public:
-    explicit surroundings(subject const& s)
+    explicit run_environment(subject const& s)
         : table_(sublet::detail::tape_of(s.program, s.options, sublet::per_value<bool>(s.is_scratch)).table)
     {
         now_.written.resize(s.program.steps());
@@ -84,7 +84,7 @@ public:
     {
         number_ = number;
         now_.calls.assign(now_.calls.size(), 0);
-        now_.left.clear();
+        now_.final_digests.clear();
         for (sublet::buffer const& its : table_.buffers) {
             std::uint64_t const noise = 1000 * number + its.root;
             bool const is_input = has_role(its.role, sublet::value_role::input);
@@ -100,9 +100,9 @@ public:
         report_ = run.run();
         for (sublet::buffer const& its : table_.buffers)
             if (its.is_planned() && has_role(its.role, sublet::value_role::output))
-                now_.left.push_back(sublet::digest(run.output(its.root)));
+                now_.final_digests.push_back(sublet::digest(run.output(its.root)));
             else if (has_role(its.role, sublet::value_role::external))
-                now_.left.push_back(sublet::digest(bound_to(its)));
+                now_.final_digests.push_back(sublet::digest(bound_to(its)));
         return now_;
     }
     sublet::run_report const& report() const { return report_; }
