@@ -139,12 +139,12 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
 
     dependence_graph const order = dependences(s.program, {.role = role, .handoffs = s.handoffs});
     if (order.violation) throw std::runtime_error(file + ": has no concurrent reading");
-    concurrent_lives const lives = concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
-    conflict_ranges const conflicts = later_conflicts(order, lives);
+    concurrent_live_ranges const lives = concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
+    conflict_ranges const conflicts = find_conflict_ranges(order, lives);
     byte_count const by_chains =
         share_in_chains(lives, conflicts, [&](buffer_id b) { return bytes[b]; }).total_bytes;
     solve("every schedule", by_chains, [&](buffer_id u, buffer_id v) {
-        return !detail::gives_to(conflicts, lives, u, v) && !detail::gives_to(conflicts, lives, v, u);
+        return !detail::reusable_by(conflicts, lives, u, v) && !detail::reusable_by(conflicts, lives, v, u);
     });
 }
 

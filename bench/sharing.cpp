@@ -92,7 +92,7 @@ struct subject {
 /// All that methods start from.
 struct prepared {
     dependence_graph graph;
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     conflict_ranges conflicts;
     placement_problem problem;
     memory_plan plan; ///< without offsets
@@ -121,7 +121,7 @@ prepared prepare(subject const& s, bool with_ranges)
             concurrent_lifetimes(s.program, made.graph, made.plan.buffers.size(), made.plan.buffer_of, role);
     });
     if (with_ranges)
-        made.ranges_ms = cpu_milliseconds([&] { made.conflicts = later_conflicts(made.graph, made.lives); });
+        made.ranges_ms = cpu_milliseconds([&] { made.conflicts = find_conflict_ranges(made.graph, made.lives); });
     return made;
 }
 

@@ -10,15 +10,15 @@
 
 /// What a solver over rows of bits has found, by node: what is alive where it begins, then what is where it
 /// ends.
-inline std::vector<std::vector<sublet::value_id>> dense_lists(sublet::detail::crossing_values const& cross,
+inline std::vector<std::vector<sublet::value_id>> dense_lists(sublet::detail::cross_block_values const& cross_block,
                                                               sublet::detail::dense_sets const& sets)
 {
     std::vector<std::vector<sublet::value_id>> all;
     for (sublet::detail::bit_rows const* half : {&sets.in, &sets.out})
-        for (std::size_t n = 0; n != cross.reads.rows(); ++n) {
+        for (std::size_t n = 0; n != cross_block.reads.rows(); ++n) {
             std::vector<sublet::value_id>& set = all.emplace_back();
-            for (std::size_t c = 0; c != cross.value.size(); ++c)
-                if (half->test(n, c)) set.push_back(cross.value[c]);
+            for (std::size_t c = 0; c != cross_block.value.size(); ++c)
+                if (half->test(n, c)) set.push_back(cross_block.value[c]);
         }
     return all;
 }

@@ -18,7 +18,7 @@ struct drawn_sharing {
     sharing_rule rule;
     sublet::snapshot program;
     sublet::dependence_graph graph;
-    sublet::detail::concurrent_lives
+    sublet::detail::concurrent_live_ranges
         lives; ///< a buffer a value; of a class of views only the root is touched
     sublet::detail::conflict_ranges conflicts;
     std::vector<sublet::byte_count> bytes; ///< 0 for who is no root, external, or nowhere at all
@@ -32,7 +32,7 @@ struct drawn_sharing {
         std::vector<sublet::buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
         lives = sublet::detail::concurrent_lifetimes(program, graph, tasks.values(), buffer_of, tasks.role);
-        conflicts = later_conflicts(graph, lives);
+        conflicts = find_conflict_ranges(graph, lives);
         bytes = tasks.bytes;
         eligible.assign(tasks.values(), 1);
         for (sublet::value_id v = 0; v != tasks.values(); ++v) {

@@ -12,7 +12,7 @@
 struct weighted_tasks {
     sharing_rule rule;
     sublet::dependence_graph g;
-    sublet::detail::concurrent_lives lives;
+    sublet::detail::concurrent_live_ranges lives;
     std::vector<sublet::byte_count> weights;
 
     explicit weighted_tasks(random_tasks const& tasks) : rule(tasks)

@@ -71,7 +71,7 @@ witness as_witness(dependence_violation const& v);
 ///             is the weight of `antichain`: no plan that holds for every schedule goes below it. `refuted`
 ///             says, with a witness, what stands against a plan, as plan_memory's does. Where a budget of
 ///             work is spent, the plan is as sound, and `report.is_cut_short`.
-/// Complexity: O(V + E + touches + values), the ranges of later_conflicts(), heaviest_antichain() for each
+/// Complexity: O(V + E + touches + values), the ranges of find_conflict_ranges(), heaviest_antichain() for each
 ///             pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,

@@ -135,7 +135,7 @@ TEST_CASE("in turn comes to the same as at once, for random copies and views, in
 
 TEST_CASE("what is written down node by node is the program that a factory makes of it")
 {
-    program_draft draft;
+    program_builder draft;
     CHECK(draft.open_node() == 0);
     draft.add_edge(0, 2); // which is not there yet
     draft.add_edge(0, 1);
@@ -169,19 +169,19 @@ TEST_CASE("what is written down node by node is the program that a factory makes
 
 TEST_CASE("nothing written down is the empty program, and an open node one with a step that does nothing")
 {
-    CHECK(program_draft().program(0) == snapshot());
-    program_draft draft;
+    CHECK(program_builder().program(0) == snapshot());
+    program_builder draft;
     draft.open_node();
     CHECK(draft.program(1).steps() == 1);
 }
 
 TEST_CASE("what cannot be a program is refused")
 {
-    program_draft early;
+    program_builder early;
     CHECK_THROWS_WITH_AS(early.end_step(), "sublet: a step is written down before there is a node",
                          precondition_error);
-    program_draft from, to, operand;
-    for (program_draft* d : {&from, &to, &operand}) d->open_node();
+    program_builder from, to, operand;
+    for (program_builder* d : {&from, &to, &operand}) d->open_node();
     from.add_edge(1, 0);
     CHECK_THROWS_WITH_AS((void)from.program(0), "sublet: an edge leads from a node that is not there",
                          precondition_error);
@@ -199,7 +199,7 @@ TEST_CASE("random programs come back as they were, edges and operands given last
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         random_flow const f = draw_flow(pick);
-        program_draft draft;
+        program_builder draft;
         for (auto const& node : f.nodes) {
             draft.open_node();
             for (auto const& step : node.steps) {

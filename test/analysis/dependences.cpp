@@ -224,7 +224,7 @@ TEST_CASE("giving follows the rule, views and early reads included")
         for (value_id u = 0; u != tasks.values(); ++u)
             for (value_id v = 0; v != tasks.values(); ++v)
                 if (rule.root[u] == u && rule.root[v] == v && u != v)
-                    REQUIRE(gives_to(lives, u, v, oracle) == rule.reusable_by(u, v));
+                    REQUIRE(reusable_by(lives, u, v, oracle) == rule.reusable_by(u, v));
     }
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("who begins in another branch must not take the bytes, who begins behi
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 7, numbers(7), std::vector<value_role>(7));
-    auto const conflicts = later_conflicts(g, lives);
+    auto const conflicts = find_conflict_ranges(g, lives);
     REQUIRE(g.position_of[3] == 4); // and it reads at 3, where nothing begins
     CHECK(ranges_of(conflicts, 1) == ranges{{1, 4}, {5, 7}});
     CHECK(ranges_of(conflicts, 2) == ranges{{2, 4}, {5, 7}});
@@ -271,18 +271,18 @@ TEST_CASE("an output conflicts with all that begins later, an input that nobody 
     std::vector<value_role> const role{output, intermediate, intermediate, input};
     dependence_graph const g = dependences(p, {.role = role});
     auto const lives = concurrent_lifetimes(p, g, 4, numbers(4), role);
-    auto const conflicts = later_conflicts(g, lives);
+    auto const conflicts = find_conflict_ranges(g, lives);
     CHECK(ranges_of(conflicts, 0) == ranges{{0, 3}});
     CHECK(ranges_of(conflicts, 3) == ranges{{0, 1}});
-    CHECK(gives_to(conflicts, lives, 3, 0));
-    CHECK(!gives_to(conflicts, lives, 0, 3));
+    CHECK(reusable_by(conflicts, lives, 3, 0));
+    CHECK(!reusable_by(conflicts, lives, 0, 3));
 }
 
 TEST_CASE("where nothing is, nothing conflicts")
 {
-    CHECK(later_conflicts(dependence_graph(), concurrent_lives()).of.values() == 0);
+    CHECK(find_conflict_ranges(dependence_graph(), concurrent_live_ranges()).of.values() == 0);
     dependence_graph const g = dependences(sequence(3, 0, [](step_id, effect_sink&) {}));
-    CHECK_THROWS_AS((void)later_conflicts(g, concurrent_lives()), precondition_error);
+    CHECK_THROWS_AS((void)find_conflict_ranges(g, concurrent_live_ranges()), precondition_error);
 }
 
 TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs and outputs included")
@@ -301,7 +301,7 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
-        auto const conflicts = later_conflicts(g, lives);
+        auto const conflicts = find_conflict_ranges(g, lives);
         CHECK(conflicts.undecided == 0);
         for (value_id u = 0; u != tasks.values(); ++u) {
             if (rule.root[u] != u) continue;
@@ -309,7 +309,7 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
             REQUIRE(conflicts.of[u].front().first == lives.first(u));
             for (value_id v = 0; v != tasks.values(); ++v)
                 if (rule.root[v] == v && u != v)
-                    REQUIRE(gives_to(conflicts, lives, u, v) == rule.reusable_by(u, v));
+                    REQUIRE(reusable_by(conflicts, lives, u, v) == rule.reusable_by(u, v));
         }
     }
     CHECK(several_begins > rounds(100));
@@ -328,11 +328,11 @@ TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in do
             auto const lives =
                 concurrent_lifetimes(tasks.program(), g, n, numbers(n), std::vector<value_role>(n));
             position_closure closure(g);
-            auto const conflicts = later_conflicts(g, lives, room);
+            auto const conflicts = find_conflict_ranges(g, lives, room);
             std::uint64_t lost = 0;
             for (buffer_id u = 0; u != n; ++u)
                 for (buffer_id v = 0; v != n; ++v) {
-                    bool const may = gives_to(lives, u, v, closure), does = gives_to(conflicts, lives, u, v);
+                    bool const may = reusable_by(lives, u, v, closure), does = reusable_by(conflicts, lives, u, v);
                     REQUIRE((may || !does));
                     lost += may && !does;
                 }
@@ -354,12 +354,12 @@ TEST_CASE("no pair is lost that is not counted as in doubt")
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         auto const lives = concurrent_lifetimes(p, g, p.values(), numbers(p.values()), tasks.role);
-        auto const exact = later_conflicts(g, lives);
-        auto const coarse = later_conflicts(g, lives, 60 + pick.below(120));
+        auto const exact = find_conflict_ranges(g, lives);
+        auto const coarse = find_conflict_ranges(g, lives, 60 + pick.below(120));
         std::uint64_t lost = 0;
         for (buffer_id u = 0; u != p.values(); ++u)
             for (buffer_id v = 0; v != p.values(); ++v) {
-                bool const may = gives_to(exact, lives, u, v), does = gives_to(coarse, lives, u, v);
+                bool const may = reusable_by(exact, lives, u, v), does = reusable_by(coarse, lives, u, v);
                 REQUIRE((may || !does));
                 lost += may && !does;
             }
@@ -375,7 +375,7 @@ TEST_CASE("a chain of a million steps has one range a buffer")
     dependence_graph const g = dependences(p);
     auto const lives =
         concurrent_lifetimes(p, g, p.values(), numbers(p.values()), std::vector<value_role>(p.values()));
-    CHECK(later_conflicts(g, lives).of.ranges() == 1'000'000);
+    CHECK(find_conflict_ranges(g, lives).of.ranges() == 1'000'000);
 }
 
 // --- unreached ---------------------------------------------------------------------------------------------
@@ -386,13 +386,13 @@ TEST_CASE("what is taken away lies behind, and what touches joins")
 {
     ranges now{{0, 4}, {6, 9}, {11, 12}}, scratch;
     ranges const others{{3, 7}, {8, 12}};
-    detail::intersect_behind(now, 2, others, scratch);
+    detail::intersect_from(now, 2, others, scratch);
     CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}, {11, 12}});
-    detail::intersect_behind(now, 8, ranges{{8, 9}}, scratch);
+    detail::intersect_from(now, 8, ranges{{8, 9}}, scratch);
     CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}});
-    detail::intersect_behind(now, 9, {}, scratch);
+    detail::intersect_from(now, 9, {}, scratch);
     CHECK(now == ranges{{0, 2}, {3, 4}, {6, 7}, {8, 9}});
-    detail::intersect_behind(now, 0, {}, scratch);
+    detail::intersect_from(now, 0, {}, scratch);
     CHECK(now.empty());
 }
 

@@ -301,23 +301,23 @@ using pairs = std::set<std::pair<value_id, value_id>>;
 namespace {
 
 struct meeting {
-    ids arriving, present;
+    ids starting, active;
 };
 
 struct meetings {
     std::vector<meeting> all;
-    template <class Meet>
-    void operator()(Meet meet) const
+    template <class AddConflicts>
+    void operator()(AddConflicts add_conflicts) const
     {
         for (meeting const& m : all)
-            meet({m.arriving.data(), m.arriving.size()}, {m.present.data(), m.present.size()});
+            add_conflicts({m.starting.data(), m.starting.size()}, {m.active.data(), m.active.size()});
     }
     pairs met() const
     {
         pairs result;
         for (meeting const& m : all)
-            for (value_id u : m.arriving)
-                for (ids const* others : {&m.arriving, &m.present})
+            for (value_id u : m.starting)
+                for (ids const* others : {&m.starting, &m.active})
                     for (value_id v : *others)
                         if (u != v) result.insert(std::minmax(u, v));
         return result;
@@ -328,21 +328,21 @@ struct meetings {
 meetings draw_meetings(random_source& pick, std::uint32_t values, std::uint32_t crowd, std::uint32_t again)
 {
     meetings result;
-    ids present, gone;
+    ids active, gone;
     for (value_id next = 0; next < values;) {
         meeting m;
-        for (std::uint32_t k = 1 + pick.below(2); k != 0 && next < values; --k) m.arriving.push_back(next++);
+        for (std::uint32_t k = 1 + pick.below(2); k != 0 && next < values; --k) m.starting.push_back(next++);
         if (again != 0 && !gone.empty() && pick.below(again) == 0) {
             std::swap(gone[pick.below(static_cast<std::uint32_t>(gone.size()))], gone.back());
-            m.arriving.push_back(gone.back());
+            m.starting.push_back(gone.back());
             gone.pop_back();
         }
-        m.present = present;
-        present.insert(present.end(), m.arriving.begin(), m.arriving.end());
-        while (present.size() > crowd) {
-            std::swap(present[pick.below(static_cast<std::uint32_t>(present.size()))], present.back());
-            gone.push_back(present.back());
-            present.pop_back();
+        m.active = active;
+        active.insert(active.end(), m.starting.begin(), m.starting.end());
+        while (active.size() > crowd) {
+            std::swap(active[pick.below(static_cast<std::uint32_t>(active.size()))], active.back());
+            gone.push_back(active.back());
+            active.pop_back();
         }
         result.all.push_back(m);
     }
@@ -425,18 +425,18 @@ TEST_CASE("random meetings: each pair is found once, however often it meets, and
         meetings const walk = draw_meetings(pick, pick.below(seed % 4 == 0 ? 900 : 90), crowd, seed % 3);
         std::size_t values = 0;
         for (meeting const& m : walk.all)
-            for (value_id v : m.arriving) values = std::max<std::size_t>(values, v + 1);
+            for (value_id v : m.starting) values = std::max<std::size_t>(values, v + 1);
         pairs const expected = walk.met();
         byte_count const bytes = interference_graph::bytes_of(values, expected.size());
 
-        CHECK(listed(detail::matrix_of_meetings(values, 1 << 20, walk)) == expected);
-        interference_graph const graph = detail::graph_of_meetings(values, 1 << 20, walk);
+        CHECK(listed(detail::matrix_from_conflicts(values, 1 << 20, walk)) == expected);
+        interference_graph const graph = detail::graph_from_conflicts(values, 1 << 20, walk);
         CHECK(graph.edges() == expected.size());
         CHECK(graph.bytes() == bytes);
         CHECK(listed(graph) == expected);
-        CHECK(detail::graph_of_meetings(values, bytes, walk) == graph);
+        CHECK(detail::graph_from_conflicts(values, bytes, walk) == graph);
         for (byte_count budget : {byte_count{0}, bytes / 2, bytes - 1}) {
-            interference_graph const refused = detail::graph_of_meetings(values, budget, walk);
+            interference_graph const refused = detail::graph_from_conflicts(values, budget, walk);
             CHECK_FALSE(refused.fits());
             CHECK(refused.edges() == expected.size());
         }

@@ -289,12 +289,12 @@ TEST_CASE("an edge leads back to a node that has run, or to its own, in the orde
             to.size(), 0, [&](node_id n) -> auto& { return to[n]; },
             [](node_id, effect_sink& s) { s.next_step(); });
     };
-    CHECK(!detail::first_edge_back(snapshot{}, {}));
+    CHECK(!detail::first_backward_edge(snapshot{}, {}));
     snapshot const forward = edges({{1, 2}, {2}, {}}); // two steps a node
-    CHECK(!detail::first_edge_back(forward, {}));
-    CHECK(detail::first_edge_back(forward, {1, 0, 2}) == 3u);
-    CHECK(detail::first_edge_back(edges({{1}, {1}}), {}) == 3u);
-    CHECK(detail::first_edge_back(edges({{1}, {2}, {0}}), {}) == 5u);
+    CHECK(!detail::first_backward_edge(forward, {}));
+    CHECK(detail::first_backward_edge(forward, {1, 0, 2}) == 3u);
+    CHECK(detail::first_backward_edge(edges({{1}, {1}}), {}) == 3u);
+    CHECK(detail::first_backward_edge(edges({{1}, {2}, {0}}), {}) == 5u);
 }
 
 // --- aliases -----------------------------------------------------------------------------------------------
@@ -418,11 +418,11 @@ TEST_CASE("a pin on a view pins the buffer, and two that differ are noticed")
         alive({{0, 1}, {0, 1}}, 1),
         plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = std::vector<byte_count>{no_offset, 16}});
     CHECK(t.buffers[0].pinned == 16);
-    CHECK(t.buffers[0].pinned_too == no_offset);
+    CHECK(t.buffers[0].conflicting_pin == no_offset);
     auto d = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
                             plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {8, 16}});
     CHECK(d.buffers[0].pinned == 8);
-    CHECK(d.buffers[0].pinned_too == 16);
+    CHECK(d.buffers[0].conflicting_pin == 16);
 }
 
 TEST_CASE("two equal pins do not differ")
@@ -430,7 +430,7 @@ TEST_CASE("two equal pins do not differ")
     auto t = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
                             plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {16, 16}});
     CHECK(t.buffers[0].pinned == 16);
-    CHECK(t.buffers[0].pinned_too == no_offset);
+    CHECK(t.buffers[0].conflicting_pin == no_offset);
 }
 
 TEST_CASE("a view may be there before its root, and the buffer is as old as the oldest of its values")

@@ -270,7 +270,7 @@ std::vector<node_id> ascending(snapshot const& p)
 live_range_lists live_ranges_of(snapshot const& p, std::vector<value_role> const& role)
 {
     auto const order = ascending(p);
-    return without_frame(p, framed_lives(p, role, order, operand_end::held), order);
+    return to_program_positions(p, cfg_live_ranges(p, role, order, operand_end::held), order);
 }
 
 random_flow chain(std::size_t nodes, std::size_t values)
@@ -304,9 +304,9 @@ TEST_CASE("an input is there where the program begins, wherever that stands in t
     snapshot const p = f.program();
     std::vector<value_role> const role{value_role::input};
     std::vector<node_id> const order{2, 0, 1};
-    live_range_lists const framed = framed_lives(p, role, order, operand_end::held);
-    CHECK(ranges_of(framed, 0) == std::vector<live_range>{{0, 1}});
-    CHECK(ranges_of(without_frame(p, framed, order), 0) == std::vector<live_range>{{1, 2}});
+    live_range_lists const augmented = cfg_live_ranges(p, role, order, operand_end::held);
+    CHECK(ranges_of(augmented, 0) == std::vector<live_range>{{0, 1}});
+    CHECK(ranges_of(to_program_positions(p, augmented, order), 0) == std::vector<live_range>{{1, 2}});
 }
 
 TEST_CASE("an output is there wherever a loop that cannot be left may be stopped")
@@ -336,8 +336,8 @@ TEST_CASE("an operand that is handed over is not there at the step that may over
             s.def(2);
         });
     std::vector<value_role> const role(3);
-    live_range_lists const held = framed_lives(p, role, {0}, operand_end::held);
-    live_range_lists const handed = framed_lives(p, role, {0}, operand_end::handed_over);
+    live_range_lists const held = cfg_live_ranges(p, role, {0}, operand_end::held);
+    live_range_lists const handed = cfg_live_ranges(p, role, {0}, operand_end::read_early);
     CHECK(ranges_of(held, 0) == std::vector<live_range>{{1, 3}});
     CHECK(ranges_of(handed, 0) == std::vector<live_range>{{1, 2}});
     CHECK(ranges_of(handed, 1) == std::vector<live_range>{{2, 4}});
@@ -352,13 +352,13 @@ TEST_CASE("what is read before it is written is told by value, with the step")
     f.nodes[2].operands = {{0, 0}};
     snapshot const p = f.program();
     std::vector<value_role> role(2);
-    live_range_lists const framed = framed_lives(p, role, ascending(p), operand_end::held);
-    CHECK(undefined_read(p, framed, role, false) ==
+    live_range_lists const augmented = cfg_live_ranges(p, role, ascending(p), operand_end::held);
+    CHECK(undefined_read(p, augmented, role, false) ==
           live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
-    CHECK(undefined_read(p, framed, {value_role::input, {}}, false) ==
+    CHECK(undefined_read(p, augmented, {value_role::input, {}}, false) ==
           live_ranges::order_violation{1, 2, live_ranges::order_violation::kind::defined_later});
-    CHECK_FALSE(undefined_read(p, framed, {value_role::input, value_role::external}, false));
-    CHECK_FALSE(undefined_read(p, framed, role, true));
+    CHECK_FALSE(undefined_read(p, augmented, {value_role::input, value_role::external}, false));
+    CHECK_FALSE(undefined_read(p, augmented, role, true));
 }
 
 TEST_CASE("a program of nothing has no ranges, and a dead node's values have")
@@ -386,7 +386,7 @@ TEST_CASE("the ranges are what a search along the steps finds, in any flow and o
         auto order = ascending(p);
         for (std::uint32_t n = 1; n < order.size(); ++n) std::swap(order[n], order[pick.below(n + 1)]);
         live_range_lists const lives =
-            without_frame(p, framed_lives(p, role, order, operand_end::held), order);
+            to_program_positions(p, cfg_live_ranges(p, role, order, operand_end::held), order);
         ranges += lives.ranges();
 
         // Roles said by steps: who can be left, or never is, reads the outputs in a last step.

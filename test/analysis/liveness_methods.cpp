@@ -61,58 +61,58 @@ bool defines(snapshot const& p, node_id n, value_id v)
 
 TEST_CASE("what stays within its node does not cross, what another node reads does")
 {
-    crossing_values const cross = crossing(flow_text({"a= ; c= >1", "a b= ; b c c="}));
-    CHECK(cross.value == ids{0, 2});
-    CHECK(cross.column == ids{0, no_value, 1});
-    CHECK(rows_of(cross.reads) == lists{{}, {0, 1}});
-    CHECK(rows_of(cross.writes) == lists{{0, 1}, {1}});
-    CHECK(rows_of(cross.reads_at_end) == lists{{}, {}});
-    CHECK_FALSE(cross.single_def);
+    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= ; c= >1", "a b= ; b c c="}));
+    CHECK(cross_block.value == ids{0, 2});
+    CHECK(cross_block.column == ids{0, no_value, 1});
+    CHECK(rows_of(cross_block.reads) == lists{{}, {0, 1}});
+    CHECK(rows_of(cross_block.writes) == lists{{0, 1}, {1}});
+    CHECK(rows_of(cross_block.reads_at_end) == lists{{}, {}});
+    CHECK_FALSE(cross_block.single_def);
 }
 
 TEST_CASE("an early use is a use, and reads before the step writes")
 {
-    crossing_values const cross = crossing(flow_text({"a= a! b= ; b!"}));
-    CHECK(cross.value == ids{0});
-    CHECK(rows_of(cross.reads) == lists{{0}});
-    CHECK(rows_of(cross.writes) == lists{{0}});
+    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= a! b= ; b!"}));
+    CHECK(cross_block.value == ids{0});
+    CHECK(rows_of(cross_block.reads) == lists{{0}});
+    CHECK(rows_of(cross_block.writes) == lists{{0}});
 }
 
 TEST_CASE("what is defined and never read does not cross, nor what nothing touches")
 {
-    CHECK(crossing(flow_text({"a= c= >1", "a= c="})).value.empty());
+    CHECK(find_cross_block_values(flow_text({"a= c= >1", "a= c="})).value.empty());
 }
 
 TEST_CASE("what is read where a node ends crosses, wherever it was defined")
 {
-    crossing_values const cross = crossing(flow_text({"a= >1 >2", "a@0 c@1 b= ; c= >1", "a@0"}));
-    CHECK(cross.value == ids{0, 2});
-    CHECK(rows_of(cross.reads) == lists{{}, {}, {}});
-    CHECK(rows_of(cross.writes) == lists{{0}, {1}, {}});
-    CHECK(rows_of(cross.reads_at_end) == lists{{0}, {1}, {}});
+    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= >1 >2", "a@0 c@1 b= ; c= >1", "a@0"}));
+    CHECK(cross_block.value == ids{0, 2});
+    CHECK(rows_of(cross_block.reads) == lists{{}, {}, {}});
+    CHECK(rows_of(cross_block.writes) == lists{{0}, {1}, {}});
+    CHECK(rows_of(cross_block.reads_at_end) == lists{{0}, {1}, {}});
 }
 
 TEST_CASE("what a node reads after it has written it, it does not read first")
 {
-    crossing_values const cross = crossing(flow_text({"a= ; a= a ; a >1", "a a! ; a b="}));
-    CHECK(rows_of(cross.reads) == lists{{}, {0}});
-    CHECK(rows_of(cross.writes) == lists{{0}, {}});
+    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= ; a= a ; a >1", "a a! ; a b="}));
+    CHECK(rows_of(cross_block.reads) == lists{{}, {0}});
+    CHECK(rows_of(cross_block.writes) == lists{{0}, {}});
 }
 
 TEST_CASE("single definitions are those in one step of one node, crossing or not")
 {
-    CHECK(crossing(flow_text({"a= b= >1", "a"})).single_def);
-    CHECK_FALSE(crossing(flow_text({"a= ; a="})).single_def);
-    CHECK_FALSE(crossing(flow_text({"a=", "a="})).single_def);
+    CHECK(find_cross_block_values(flow_text({"a= b= >1", "a"})).single_def);
+    CHECK_FALSE(find_cross_block_values(flow_text({"a= ; a="})).single_def);
+    CHECK_FALSE(find_cross_block_values(flow_text({"a=", "a="})).single_def);
 }
 
 TEST_CASE("an empty program has empty lists, and nodes that do nothing empty rows")
 {
-    crossing_values const nothing = crossing(snapshot{});
+    cross_block_values const nothing = find_cross_block_values(snapshot{});
     CHECK(nothing.value.empty());
     CHECK(nothing.column.empty());
     CHECK(nothing.reads.rows() == 0);
-    crossing_values const idle = crossing(flow_text({">1", ""}));
+    cross_block_values const idle = find_cross_block_values(flow_text({">1", ""}));
     CHECK(idle.reads.rows() == 2);
     CHECK(idle.writes.rows() == 2);
     CHECK(idle.reads_at_end.rows() == 2);
@@ -125,18 +125,18 @@ TEST_CASE("of any program the lists are those of their definitions")
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
-        crossing_values const cross = crossing(p);
+        cross_block_values const cross_block = find_cross_block_values(p);
 
         ids crossing_ids;
         for (value_id v = 0; v != p.values(); ++v) {
-            bool crosses = false;
-            for (node_id n = 0; n != p.nodes(); ++n) crosses = crosses || reads_first(p, n, v);
-            for (edge_use u : p.edge_uses()) crosses = crosses || u.value == v;
-            REQUIRE(cross.column[v] ==
-                    (crosses ? static_cast<std::uint32_t>(crossing_ids.size()) : no_value));
-            if (crosses) crossing_ids.push_back(v);
+            bool is_cross_block = false;
+            for (node_id n = 0; n != p.nodes(); ++n) is_cross_block = is_cross_block || reads_first(p, n, v);
+            for (edge_use u : p.edge_uses()) is_cross_block = is_cross_block || u.value == v;
+            REQUIRE(cross_block.column[v] ==
+                    (is_cross_block ? static_cast<std::uint32_t>(crossing_ids.size()) : no_value));
+            if (is_cross_block) crossing_ids.push_back(v);
         }
-        REQUIRE(cross.value == crossing_ids);
+        REQUIRE(cross_block.value == crossing_ids);
 
         lists reads(p.nodes()), writes(p.nodes()), reads_at_end(p.nodes());
         for (node_id n = 0; n != p.nodes(); ++n)
@@ -148,9 +148,9 @@ TEST_CASE("of any program the lists are those of their definitions")
                     is_read = is_read || (u.pred == n && u.value == crossing_ids[c]);
                 if (is_read) reads_at_end[n].push_back(c);
             }
-        REQUIRE(rows_of(cross.reads) == reads);
-        REQUIRE(rows_of(cross.writes) == writes);
-        REQUIRE(rows_of(cross.reads_at_end) == reads_at_end);
+        REQUIRE(rows_of(cross_block.reads) == reads);
+        REQUIRE(rows_of(cross_block.writes) == writes);
+        REQUIRE(rows_of(cross_block.reads_at_end) == reads_at_end);
     }
 }
 
@@ -160,8 +160,8 @@ namespace {
 
 lists found(snapshot const& p)
 {
-    crossing_values const cross = crossing(p);
-    return dense_lists(cross, detail::live_by_loop_forest(p, cross));
+    cross_block_values const cross_block = find_cross_block_values(p);
+    return dense_lists(cross_block, detail::live_by_loop_forest(p, cross_block));
 }
 
 lists expected(snapshot const& p)
@@ -275,9 +275,9 @@ namespace {
 
 constexpr std::size_t all_of_them = ~std::size_t{0};
 
-detail::sparse_sets explored(snapshot const& p, std::size_t most_sets = all_of_them)
+detail::sparse_sets explored(snapshot const& p, std::size_t max_sets = all_of_them)
 {
-    return detail::live_by_exploration(p, crossing(p), most_sets);
+    return detail::live_by_exploration(p, find_cross_block_values(p), max_sets);
 }
 
 } // namespace
@@ -388,8 +388,8 @@ namespace {
 
 lists worklist_sets(snapshot const& p)
 {
-    crossing_values const cross = crossing(p);
-    return dense_lists(cross, detail::live_by_worklist(p, cross));
+    cross_block_values const cross_block = find_cross_block_values(p);
+    return dense_lists(cross_block, detail::live_by_worklist(p, cross_block));
 }
 
 } // namespace
@@ -433,15 +433,15 @@ TEST_CASE("no node has no sets, and no crossing value empty ones")
 
 TEST_CASE("a value passes through a node that does not write it, and leaves no trace for the next")
 {
-    detail::pass_through pass(2);
+    detail::transfer_function transfer(2);
     bit_rows out(1, 128), in(1, 128);
     out.set(0, 3);
     out.set(0, 64);
-    CHECK(pass(out[0], ids{64}, in[0]));
+    CHECK(transfer(out[0], ids{64}, in[0]));
     CHECK(in.test(0, 3));
     CHECK_FALSE(in.test(0, 64));
-    CHECK_FALSE(pass(out[0], ids{64}, in[0])); // it has grown before
-    CHECK(pass(out[0], ids{}, in[0]));
+    CHECK_FALSE(transfer(out[0], ids{64}, in[0])); // it has grown before
+    CHECK(transfer(out[0], ids{}, in[0]));
     CHECK(in.test(0, 64));
 }
 
@@ -452,7 +452,7 @@ TEST_CASE("a chain of a million nodes, there and back, is solved without recursi
         snapshot const p = flow(
             nodes, 1, [&](node_id n) { return n + 1 == nodes ? (is_back ? ids{0} : ids{}) : ids{n + 1}; },
             [&](node_id n) { return n == user ? ids{0} : ids{}; }, [](node_id) { return ids{}; });
-        detail::dense_sets const sets = detail::live_by_worklist(p, crossing(p));
+        detail::dense_sets const sets = detail::live_by_worklist(p, find_cross_block_values(p));
         return sets.in.test(from, 0) && sets.out.test(from, 0) && sets.in.test(to, 0);
     };
     CHECK(chain(0, nodes - 1, nodes - 1, false));

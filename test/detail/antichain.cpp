@@ -132,7 +132,7 @@ TEST_CASE("of buffers that weigh the same there are as many as slots are needed"
         CAPTURE(seed);
         weighted_tasks one(draw_small_tasks(seed, 60));
         for (byte_count& weight : one.weights) weight = weight == 0 ? 0 : 1;
-        auto const conflicts = later_conflicts(one.g, one.lives);
+        auto const conflicts = find_conflict_ranges(one.g, one.lives);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights);
         REQUIRE(found.is_exact);
         REQUIRE(found.bytes == fewest_slots(one.lives, conflicts, {.bytes = one.weights}).plan.slots);
@@ -147,7 +147,7 @@ TEST_CASE("with few visits, or conflicts that are undecided, it still bounds fro
         random_source pick{std::mt19937(seed)};
         weighted_tasks const one(draw_small_tasks(seed, 80));
         std::uint64_t const few = seed % 2 == 0 ? 0 : 1 + one.lives.buffers() / 2;
-        auto const conflicts = later_conflicts(one.g, one.lives, few);
+        auto const conflicts = find_conflict_ranges(one.g, one.lives, few);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights,
                                                    seed % 3 == 0 ? 0 : 1 + pick.below(100));
         REQUIRE(one.is_antichain(found.members));
@@ -210,7 +210,7 @@ TEST_CASE("undecided conflicts prove nothing, of what is written in parts neithe
         random_source pick{std::mt19937(seed)};
         weighted_tasks const one(
             draw_tasks(pick, {.tasks = 40, .operands = 1 + pick.below(3), .views = 60, .shuffled = true}));
-        auto const conflicts = later_conflicts(one.g, one.lives, 1);
+        auto const conflicts = find_conflict_ranges(one.g, one.lives, 1);
         antichain const found = heaviest_antichain(one.g, one.lives, conflicts, one.weights);
         REQUIRE(one.is_antichain(found.members));
         for (buffer_id b = 0; b != one.weights.size(); ++b)
@@ -230,7 +230,7 @@ TEST_CASE("a buffer stays beside one that is written in parts, of which the firs
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3, 3}, std::vector<value_role>(5));
     std::vector<buffer_id> members{0, 3};
-    detail::keep_proved(g, lives, later_conflicts(g, lives), {3}, std::vector<unsigned char>(5, 1), members);
+    detail::keep_proved(g, lives, find_conflict_ranges(g, lives), {3}, std::vector<unsigned char>(5, 1), members);
     CHECK(members == std::vector<buffer_id>{0, 3});
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("of any buffers only those stay of which none gives to another")
         random_source pick{std::mt19937(seed)};
         weighted_tasks const one(
             draw_tasks(pick, {.tasks = 20, .operands = 2, .views = 60, .shuffled = true}));
-        auto const conflicts = later_conflicts(one.g, one.lives);
+        auto const conflicts = find_conflict_ranges(one.g, one.lives);
         std::vector<unsigned char> cut(one.g.positions());
         bool const is_prefix = pick.below(2) == 0;
         std::size_t const part = pick.below(static_cast<unsigned>(cut.size()) + 1);

@@ -48,7 +48,7 @@ TEST_CASE("a buffer that is pinned in two places speaks against every plan")
     buffer_table table;
     table.buffers = {sized(0, 8)};
     table.buffers[0].pinned = 0;
-    table.buffers[0].pinned_too = 64;
+    table.buffers[0].conflicting_pin = 64;
     table.buffer_of = {0};
     memory_plan plan;
     placement_problem problem;

@@ -42,7 +42,7 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         weighted_tasks const one(draw_small_tasks(seed, 40));
-        network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 1 << 20);
+        network const net(one.g, one.lives, find_conflict_ranges(one.g, one.lives), one.weights, 1 << 20);
         REQUIRE(net.relaxed == 0);
         in_parts += net.multi_begin.size();
         apart += net.first_multi_begin - net.first_multi_end;
@@ -75,7 +75,7 @@ TEST_CASE("what is cut short may only allow more, and its weight is known")
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         weighted_tasks const one(draw_small_tasks(seed, 40));
-        network const net(one.g, one.lives, later_conflicts(one.g, one.lives), one.weights, 5);
+        network const net(one.g, one.lives, find_conflict_ranges(one.g, one.lives), one.weights, 5);
         byte_count wrong = 0;
         for (buffer_id u = 0; u != one.weights.size(); ++u) {
             if (one.weights[u] == 0) continue;
@@ -114,7 +114,7 @@ std::vector<std::vector<bool>> closure(dependence_graph const& g)
     return leads;
 }
 
-free_point_rows frontiers_of(dependence_graph const& g, concurrent_lives const& lives,
+free_point_rows frontiers_of(dependence_graph const& g, concurrent_live_ranges const& lives,
                            std::vector<std::vector<bool>> const& leads, std::uint64_t most_visits)
 {
     auto is_free = [&](buffer_id b, step_id x) {

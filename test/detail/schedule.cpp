@@ -26,9 +26,9 @@ namespace {
 std::vector<live_range> row(live_range_lists const& of, buffer_id b) { return {of[b].begin(), of[b].end()}; }
 
 /// Buffers that begin one a position, with the ranges that they conflict with.
-concurrent_lives beginning_one_by_one(step_id positions)
+concurrent_live_ranges beginning_one_by_one(step_id positions)
 {
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     lives.positions = positions;
     for (step_id at = 0; at != positions; ++at) {
         lives.begins.append(at);
@@ -43,7 +43,7 @@ concurrent_lives beginning_one_by_one(step_id positions)
 
 TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and nothing else changes")
 {
-    concurrent_lives const lives = beginning_one_by_one(6);
+    concurrent_live_ranges const lives = beginning_one_by_one(6);
     live_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
                                  {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
     std::vector<live_range> const in_schedule{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
@@ -59,7 +59,7 @@ TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and not
 
 TEST_CASE("tables of other buffers are refused")
 {
-    concurrent_lives const lives = beginning_one_by_one(1);
+    concurrent_live_ranges const lives = beginning_one_by_one(1);
     live_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
     CHECK(schedule_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
     CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {}, {0}), precondition_error);
@@ -71,7 +71,7 @@ TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one 
 {
     // Everybody conflicts with everybody behind, and every second may wait.
     step_id const n = 1000;
-    concurrent_lives const lives = beginning_one_by_one(n);
+    concurrent_live_ranges const lives = beginning_one_by_one(n);
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges, in_schedule;
     std::vector<unsigned char> may_wait;
@@ -107,7 +107,7 @@ TEST_CASE("the positions left are those that the definition leaves")
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
-        auto const exact = later_conflicts(timed, lives).of;
+        auto const exact = find_conflict_ranges(timed, lives).of;
         auto const in_schedule = schedule_live_ranges(lives, schedule);
         std::vector<unsigned char> may_wait, waits(timed.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
@@ -437,10 +437,10 @@ dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
 }
 
 /// Lives by buffer in steps, as positions.
-concurrent_lives live_ranges_of(dependence_graph const& g,
+concurrent_live_ranges live_ranges_of(dependence_graph const& g,
                           std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
 {
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     lives.positions = static_cast<step_id>(g.positions());
     auto append = [&](csr_rows& to, std::vector<step_id> row) {
         for (step_id& s : row) s = s == no_step ? lives.positions : g.position_of[s];

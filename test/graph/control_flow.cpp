@@ -57,7 +57,7 @@ TEST_CASE("siblings stand in reverse postorder of the search, parents before the
     CHECK(dominators(flat({{1, 2}, {3}, {3}, {}})).preorder == ids{0, 2, 1, 3});
     dominator_tree const deep = dominators(flat({{1, 4}, {2, 3}, {}, {}, {}}));
     CHECK(deep.preorder == ids{0, 4, 1, 3, 2});
-    CHECK(deep.entered == ids{0, 2, 4, 3, 1});
+    CHECK(deep.preorder_index == ids{0, 2, 4, 3, 1});
     CHECK(deep.end == ids{5, 5, 5, 4, 2});
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("otherwise it is what is cut off, each tree of the search for itself")
             for (node_id b = 0; b != g.rows(); ++b) {
                 REQUIRE(tree.dominates(a, b) == truth[a][b]);
                 if (tree.parent[a] == tree.parent[b] && search.is_reachable(a) && search.is_reachable(b))
-                    REQUIRE((tree.entered[a] < tree.entered[b]) == (search.left[a] > search.left[b]));
+                    REQUIRE((tree.preorder_index[a] < tree.preorder_index[b]) == (search.postorder_index[a] > search.postorder_index[b]));
             }
     }
 }
@@ -251,7 +251,7 @@ TEST_CASE("a node that leads to itself is a loop of one")
     CHECK(forest.loops == 1);
     CHECK(forest.kind[1] == reducible);
     CHECK(forest.parent == ids{no_node, no_node});
-    CHECK(forest.end[1] - forest.entered[1] == 1);
+    CHECK(forest.end[1] - forest.preorder_index[1] == 1);
 }
 
 TEST_CASE("several edges back to one header close one loop")
@@ -361,11 +361,11 @@ TEST_CASE("the loops of a reducible graph are the natural ones, and its edges bu
         truth_table const body = natural_loops(g);
         for (node_id h = 0; h != g.rows(); ++h) {
             REQUIRE(forest.is_header(h) == body[h][h]);
-            REQUIRE(forest.preorder[forest.entered[h]] == h);
+            REQUIRE(forest.preorder[forest.preorder_index[h]] == h);
             for (node_id n = 0; n != g.rows(); ++n)
                 if (h != n && forest.contains(h, n) != body[h][n]) FAIL("in the loop of ", h, "? ", n);
             for (node_id to : g[h])
-                REQUIRE((forest.entered[h] < forest.entered[to]) != search.is_back_edge(h, to));
+                REQUIRE((forest.preorder_index[h] < forest.preorder_index[to]) != search.is_back_edge(h, to));
         }
     }
 }
@@ -374,7 +374,7 @@ TEST_CASE("the loops of a reducible graph are the natural ones, and its edges bu
 
 namespace {
 
-bool is_above(ids const& parent, node_id a, node_id b)
+bool is_ancestor(ids const& parent, node_id a, node_id b)
 {
     while (b != a && b != no_node) b = parent[b];
     return b == a;
@@ -384,28 +384,28 @@ bool is_above(ids const& parent, node_id a, node_id b)
 
 TEST_CASE("each subtree is a stretch")
 {
-    nesting const tree = nest(ids{no_node, 0, 0, 1, 1}, ids{0, 1, 2, 3, 4});
+    preorder_forest const tree = number_preorder(ids{no_node, 0, 0, 1, 1}, ids{0, 1, 2, 3, 4});
     CHECK(tree.preorder == ids{0, 1, 3, 4, 2});
-    CHECK(tree.entered == ids{0, 1, 4, 2, 3});
+    CHECK(tree.preorder_index == ids{0, 1, 4, 2, 3});
     CHECK(tree.end == ids{5, 4, 5, 3, 4});
-    CHECK(tree.is_above(1, 1));
-    CHECK(tree.is_above(1, 4));
-    CHECK_FALSE(tree.is_above(4, 1));
-    CHECK_FALSE(tree.is_above(1, 2));
+    CHECK(tree.is_ancestor(1, 1));
+    CHECK(tree.is_ancestor(1, 4));
+    CHECK_FALSE(tree.is_ancestor(4, 1));
+    CHECK_FALSE(tree.is_ancestor(1, 2));
 }
 
 TEST_CASE("siblings and roots follow each other as in the order")
 {
     ids const parent{no_node, no_node, 0, 0, 1};
-    CHECK(nest(parent, ids{0, 2, 3, 1, 4}).preorder == ids{0, 2, 3, 1, 4});
-    CHECK(nest(parent, ids{1, 0, 3, 4, 2}).preorder == ids{1, 4, 0, 3, 2});
+    CHECK(number_preorder(parent, ids{0, 2, 3, 1, 4}).preorder == ids{0, 2, 3, 1, 4});
+    CHECK(number_preorder(parent, ids{1, 0, 3, 4, 2}).preorder == ids{1, 4, 0, 3, 2});
 }
 
 TEST_CASE("no node, no tree")
 {
-    nesting const tree = nest(ids{}, ids{});
+    preorder_forest const tree = number_preorder(ids{}, ids{});
     CHECK(tree.preorder.empty());
-    CHECK(tree.entered.empty());
+    CHECK(tree.preorder_index.empty());
     CHECK(tree.end.empty());
 }
 
@@ -417,10 +417,10 @@ TEST_CASE("a tree a million nodes high does not overflow the stack")
         parent[i] = i + 1 == nodes ? no_node : static_cast<node_id>(i + 1);
         order[i] = static_cast<node_id>(nodes - 1 - i);
     }
-    nesting const tree = nest(parent, order);
+    preorder_forest const tree = number_preorder(parent, order);
     CHECK(tree.preorder == order);
-    CHECK(tree.is_above(nodes - 1, 0));
-    CHECK_FALSE(tree.is_above(0, 1));
+    CHECK(tree.is_ancestor(nodes - 1, 0));
+    CHECK_FALSE(tree.is_ancestor(0, 1));
 }
 
 TEST_CASE("on any forest the stretches are what climbing finds, and nothing else moves")
@@ -438,17 +438,17 @@ TEST_CASE("on any forest the stretches are what climbing finds, and nothing else
             place[order[i]] = i;
             if (node_id const above = pick.below(i + 1); above != i) parent[order[i]] = order[above];
         }
-        nesting const tree = nest(parent, order);
+        preorder_forest const tree = number_preorder(parent, order);
         for (node_id a = 0; a != nodes; ++a) {
-            REQUIRE(tree.preorder[tree.entered[a]] == a);
+            REQUIRE(tree.preorder[tree.preorder_index[a]] == a);
             node_id below = 0;
             for (node_id b = 0; b != nodes; ++b) {
-                REQUIRE(tree.is_above(a, b) == is_above(parent, a, b));
-                below += is_above(parent, a, b);
+                REQUIRE(tree.is_ancestor(a, b) == is_ancestor(parent, a, b));
+                below += is_ancestor(parent, a, b);
                 if (parent[a] == parent[b])
-                    REQUIRE((tree.entered[a] < tree.entered[b]) == (place[a] < place[b]));
+                    REQUIRE((tree.preorder_index[a] < tree.preorder_index[b]) == (place[a] < place[b]));
             }
-            REQUIRE(tree.end[a] - tree.entered[a] == below);
+            REQUIRE(tree.end[a] - tree.preorder_index[a] == below);
         }
     }
 }
@@ -603,7 +603,7 @@ TEST_CASE("on any graph the forest is that of the definition")
         int wrong = 0;
         std::size_t reachable = 0;
         for (node_id u = 0; u != nodes; ++u) {
-            wrong += forest.preorder[forest.entered[u]] != u || forest.postorder[forest.left[u]] != u;
+            wrong += forest.preorder[forest.preorder_index[u]] != u || forest.postorder[forest.postorder_index[u]] != u;
             wrong += forest.is_reachable(u) != to[0][u];
             reachable += to[0][u];
             for (node_id v = 0; v != nodes; ++v)

@@ -91,9 +91,9 @@ TEST_CASE("conflicting bytes are those of a sum over pairs where nobody begins t
 
 namespace {
 
-concurrent_lives live_ranges_of(std::vector<std::vector<step_id>> const& begins, step_id positions)
+concurrent_live_ranges live_ranges_of(std::vector<std::vector<step_id>> const& begins, step_id positions)
 {
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     lives.positions = positions;
     for (auto const& row : begins) {
         for (step_id at : row) lives.begins.append(at);
@@ -158,7 +158,7 @@ TEST_CASE("conflicts are the rule's for random programs and some of their buffer
         members some;
         for (buffer_id b = 0; b != root.size(); ++b)
             if (pick.below(4) != 0) some.push_back(b);
-        auto const among = conflicts_among(some, lives, later_conflicts(g, lives).of);
+        auto const among = conflicts_among(some, lives, find_conflict_ranges(g, lives).of);
         REQUIRE(among.buffers() == some.size());
         REQUIRE(among.positions() <= some.size() + g.positions());
         for (buffer_id i = 0; i != some.size(); ++i)

@@ -21,7 +21,7 @@ namespace {
 struct drawn_problem {
     std::vector<value_id> root; // by buffer
     placement_problem problem;
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     conflict_ranges conflicts;
 
     explicit drawn_problem(random_tasks const& tasks)
@@ -40,7 +40,7 @@ struct drawn_problem {
         }
         dependence_graph const g = dependences(p, {.role = tasks.role});
         lives = concurrent_lifetimes(p, g, root.size(), buffer_of, tasks.role);
-        conflicts = later_conflicts(g, lives);
+        conflicts = find_conflict_ranges(g, lives);
     }
 };
 
@@ -77,7 +77,7 @@ bool is_valid(drawn_problem const& drawn, sharing_rule const& rule, placement co
 
 /// Buffers that begin one at each position and end where they begin, or that are all outputs.
 struct chain_problem {
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     live_range_lists conflicts;
     chain_problem(step_id n, bool all_conflict)
     {

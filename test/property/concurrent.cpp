@@ -43,7 +43,7 @@ struct seen_tasks {
     dependence_graph g;
     std::vector<buffer_id> buffer_of; ///< by value; planned ones only
     placement_problem problem;        ///< steps in a row
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     conflict_ranges conflicts;
 
     explicit seen_tasks(random_tasks drawn)
@@ -70,7 +70,7 @@ struct seen_tasks {
             alignment = combine_alignment(alignment, tasks.alignment[v]);
         }
         lives = concurrent_lifetimes(program, g, problem.buffers.size(), buffer_of, tasks.role);
-        conflicts = later_conflicts(g, lives);
+        conflicts = find_conflict_ranges(g, lives);
         list_lives();
     }
 

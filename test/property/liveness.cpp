@@ -108,7 +108,7 @@ std::vector<plain_loop> plain_loops(csr_graph const& g, depth_first_forest const
                 bool is_first = true;
                 for (node_id m = 0; m != g.rows(); ++m) {
                     loop.body[m] = reach[n][m] && reach[m][n];
-                    is_first = is_first && (!loop.body[m] || search.entered[n] <= search.entered[m]);
+                    is_first = is_first && (!loop.body[m] || search.preorder_index[n] <= search.preorder_index[m]);
                 }
                 if (is_first) found.push_back(loop);
             }
@@ -233,7 +233,7 @@ TEST_CASE("a graph grown by splitting nodes is reducible, and edges but those ba
         CHECK(search.reachable == p.nodes());
         for (node_id n = 0; n != p.nodes(); ++n)
             for (node_id to : p.successors(n))
-                CHECK((forest.entered[to] > forest.entered[n]) != search.is_back_edge(n, to));
+                CHECK((forest.preorder_index[to] > forest.preorder_index[n]) != search.is_back_edge(n, to));
     });
 }
 

@@ -128,7 +128,7 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
     placement_problem problem;
     for (memory_plan::placed_buffer const& b : plan.buffers)
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
-    auto const cover = fewest_slots(lives, later_conflicts(g, lives),
+    auto const cover = fewest_slots(lives, find_conflict_ranges(g, lives),
                                     {.pool = [&](buffer_id b) { return plan.buffers[b].pool; }});
     REQUIRE(cover.is_fewest());
     all.fewest = cover.plan.slots;

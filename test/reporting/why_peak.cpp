@@ -152,7 +152,7 @@ TEST_CASE("the peak is told by the buffers that are alive there, the largest fir
     CHECK(reason.pool == 0);
     CHECK(reason.position == 2);
     CHECK(reason.positions == 5);
-    CHECK(reason.as_high == 1); // at sharpen
+    CHECK(reason.later_peaks == 1); // at sharpen
     CHECK(reason.step == 2);
     CHECK(reason.bytes == 192);
     CHECK(reason.arena_bytes == 192);

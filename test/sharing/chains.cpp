@@ -139,7 +139,7 @@ TEST_CASE("the largest come first: whoever comes later finds room for nothing")
     });
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
-    auto const conflicts = later_conflicts(g, lives);
+    auto const conflicts = find_conflict_ranges(g, lives);
     auto const plan = share_in_chains(lives, conflicts, [](int b) { return 10 + b; },
                                       {.order = chain_options::ranking::largest_first});
     CHECK(plan.slot_of == slots{1, 0, 1, 0});
@@ -167,7 +167,7 @@ TEST_CASE(
         std::iota(each.begin(), each.end(), buffer_id{0});
         auto const lives =
             concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
-        auto const conflicts = later_conflicts(g, lives);
+        auto const conflicts = find_conflict_ranges(g, lives);
         slot_id const fewest = fewest_slots(lives, conflicts).plan.slots;
         byte_count const least = least_slot_bytes(lives, conflicts, {.bytes = family.bytes});
         byte_count best = no_size;
@@ -187,7 +187,7 @@ TEST_CASE(
                 std::sort(in_order.begin(), in_order.end(),
                           [&](buffer_id a, buffer_id b) { return lives.first(a) < lives.first(b); });
                 for (std::size_t i = 1; i < in_order.size(); ++i)
-                    REQUIRE(gives_to(conflicts, lives, in_order[i - 1], in_order[i]));
+                    REQUIRE(reusable_by(conflicts, lives, in_order[i - 1], in_order[i]));
             }
         }
     }

@@ -35,9 +35,9 @@ struct made {
         for (value_id v = 0; v != uses.size(); ++v) ids.push_back(v);
         return ids;
     }();
-    concurrent_lives lives =
+    concurrent_live_ranges lives =
         concurrent_lifetimes(p, g, uses.size(), each, std::vector<value_role>(uses.size()));
-    conflict_ranges conflicts = later_conflicts(g, lives);
+    conflict_ranges conflicts = find_conflict_ranges(g, lives);
 };
 
 /// The fewest groups of members that may share pairwise, by trying all ways to put one after another into
@@ -219,7 +219,7 @@ TEST_CASE("families of task graphs need few slots, in every schedule")
         for (value_id v = 0; v != family.tasks(); ++v) each.push_back(v);
         auto const lives =
             concurrent_lifetimes(p, g, family.tasks(), each, std::vector<value_role>(family.tasks()));
-        auto const cover = fewest_slots(lives, later_conflicts(g, lives));
+        auto const cover = fewest_slots(lives, find_conflict_ranges(g, lives));
         CHECK(cover.is_fewest());
         return cover.plan.slots;
     };
@@ -247,7 +247,7 @@ TEST_CASE("ResNet-50 takes five slots under every schedule, four with its batch 
             buffer_of.push_back(same == no_value ? v : buffer_of[same]);
         }
         auto const lives = concurrent_lifetimes(p, g, net.bytes.size(), buffer_of, role);
-        auto const conflicts = later_conflicts(g, lives);
+        auto const conflicts = find_conflict_ranges(g, lives);
         std::vector<byte_count> bytes = net.bytes;
         for (value_id v = 0; v != bytes.size(); ++v)
             if (buffer_of[v] != v) bytes[v] = 0;

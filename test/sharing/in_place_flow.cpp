@@ -27,9 +27,9 @@ buffer_table joined(snapshot const& p, plan_options const& options)
     for (step_id s = 0; s != p.steps(); ++s) position.push_back(s + 1);
     auto const role = options.role.tabulate(p.values());
     live_ranges hulls;
-    live_range_lists const lives = without_frame(p, framed_lives(p, role, order, operand_end::held), order);
+    live_range_lists const lives = to_program_positions(p, cfg_live_ranges(p, role, order, operand_end::held), order);
     for (value_id v = 0; v != p.values(); ++v) hulls.of.push_back(lives.hull(v));
-    return take_in_place(p, framed_lives(p, role, order, operand_end::handed_over), position,
+    return take_in_place(p, cfg_live_ranges(p, role, order, operand_end::read_early), position,
                          gather_buffers(hulls, options));
 }
 bool are_joined(snapshot const& p, value_id a, value_id b, plan_options const& options = {.bytes = 8})

@@ -241,7 +241,7 @@ TEST_CASE("chains exchange their ends and one slot is saved")
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
-    auto const conflicts = later_conflicts(g, lives);
+    auto const conflicts = find_conflict_ranges(g, lives);
     takers const members(lives, conflicts, {0, 1, 4, 5});
     sized_chains chains{{0, 1, 0, 2}, {8, 8, 4}};
     std::uint64_t visits = 0;
@@ -262,7 +262,7 @@ TEST_CASE("nothing has nothing to exchange")
     snapshot const p = sequence(0, 0, [](step_id, effect_sink&) {});
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 0, {}, {});
-    auto const conflicts = later_conflicts(g, lives);
+    auto const conflicts = find_conflict_ranges(g, lives);
     sized_chains chains;
     std::uint64_t visits = 0;
     CHECK(!relink_chains(takers(lives, conflicts, {}), {}, chains, visits));
@@ -362,7 +362,7 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
         std::iota(each.begin(), each.end(), buffer_id{0});
         auto const lives =
             concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
-        auto const conflicts = later_conflicts(g, lives);
+        auto const conflicts = find_conflict_ranges(g, lives);
         slot_room room(lives, conflicts, 0);
         random_source pick{std::mt19937(7)};
         for (std::size_t i = each.size(); i > 1; --i)
@@ -375,7 +375,7 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
                 held.emplace_back();
             }
             for (buffer_id u : held[found])
-                REQUIRE((gives_to(conflicts, lives, u, b) || gives_to(conflicts, lives, b, u)));
+                REQUIRE((reusable_by(conflicts, lives, u, b) || reusable_by(conflicts, lives, b, u)));
             held[found].push_back(b);
             room.insert(b, found);
         }
@@ -392,7 +392,7 @@ TEST_CASE("slots are forgotten in turn, but one that is of use only in the next 
     std::vector<buffer_id> each(family.tasks());
     std::iota(each.begin(), each.end(), buffer_id{0});
     auto const lives = concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
-    auto const conflicts = later_conflicts(g, lives);
+    auto const conflicts = find_conflict_ranges(g, lives);
     slot_room room(lives, conflicts, 0); // 64 places
     for (slot_id s = 0; s != 64; ++s) room.insert(4 * s, s);
     CHECK(room.find(300) == 0);

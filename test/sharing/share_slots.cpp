@@ -195,7 +195,7 @@ TEST_CASE("each strategy gives what its algorithm does, with the bytes and pools
         std::vector<buffer_id> each;
         for (value_id v = 0; v != tasks.values(); ++v) each.push_back(v);
         auto const lives = concurrent_lifetimes(tasks.program(), g, each.size(), each, tasks.role);
-        auto const conflicts = later_conflicts(g, lives);
+        auto const conflicts = find_conflict_ranges(g, lives);
         auto with = [&](slot_options::strategy_kind how) {
             return share_slots(g, lives, tasks.bytes, {.strategy = how, .pool = tasks.pool});
         };

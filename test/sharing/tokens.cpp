@@ -32,7 +32,7 @@ struct case_of_tasks {
     sharing_rule rule;
     snapshot program;
     dependence_graph g;
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     std::vector<byte_count> size; ///< of roots that are planned; 0 elsewhere
 
     auto sizes() const
@@ -260,7 +260,7 @@ TEST_CASE("nothing, and lives of another graph")
 {
     auto const g = dependences(sequence(0, 0, [](step_id, effect_sink&) {}));
     CHECK(share_by_tokens(g, {}, eight).slots == 0);
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     lives.begins.close_row();
     lives.ends.close_row();
     CHECK(share_by_tokens(g, lives, eight).slot_of == slots{0}); // an input that nobody reads

@@ -83,15 +83,15 @@ struct dependence_graph {
 namespace detail {
 
 /// The one step that defines each value, `no_step` for what is given; or why there is not one.
-std::optional<dependence_violation> only_defs(snapshot const& p, std::vector<value_role> const& role,
+std::optional<dependence_violation> unique_defs(snapshot const& p, std::vector<value_role> const& role,
                                               std::vector<step_id>& def_of);
 
 /// A cycle among those that the topological order has not reached, as their owners.
-std::vector<step_id> cycle_among(csr_rows const& after, std::vector<step_id> const& waits);
+std::vector<step_id> residual_cycle(csr_rows const& after, std::vector<step_id> const& in_degree);
 
-/// Kahn's algorithm. `waits` counts predecessors; what is left above 0 in the end lies on or behind a cycle.
-std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& waits,
-                                        dependence_options::position_order how);
+/// Kahn's algorithm. `in_degree` counts predecessors; what is left above 0 in the end lies on or behind a cycle.
+std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& in_degree,
+                                        dependence_options::position_order numbering);
 
 } // namespace detail
 
@@ -123,7 +123,7 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 namespace detail {
 
 /// Rows of positions of a dependence graph, by buffer.
-struct concurrent_lives {
+struct concurrent_live_ranges {
     csr_rows begins; ///< ascending; no def of the buffer comes before all of these; empty: given
     csr_rows ends;   ///< ascending; every touch comes before one of these or is one; `positions`: never
     step_id positions = 0;
@@ -134,8 +134,8 @@ struct concurrent_lives {
     /// The position behind the highest at which it is needed.
     [[nodiscard]] step_id last(buffer_id b) const
     {
-        auto const mine = ends[b];
-        return mine.empty() ? first(b) + 1 : detail::smaller(mine.back(), positions - 1) + 1;
+        auto const row = ends[b];
+        return row.empty() ? first(b) + 1 : detail::smaller(row.back(), positions - 1) + 1;
     }
     [[nodiscard]] bool is_kept(buffer_id b) const { return !ends[b].empty() && ends[b].back() == positions; }
 };
@@ -157,7 +157,7 @@ concept precedence_oracle = requires(O& o, step_id a, step_id b) {
 
 /// u can hand its bytes to v in every execution.  O(ends of u x begins of v) calls
 template <precedence_oracle Oracle>
-[[nodiscard]] bool gives_to(concurrent_lives const& lives, buffer_id u, buffer_id v, Oracle& oracle)
+[[nodiscard]] bool reusable_by(concurrent_live_ranges const& lives, buffer_id u, buffer_id v, Oracle& oracle)
 {
     if (lives.begins[v].empty()) return false;
     for (step_id begin : lives.begins[v])
@@ -173,7 +173,7 @@ template <precedence_oracle Oracle>
 /// Ensures:    an end that an edge leads from to another end of the buffer is left out where it is one of the
 ///             first few of its edges, and so is a begin behind another.
 /// Complexity: O(values + steps + touches) time and memory.
-[[nodiscard]] concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
+[[nodiscard]] concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
                                                     std::size_t buffers,
                                                     std::vector<buffer_id> const& buffer_of,
                                                     std::vector<value_role> const& role);
@@ -199,7 +199,7 @@ namespace sublet::detail {
 /// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
 ///
 /// Requires:   the others begin at `from` or behind it.
-void intersect_behind(std::vector<live_range>& ranges, step_id from, std::span<live_range const> others,
+void intersect_from(std::vector<live_range>& ranges, step_id from, std::span<live_range const> others,
                       std::vector<live_range>& old);
 
 /// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false: those
@@ -214,22 +214,22 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
                     bool keep_all, Visit visit)
 {
     auto const positions = static_cast<step_id>(g.positions());
-    std::vector<live_range> now, scratch;
+    std::vector<live_range> current, scratch;
     for (step_id t = positions; t-- != 0;) {
         auto const after = g.after[t];
         step_id known = no_step;
-        now.clear();
-        push_range(now, {next[t + 1], after.empty() ? positions : next[after[0]]});
+        current.clear();
+        push_range(current, {next[t + 1], after.empty() ? positions : next[after[0]]});
         for (step_id s : after) {
-            if (s == after[0]) push_ranges(now, sets[s]);
-            else intersect_behind(now, next[s], sets[s], scratch);
+            if (s == after[0]) push_ranges(current, sets[s]);
+            else intersect_from(current, next[s], sets[s], scratch);
             known = smaller(known, sets.exact_until(s));
         }
         if (!keep_all)
             for (step_id s : after)
                 if (g.before[s].front() == t) sets.erase(s);
-        if (keep_all || !g.before[t].empty()) sets.assign(t, now, known);
-        if (!visit(t, now, known)) return;
+        if (keep_all || !g.before[t].empty()) sets.assign(t, current, known);
+        if (!visit(t, current, known)) return;
     }
 }
 
@@ -274,14 +274,14 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 /// Requires:   `lives` are of `g`, which has no violation.
 /// Ensures:    u gives its bytes to v in every execution if no begin of v is below the first position of u or
 ///             in one of its ranges; where nothing is undecided, only then. Exceptions are buffers without
-///             touches and without begins: `gives_to` knows them. `max_ranges` are held at once, eight bytes
+///             touches and without begins: `reusable_by` knows them. `max_ranges` are held at once, eight bytes
 ///             each, before all are made coarser, which only forbids, and forbids first what begins last; 0:
 ///             2^24, or eight for each position and buffer if that is more.
 /// Complexity: O(positions + edges + buffers + r) time, r = ranges of the successors of all positions and of
 ///             the ends of all buffers: few where few branches are open at once. O(positions + buffers +
 ///             ranges) memory.
 /// Throws:     precondition_error if `lives` are of another graph.
-[[nodiscard]] conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
+[[nodiscard]] conflict_ranges find_conflict_ranges(dependence_graph const& g, concurrent_live_ranges const& lives,
                                               std::uint64_t max_ranges = 0);
 
 } // namespace detail
@@ -292,7 +292,7 @@ namespace detail {
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.
 /// Complexity: O(begins of v x log of the ranges of u).
-[[nodiscard]] bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives, buffer_id u,
+[[nodiscard]] bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives, buffer_id u,
                             buffer_id v);
 
 } // namespace detail

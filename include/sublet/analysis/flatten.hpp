@@ -97,7 +97,7 @@ private:
     };
 
     static bool are_distinct(std::vector<value_id>& values);
-    static void expect_joints(std::size_t outer, std::size_t inner, program_body::run_kind kind,
+    static void expect_valid_bindings(std::size_t outer, std::size_t inner, program_body::run_kind kind,
                               std::vector<program_body::capture> const& captures,
                               std::vector<program_body::binding> const& bindings);
 
@@ -115,7 +115,7 @@ public:
     [[nodiscard]] std::span<program_id const> of(program_id parent, step_id step) const;
 
 private:
-    std::vector<std::uint64_t> place_; // parent and step, ascending
+    std::vector<std::uint64_t> key_; // parent and step, ascending
     std::vector<program_id> body_;
 };
 

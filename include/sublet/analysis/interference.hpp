@@ -140,18 +140,18 @@ namespace detail {
 template <class R>
 concept interference_result = std::same_as<R, interference_graph> || std::same_as<R, interference_matrix>;
 
-/// `walk(meet)` calls `meet(arriving, present)` with lists of values, none of which is named twice: those
+/// `walk(add_conflicts)` calls `add_conflicts(starting, active)` with lists of values, none of which is named twice: those
 /// that arrive meet each other and those that are present. Two values interfere if they meet.
 template <class Walk>
-interference_matrix matrix_of_meetings(std::size_t values, byte_count budget, Walk const& walk)
+interference_matrix matrix_from_conflicts(std::size_t values, byte_count budget, Walk const& walk)
 {
     using list = std::span<value_id const>;
     interference_matrix matrix(values, budget);
     if (!matrix.fits()) return matrix;
-    walk([&](list arriving, list present) {
-        for (std::size_t i = 0; i != arriving.size(); ++i) {
-            for (value_id v : arriving.first(i)) matrix.connect(arriving[i], v);
-            for (value_id v : present) matrix.connect(arriving[i], v);
+    walk([&](list starting, list active) {
+        for (std::size_t i = 0; i != starting.size(); ++i) {
+            for (value_id v : starting.first(i)) matrix.connect(starting[i], v);
+            for (value_id v : active) matrix.connect(starting[i], v);
         }
     });
     return matrix;
@@ -166,25 +166,25 @@ interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count
 ///             for each group of the values that arrive again: 64 of them, or as many as the budget has bits
 ///             for, each with one for every value.
 template <class Walk>
-interference_graph graph_of_meetings(std::size_t values, byte_count budget, Walk const& walk)
+interference_graph graph_from_conflicts(std::size_t values, byte_count budget, Walk const& walk)
 {
     using list = std::span<value_id const>;
     std::uint64_t edges = 0;
-    std::vector<unsigned char> has_arrived(values);
+    std::vector<unsigned char> has_started(values);
     std::vector<std::uint32_t> number(values, no_value); // of those that arrive again
     std::uint32_t numbers = 0;
-    walk([&](list arriving, list present) {
-        std::uint64_t const some = arriving.size();
-        edges += some * (some - 1) / 2 + some * present.size();
-        for (value_id v : arriving)
-            if (!has_arrived[v]) has_arrived[v] = 1;
+    walk([&](list starting, list active) {
+        std::uint64_t const count = starting.size();
+        edges += count * (count - 1) / 2 + count * active.size();
+        for (value_id v : starting)
+            if (!has_started[v]) has_started[v] = 1;
             else if (number[v] == no_value) number[v] = numbers++;
     });
 
     if (numbers == 0 && !interference_graph::would_fit(values, edges, budget)) return {values, edges};
     if (interference_matrix::bytes_of(values) / 64 <= edges) { // to sort an edge takes as long as 64 bytes
-        interference_matrix const met = matrix_of_meetings(values, budget, walk);
-        if (met.fits()) return graph_of_matrix(met, budget);
+        interference_matrix const matrix = matrix_from_conflicts(values, budget, walk);
+        if (matrix.fits()) return graph_of_matrix(matrix, budget);
     }
 
     // Each pair once. It is kept whom a value that arrives again has met; of two such, by the lower number.
@@ -195,23 +195,23 @@ interference_graph graph_of_meetings(std::size_t values, byte_count budget, Walk
         word_bits * smaller(larger<std::size_t>(affordable, 1), numbers / word_bits + 1);
     auto each_pair = [&](auto visit) {
         for (std::size_t first = 0; first == 0 || first < numbers; first += stripe) {
-            bit_rows has_met(numbers == 0 ? 0 : values, stripe);
+            bit_rows recorded(numbers == 0 ? 0 : values, stripe);
             auto pair = [&](value_id u, value_id v) {
-                std::size_t const keeper = numbers == 0 ? no_value : smaller(number[u], number[v]);
-                if (keeper == no_value) {
+                std::size_t const recording_number = numbers == 0 ? no_value : smaller(number[u], number[v]);
+                if (recording_number == no_value) {
                     if (first == 0) visit(u, v);
                     return;
                 }
-                std::size_t const column = keeper - first; // wraps round if an earlier stripe had it
-                value_id const other = number[u] == keeper ? v : u;
-                if (column >= stripe || has_met.test(other, column)) return;
-                has_met.set(other, column);
+                std::size_t const column = recording_number - first; // wraps round if an earlier stripe had it
+                value_id const other = number[u] == recording_number ? v : u;
+                if (column >= stripe || recorded.test(other, column)) return;
+                recorded.set(other, column);
                 visit(u, v);
             };
-            walk([&](list arriving, list present) {
-                for (std::size_t i = 0; i != arriving.size(); ++i) {
-                    for (value_id v : arriving.first(i)) pair(arriving[i], v);
-                    for (value_id v : present) pair(arriving[i], v);
+            walk([&](list starting, list active) {
+                for (std::size_t i = 0; i != starting.size(); ++i) {
+                    for (value_id v : starting.first(i)) pair(starting[i], v);
+                    for (value_id v : active) pair(starting[i], v);
                 }
             });
         }
@@ -240,10 +240,10 @@ interference_graph graph_of_meetings(std::size_t values, byte_count budget, Walk
 }
 
 template <interference_result R, class Walk>
-R result_of_meetings(std::size_t values, interference_options const& options, Walk const& walk)
+R result_from_conflicts(std::size_t values, interference_options const& options, Walk const& walk)
 {
-    if constexpr (std::same_as<R, interference_graph>) return graph_of_meetings(values, options.budget, walk);
-    else return matrix_of_meetings(values, options.budget, walk);
+    if constexpr (std::same_as<R, interference_graph>) return graph_from_conflicts(values, options.budget, walk);
+    else return matrix_from_conflicts(values, options.budget, walk);
 }
 
 // --- interference ----------------------------------------------------------------------------------------
@@ -290,74 +290,74 @@ concept interference_function =
 
 /// Up each node: what a step defines meets what else occupies it. In the first step of a root all that
 /// occupies it arrives, defined or not.
-struct flow_meetings {
+struct block_walk {
     snapshot const& p;
     live_sets const& live;
     std::vector<node_id> parent; // by node, in a depth-first forest
 
-    template <class Meet>
-    void operator()(Meet meet) const
+    template <class AddConflicts>
+    void operator()(AddConflicts add_conflicts) const
     {
-        sparse_set arriving(p.values()), present(p.values());
+        sparse_set starting(p.values()), active(p.values());
         for (node_id n = 0; n != p.nodes(); ++n) {
-            step_range const mine = p.steps_of(n);
-            present.clear();
-            for (value_id v : live.live_out(n)) present.insert(v);
-            for (step_id s = mine.last; s-- != mine.first;) {
-                arriving.clear();
+            step_range const range = p.steps_of(n);
+            active.clear();
+            for (value_id v : live.live_out(n)) active.insert(v);
+            for (step_id s = range.last; s-- != range.first;) {
+                starting.clear();
                 for (touch t : p.touches(s))
                     if (t.kind == touch::access::def) {
-                        arriving.insert(t.value);
-                        present.erase(t.value);
+                        starting.insert(t.value);
+                        active.erase(t.value);
                     }
                 for (touch t : p.touches(s))
-                    if (t.kind == touch::access::use && !arriving.contains(t.value)) present.insert(t.value);
-                if (s == mine.first && parent[n] == no_node) {
+                    if (t.kind == touch::access::use && !starting.contains(t.value)) active.insert(t.value);
+                if (s == range.first && parent[n] == no_node) {
                     if (n == 0)
                         for (value_id v : live.live_in(n))
-                            if (!arriving.contains(v)) present.insert(v);
-                    for (value_id v : present.list()) arriving.insert(v);
-                    meet(arriving.list(), {});
-                } else if (!arriving.list().empty()) {
-                    meet(arriving.list(), present.list());
+                            if (!starting.contains(v)) active.insert(v);
+                    for (value_id v : active.list()) starting.insert(v);
+                    add_conflicts(starting.list(), {});
+                } else if (!starting.list().empty()) {
+                    add_conflicts(starting.list(), active.list());
                 }
                 for (touch t : p.touches(s))
-                    if (t.kind != touch::access::def) present.insert(t.value);
+                    if (t.kind != touch::access::def) active.insert(t.value);
             }
         }
     }
 };
 
 /// From left to right: who is born meets those who are alive.
-struct range_meetings {
+struct range_sweep {
     std::size_t values;
-    std::vector<sort_key> births, deaths; // at `key`
+    std::vector<sort_key> range_begins, range_ends; // at `key`
 
     /// The ranges of one value follow each other, ascending. Those that touch become one.
     void add(value_id v, live_range life);
 
-    template <class Meet>
-    void operator()(Meet meet) const
+    template <class AddConflicts>
+    void operator()(AddConflicts add_conflicts) const
     {
-        sparse_set present(values);
-        sort_key const* death = deaths.data();
-        for (sort_key const& birth : births) {
-            for (; death->key <= birth.key; ++death) present.erase(death->id);
-            meet(std::span<value_id const>(&birth.id, 1), present.list());
-            present.insert(birth.id);
+        sparse_set active(values);
+        sort_key const* range_end = range_ends.data();
+        for (sort_key const& range_begin : range_begins) {
+            for (; range_end->key <= range_begin.key; ++range_end) active.erase(range_end->id);
+            add_conflicts(std::span<value_id const>(&range_begin.id, 1), active.list());
+            active.insert(range_begin.id);
         }
     }
 };
 
 /// `add_ranges_of(walk, v)` adds those of v.
 template <class AddRanges>
-range_meetings meetings_in_time(std::size_t values, AddRanges add_ranges_of)
+range_sweep make_range_sweep(std::size_t values, AddRanges add_ranges_of)
 {
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
-    range_meetings walk{values, {}, {}};
+    range_sweep walk{values, {}, {}};
     for (value_id v = 0; v != values; ++v) add_ranges_of(walk, v);
-    sort_by_key(walk.births);
-    sort_by_key(walk.deaths);
+    sort_by_key(walk.range_begins);
+    sort_by_key(walk.range_ends);
     return walk;
 }
 
@@ -370,7 +370,7 @@ range_meetings meetings_in_time(std::size_t values, AddRanges add_ranges_of)
 ///             step defines interfere, and a value that nobody needs does with what is alive behind it.
 /// Complexity: a walk takes O(V + E + touches + sizes of the live sets). A matrix takes one; a graph at most
 ///             three and O(values + edges), if each value is defined in one step (being there in the first
-///             step of a root counts as well). Otherwise graph_of_meetings says how many. What exceeds the
+///             step of a root counts as well). Otherwise graph_from_conflicts says how many. What exceeds the
 ///             budget is counted and not stored.
 /// Throws:     precondition_error if `live` is not of this program.
 template <detail::interference_result R = interference_graph>
@@ -378,8 +378,8 @@ template <detail::interference_result R = interference_graph>
                              interference_options const& options = {})
 {
     detail::expect_sets_of(p, live);
-    detail::flow_meetings const walk{p, live, depth_first(p.graph()).parent};
-    return detail::result_of_meetings<R>(p.values(), options, walk);
+    detail::block_walk const walk{p, live, depth_first(p.graph()).parent};
+    return detail::result_from_conflicts<R>(p.values(), options, walk);
 }
 
 template <detail::interference_result R = interference_graph>
@@ -395,9 +395,9 @@ template <detail::interference_result R = interference_graph>
 template <detail::interference_result R = interference_graph, detail::live_range_function Lives>
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
-    auto const walk = detail::meetings_in_time(
+    auto const walk = detail::make_range_sweep(
         values, [&lives](auto& all, value_id v) { all.add(v, live_range(detail::call_user(lives, v))); });
-    return detail::result_of_meetings<R>(values, options, walk);
+    return detail::result_from_conflicts<R>(values, options, walk);
 }
 
 /// The same of live ranges with holes. A value arrives with each of its ranges, so that pairs have to be
@@ -407,10 +407,10 @@ template <detail::interference_result R = interference_graph, detail::live_range
 template <detail::interference_result R = interference_graph, detail::live_range_list_function Lives>
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
-    auto const walk = detail::meetings_in_time(values, [&lives](auto& all, value_id v) {
+    auto const walk = detail::make_range_sweep(values, [&lives](auto& all, value_id v) {
         for (live_range const life : detail::call_user(lives, v)) all.add(v, life);
     });
-    return detail::result_of_meetings<R>(values, options, walk);
+    return detail::result_from_conflicts<R>(values, options, walk);
 }
 
 /// Of any symmetric relation.

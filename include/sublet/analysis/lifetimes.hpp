@@ -134,7 +134,7 @@ std::optional<live_ranges::order_violation> moved_write(snapshot const& p, std::
 /// run one after the other, each once.  O(V + E)
 ///
 /// Requires: `order` is empty or names every node once.
-std::optional<step_id> first_edge_back(snapshot const& p, std::vector<node_id> const& order);
+std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
 
 } // namespace detail
 
@@ -173,20 +173,20 @@ struct buffer {
     value_role role = value_role::intermediate;
     pool_id pool = 0;
     byte_count pinned = no_offset;
-    byte_count pinned_too = no_offset; ///< where another of its values is pinned, if that is elsewhere
+    byte_count conflicting_pin = no_offset; ///< where another of its values is pinned, if that is elsewhere
     buffer_id over =
         no_buffer; ///< the larger one whose bytes it takes over, as memory_plan::placed_buffer has it
     bool eligible = true;
 
     /// Whether storage is to be planned for it.
-    [[nodiscard]] bool is_planned() const { return is_wanted() && size != 0 && size != no_size; }
+    [[nodiscard]] bool is_planned() const { return needs_storage() && size != 0 && size != no_size; }
     /// The positions at which somebody writes or needs it: those at which it may share no slot.
     [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
     /// Whether storage should be planned for it, but its size is not known.
-    [[nodiscard]] bool is_unsized() const { return is_wanted() && size == no_size; }
+    [[nodiscard]] bool is_unsized() const { return needs_storage() && size == no_size; }
 
 private:
-    [[nodiscard]] bool is_wanted() const
+    [[nodiscard]] bool needs_storage() const
     {
         return eligible && !has_role(role, value_role::external) && !is_empty(life);
     }
@@ -237,21 +237,21 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 [[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
 {
     // What is born at p is alive at p, what dies at p was alive before it: no sum exceeds a live total.
-    std::vector<byte_count> born(positions, 0), dies(std::size_t{positions} + 1, 0);
+    std::vector<byte_count> allocated(positions, 0), freed(std::size_t{positions} + 1, 0);
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
         live_range const life = detail::call_user(lives, b);
         if (is_empty(life)) continue;
         SUBLET_EXPECTS(life.last <= positions, "sublet: a live range goes beyond the last position");
         byte_count const size = detail::to_byte_count(detail::call_user(sizes, b));
-        born[life.first] = checked_add(born[life.first], size);
-        dies[life.last] = checked_add(dies[life.last], size);
+        allocated[life.first] = checked_add(allocated[life.first], size);
+        freed[life.last] = checked_add(freed[life.last], size);
     }
     memory_pressure result;
     result.live_bytes.reserve(positions);
     byte_count live = 0;
     for (step_id p = 0; p != positions; ++p) {
-        live = checked_add(live - dies[p], born[p]);
+        live = checked_add(live - freed[p], allocated[p]);
         result.live_bytes.push_back(live);
         if (live > result.peak) {
             result.peak = live;

@@ -79,11 +79,11 @@ class live_query {
     }
     static auto uses_of(value_id v, detail::def_use_chains const& chains)
     {
-        return [v, &chains](auto matters) {
+        return [v, &chains](auto is_relevant) {
             for (step_id s : chains.uses[v])
-                if (matters(chains.node_of[s], false)) return true;
+                if (is_relevant(chains.node_of[s], false)) return true;
             for (node_id n : chains.uses_at_end[v])
-                if (matters(n, true)) return true;
+                if (is_relevant(n, true)) return true;
             return false;
         };
     }
@@ -113,15 +113,15 @@ public:
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
-        return is_needed(n, def, [&](auto matters) {
-            return any_of(uses, false, matters) || any_of(uses_at_end, true, matters);
+        return is_needed(n, def, [&](auto is_relevant) {
+            return any_of(uses, false, is_relevant) || any_of(uses_at_end, true, is_relevant);
         });
     }
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_out(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
-        return is_needed_behind(n, def, [&](auto matters) {
-            return any_of(uses, false, matters) || any_of(uses_at_end, true, matters);
+        return is_needed_at_end(n, def, [&](auto is_relevant) {
+            return any_of(uses, false, is_relevant) || any_of(uses_at_end, true, is_relevant);
         });
     }
 
@@ -134,7 +134,7 @@ public:
     }
     [[nodiscard]] bool is_live_out(value_id v, node_id n, detail::def_use_chains const& chains) const
     {
-        return chains.defs[v].size() != 0 && is_needed_behind(n, node_of_def(v, chains), uses_of(v, chains));
+        return chains.defs[v].size() != 0 && is_needed_at_end(n, node_of_def(v, chains), uses_of(v, chains));
     }
     [[nodiscard]] bool is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const;
 
@@ -146,10 +146,10 @@ private:
     [[nodiscard]] bool reaches(node_id a, node_id b) const
     {
         return search_.is_ancestor(a, b) ||
-               (met_above_[b] != no_node && met_.test(row_of_[a], met_above_[b]));
+               (join_column_[b] != no_node && reached_joins_.test(row_of_[a], join_column_[b]));
     }
 
-    /// `any_use(matters)`: whether `matters(node, is_at_end)` for some use of the value.
+    /// `any_use(is_relevant)`: whether `is_relevant(node, is_at_end)` for some use of the value.
     template <class AnyUse>
     [[nodiscard]] bool is_needed(node_id n, node_id def, AnyUse const& any_use) const
     {
@@ -160,35 +160,35 @@ private:
         return any_use([&](node_id use, bool) { return reaches(from, use); });
     }
     template <class AnyUse>
-    [[nodiscard]] bool is_needed_behind(node_id n, node_id def, AnyUse const& any_use) const
+    [[nodiscard]] bool is_needed_at_end(node_id n, node_id def, AnyUse const& any_use) const
     {
         expect_nodes(n, def);
         if (root_[n] != root_[def]) return is_needed_across(n, def, any_use);
         if (!dominators_.dominates(def, n)) return false;
         node_id const from = n == def ? n : loops_.outermost_excluding(n, def);
-        bool const comes_again = n != def && (from != n || loops_.is_header(n)); // before def does
+        bool const is_in_loop_without_def = n != def && (from != n || loops_.is_header(n)); // before def does
         return any_use([&](node_id use, bool is_at_end) {
-            return (comes_again || is_at_end || use != n) && reaches(from, use);
+            return (is_in_loop_without_def || is_at_end || use != n) && reaches(from, use);
         });
     }
     /// From a tree of the search into an earlier one, that of the def.
     template <class AnyUse>
     [[nodiscard]] bool is_needed_across(node_id n, node_id def, AnyUse const& any_use) const
     {
-        for (csr_graph::edge stray : strays_)
-            if (root_[stray.to] == root_[def] && reaches(loops_.outermost_excluding(n, def), stray.from) &&
-                is_needed(stray.to, def, any_use))
+        for (csr_graph::edge cross_edge : cross_tree_edges_)
+            if (root_[cross_edge.to] == root_[def] && reaches(loops_.outermost_excluding(n, def), cross_edge.from) &&
+                is_needed(cross_edge.to, def, any_use))
                 return true;
         return false;
     }
 
-    template <class Nodes, class Matters>
-    [[nodiscard]] bool any_of(Nodes& nodes, bool is_at_end, Matters const& matters) const
+    template <class Nodes, class IsRelevant>
+    [[nodiscard]] bool any_of(Nodes& nodes, bool is_at_end, IsRelevant const& is_relevant) const
     {
         for (auto&& u : nodes) {
             node_id const use = detail::as_id(u);
             expect_nodes(use, use);
-            if (matters(use, is_at_end)) return true;
+            if (is_relevant(use, is_at_end)) return true;
         }
         return false;
     }
@@ -202,10 +202,10 @@ private:
     dominator_tree dominators_;
     loop_forest loops_;
     std::vector<node_id> root_;            // by node: of its tree of the search
-    std::vector<csr_graph::edge> strays_;  // from one tree of the search into another
-    std::vector<std::uint32_t> met_above_; // by node: the column of the closest node above where paths meet
+    std::vector<csr_graph::edge> cross_tree_edges_;  // from one tree of the search into another
+    std::vector<std::uint32_t> join_column_; // by node: the column of the closest node above where paths meet
     std::vector<std::uint32_t> row_of_;    // by node
-    detail::bit_rows met_; // by row: the columns of the nodes where paths meet that are reached
+    detail::bit_rows reached_joins_; // by row: the columns of the nodes where paths meet that are reached
 };
 
 } // namespace sublet

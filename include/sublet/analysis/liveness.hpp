@@ -248,9 +248,9 @@ namespace detail {
 ///
 /// Requires: every vertex asked for is one of `vertices(g)`.
 template <class V>
-class live_sets_on {
+class vertex_live_sets {
 public:
-    live_sets_on(vertex_numbering<V> numbers, live_sets sets)
+    vertex_live_sets(vertex_numbering<V> numbers, live_sets sets)
         : numbers_(std::move(numbers)), sets_(std::move(sets))
     {
     }
@@ -283,13 +283,13 @@ private:
 /// The first of `vertices(g)` is the entry.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
-                                      detail::effect_sink_on<detail::vertex_of<G>>>
+                                      detail::vertex_effect_sink<detail::vertex_of<G>>>
 [[nodiscard]] auto liveness(G const& g, std::size_t values, Effects effects,
                             liveness_options const& options = {})
 {
     vertex_numbering<detail::vertex_of<G>> numbers(g);
     live_sets sets = liveness(from_graph(g, numbers, values, std::move(effects)), options);
-    return detail::live_sets_on<detail::vertex_of<G>>(std::move(numbers), std::move(sets));
+    return detail::vertex_live_sets<detail::vertex_of<G>>(std::move(numbers), std::move(sets));
 }
 
 template <graph G, class Uses, class Defs>
@@ -346,7 +346,7 @@ namespace detail {
 /// Where the nodes lie in a linear order.
 struct node_layout {
     std::vector<node_id> order;
-    std::vector<node_id> place; // by node: its index in order
+    std::vector<node_id> index_of; // by node: its index in order
     std::vector<step_id> end;   // by node: the position behind its last step
 };
 
@@ -395,11 +395,11 @@ namespace detail {
 /// What becomes of an operand at a step that may overwrite it.
 enum class operand_end : std::uint8_t {
     held,       ///< as any other it is held to the end of the step
-    handed_over ///< it is read before the step writes
+    read_early ///< it is read before the step writes
 };
 
 /// Ranges by whom they belong to, in any order and overlapping as they like.
-class range_heap {
+class unsorted_ranges {
 public:
     void add(std::uint32_t id, live_range r)
     {
@@ -414,10 +414,10 @@ private:
 };
 
 /// Whether the step says that a result of it may be written over v.
-bool hands_over(snapshot const& p, step_id s, value_id v);
+bool is_overwritable(snapshot const& p, step_id s, value_id v);
 
 /// The program in its frame: node n is n + 1 there, and step s is s + 1.
-snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
+snapshot augmented(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
 
 /// The ranges of values over the positions of the frame: 0 is the entry, i + 1 the i-th step of the order.
 ///
@@ -425,24 +425,24 @@ snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_
 /// Ensures:    position 0 is in the range of a value if and only if that is an input, or something may read
 ///             it before it is written.
 /// Complexity: as live_intervals, and O(r log r), r = ranges.
-[[nodiscard]] live_range_lists framed_lives(snapshot const& p, std::vector<value_role> const& role,
+[[nodiscard]] live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
                                             std::vector<node_id> const& order, operand_end operands);
 
 /// The same over the positions of the order: what is there when the program begins occupies its first step.
 ///
-/// Requires:   `framed` are the ranges of the program in this order, held to the ends of steps.
+/// Requires:   `augmented` are the ranges of the program in this order, held to the ends of steps.
 /// Complexity: O(n + r log r), r = ranges.
-[[nodiscard]] live_range_lists without_frame(snapshot const& p, live_range_lists const& framed,
+[[nodiscard]] live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                              std::vector<node_id> const& order);
 
 /// A read that some path from the entry reaches without a write, of a value that is not given: the first by
 /// value; of one value, any. The position is a step, or for an output the number of steps: where the program
 /// ends. If such reads are allowed, only of values that nothing writes at all.
 ///
-/// Requires:   `framed` are the ranges of the program.
+/// Requires:   `augmented` are the ranges of the program.
 /// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.
 [[nodiscard]] std::optional<live_ranges::order_violation> undefined_read(snapshot const& p,
-                                                                         live_range_lists const& framed,
+                                                                         live_range_lists const& augmented,
                                                                          std::vector<value_role> const& role,
                                                                          bool is_allowed);
 

@@ -42,19 +42,19 @@ struct listed_touches {
     csr_rows ends;                // by node: the edge uses that read where it ends
 
     listed_touches(snapshot const& program, std::vector<node_id> const& order);
-    std::size_t first_place(step_id s) const { return p.touches({0, s}).size(); }
-    std::size_t places_of_steps() const { return first_place(static_cast<step_id>(p.steps())); }
+    std::size_t first_touch(step_id s) const { return p.touches({0, s}).size(); }
+    std::size_t step_touch_count() const { return first_touch(static_cast<step_id>(p.steps())); }
 
     /// see(place, touch) for what the step reads, what it writes, and what is read where its node ends.
-    template <class See>
-    void each(step_id s, See see) const
+    template <class Visit>
+    void each(step_id s, Visit visit) const
     {
-        std::size_t place = first_place(s);
-        for (touch t : p.touches(s)) see(place++, t);
+        std::size_t touch_index = first_touch(s);
+        for (touch t : p.touches(s)) visit(touch_index++, t);
         node_id const n = node_of[s];
         if (s + 1 != p.steps_of(n).last) return;
         for (std::uint32_t i : ends[n])
-            see(places_of_steps() + i, touch{p.edge_uses()[i].value, touch::access::use});
+            visit(step_touch_count() + i, touch{p.edge_uses()[i].value, touch::access::use});
     }
 };
 

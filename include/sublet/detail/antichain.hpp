@@ -46,7 +46,7 @@ struct antichain {
 /// outside. And if the conflicts are decided, it is enough that no other member begins outside the ranges.
 ///
 /// Requires: a member is given, or its first begin is in the `cut`, or it is one of `multi_begin`, which ascend.
-void keep_proved(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
+void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                  std::vector<buffer_id> const& multi_begin, std::vector<unsigned char> const& cut,
                  std::vector<buffer_id>& members);
 
@@ -62,16 +62,16 @@ void keep_proved(dependence_graph const& g, concurrent_lives const& lives, confl
 /// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
 ///             whole graph for each position; O(1) each where branches are short. As much memory.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
-[[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
+[[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts,
                                            std::vector<byte_count> const& weights, std::uint64_t visits = 0);
 
 /// The same, if the conflicts are not needed for anything else.
-[[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
+[[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights,
                                                   std::uint64_t visits = 0)
 {
-    return heaviest_antichain(g, lives, later_conflicts(g, lives), weights, visits);
+    return heaviest_antichain(g, lives, find_conflict_ranges(g, lives), weights, visits);
 }
 
 } // namespace detail

@@ -87,7 +87,7 @@ private:
 ///             O(ends x length of the shortest walk from one of them) for each buffer.
 template <class IsWanted, class IsFree>
 [[nodiscard]] free_point_rows earliest_free_points(csr_rows const& before, csr_rows const& after,
-                                      concurrent_lives const& lives, IsWanted is_wanted, IsFree is_free,
+                                      concurrent_live_ranges const& lives, IsWanted is_wanted, IsFree is_free,
                                       std::uint64_t most_visits)
 {
     free_point_search walk(after);
@@ -163,7 +163,7 @@ struct reuse_network {
     byte_count relaxed = 0;          // weight of those
     std::uint64_t visits = 0;
 
-    reuse_network(dependence_graph const& g, concurrent_lives const& lives, conflict_ranges const& conflicts,
+    reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                    std::vector<byte_count> const& weights, std::uint64_t most_visits);
 };
 

@@ -92,7 +92,7 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 ///             the clock when the first that touches the other begins. An early read holds its buffer to the
 ///             end of its step. An input lives from 0, an output to the end; no range is empty.
 /// Complexity: O((positions + buffers) log positions + begins + ends) time, O(positions + buffers) memory.
-[[nodiscard]] std::vector<live_range> schedule_live_ranges(concurrent_lives const& lives, schedule_times const& schedule);
+[[nodiscard]] std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives, schedule_times const& schedule);
 
 // --- clock order -----------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ struct scheduled_graph {
 ///             if neither may wait and nobody who may begins where the later one does. No others conflict. A
 ///             buffer whose ranges would fall into very many pieces counts as one that may wait.
 /// Complexity: O(positions + buffers + ranges of `exact` + ranges of the result).
-[[nodiscard]] live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
+[[nodiscard]] live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_live_ranges const& lives,
                                                std::vector<live_range> const& in_schedule,
                                                std::vector<unsigned char> const& may_wait);
 
@@ -185,7 +185,7 @@ struct handoff_set {
 /// Complexity: O((n + w) log n + positions + edges) time for n buffers and w waits between their steps, and
 ///             what has_indirect_path() takes for the waits: least if positions ascend in the order of lives.
 /// Throws:     precondition_error if tables have different lengths, or a buffer ends beyond 64 bits.
-[[nodiscard]] handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
+[[nodiscard]] handoff_set find_handoffs(dependence_graph const& g, concurrent_live_ranges const& lives,
                                         std::vector<memory_plan::placed_buffer> const& placed);
 
 } // namespace sublet::detail

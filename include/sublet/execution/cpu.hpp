@@ -337,7 +337,7 @@ private:
         if (!how.prove || how.check == executor_options::checks::off) return mode;
         if constexpr (std::same_as<Mode, arena>) {
             if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
-        } else if (auto const position = detail::first_edge_back(p, options.order)) {
+        } else if (auto const position = detail::first_backward_edge(p, options.order)) {
             throw unsound_plan({.what = fault::leads_back, .position = *position});
         }
         return mode;

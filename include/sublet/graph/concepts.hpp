@@ -165,9 +165,9 @@ private:
     bool number_by_table()
     {
         if constexpr (std::unsigned_integral<V>) {
-            std::size_t const room = 4 * vertices_.size() + 64;
+            std::size_t const table_limit = 4 * vertices_.size() + 64;
             for (V v : vertices_)
-                if (v >= room) return false;
+                if (v >= table_limit) return false;
             for (std::size_t n = 0; n != vertices_.size(); ++n) {
                 auto const v = static_cast<std::size_t>(vertices_[n]);
                 if (v >= table_.size()) table_.resize(v + 1, no_node);

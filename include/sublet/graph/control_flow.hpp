@@ -33,15 +33,15 @@ struct depth_first_forest {
     std::vector<node_id> preorder;
     std::vector<node_id> postorder;
     std::vector<node_id> parent;  ///< by node; `no_node` for a root
-    std::vector<node_id> entered; ///< by node: its index in preorder
-    std::vector<node_id> left;    ///< by node: its index in postorder
+    std::vector<node_id> preorder_index; ///< by node: its index in preorder
+    std::vector<node_id> postorder_index;    ///< by node: its index in postorder
     std::size_t reachable = 0;    ///< how many nodes the entry reaches: a prefix of both orders
 
-    [[nodiscard]] bool is_reachable(node_id n) const { return entered[n] < reachable; }
+    [[nodiscard]] bool is_reachable(node_id n) const { return preorder_index[n] < reachable; }
     /// a is b or b was found, through others maybe, from a.
     [[nodiscard]] bool is_ancestor(node_id a, node_id b) const
     {
-        return entered[a] <= entered[b] && left[b] <= left[a];
+        return preorder_index[a] <= preorder_index[b] && postorder_index[b] <= postorder_index[a];
     }
     /// The edge u -> v leads back to where the search came from: it closes a cycle, and without those edges
     /// no cycle is left.
@@ -80,15 +80,15 @@ namespace detail {
 /// Dominator trees and loop forests are both asked that question all the time.
 
 /// Over the numbers of the nodes, which may hang in several trees.
-struct nesting {
+struct preorder_forest {
     std::vector<node_id> preorder; ///< parents before their children
-    std::vector<node_id> entered;  ///< by node: its index in preorder
+    std::vector<node_id> preorder_index;  ///< by node: its index in preorder
     std::vector<node_id> end;      ///< by node: its subtree is preorder[entered[n] .. end[n])
 
     /// b is a, or lies below it.
-    [[nodiscard]] bool is_above(node_id a, node_id b) const
+    [[nodiscard]] bool is_ancestor(node_id a, node_id b) const
     {
-        return entered[a] <= entered[b] && entered[b] < end[a];
+        return preorder_index[a] <= preorder_index[b] && preorder_index[b] < end[a];
     }
 };
 
@@ -97,7 +97,7 @@ struct nesting {
 /// Requires:   `order` names every node once, parents before children.
 /// Ensures:    siblings, and roots, follow each other as in `order`.
 /// Complexity: O(nodes) time and memory.
-[[nodiscard]] nesting nest(std::vector<node_id> const& parent, std::vector<node_id> const& order);
+[[nodiscard]] preorder_forest number_preorder(std::vector<node_id> const& parent, std::vector<node_id> const& order);
 
 } // namespace detail
 
@@ -122,12 +122,12 @@ struct nesting {
 ///
 /// What the entry, node 0, does not reach hangs in trees of its own, one for each tree of the depth-first
 /// forest; edges from there into earlier trees dominate nothing.
-struct dominator_tree : detail::nesting {
+struct dominator_tree : detail::preorder_forest {
     std::vector<node_id> parent; ///< by node: its closest dominator but itself; `no_node` for a root
 
     /// Every path from b's root to b leads through a. A node dominates itself.  O(1)
-    [[nodiscard]] bool dominates(node_id a, node_id b) const { return is_above(a, b); }
-    [[nodiscard]] bool strictly_dominates(node_id a, node_id b) const { return a != b && is_above(a, b); }
+    [[nodiscard]] bool dominates(node_id a, node_id b) const { return is_ancestor(a, b); }
+    [[nodiscard]] bool strictly_dominates(node_id a, node_id b) const { return a != b && is_ancestor(a, b); }
 };
 
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
@@ -167,7 +167,7 @@ template <graph G>
 ///
 /// Unreachable nodes have their loops too, in trees of the search that follow that of the entry. Edges from
 /// later trees into earlier ones enter no loop, and lead backwards.
-struct loop_forest : detail::nesting {
+struct loop_forest : detail::preorder_forest {
     enum class loop_kind : std::uint8_t {
         none,       ///< the node is the header of no loop
         reducible,  ///< every way into the loop is an edge to its header
@@ -183,7 +183,7 @@ struct loop_forest : detail::nesting {
     [[nodiscard]] bool is_reducible() const { return irreducible_loops == 0; }
     [[nodiscard]] bool is_header(node_id n) const { return kind[n] != loop_forest::loop_kind::none; }
     /// n lies in the loop of this header.  O(1)
-    [[nodiscard]] bool contains(node_id header, node_id n) const { return is_above(header, n); }
+    [[nodiscard]] bool contains(node_id header, node_id n) const { return is_ancestor(header, n); }
     /// The header of the closest loop around n, n itself if it is a header; `no_node`: in none.
     [[nodiscard]] node_id innermost(node_id n) const { return is_header(n) ? n : parent[n]; }
     /// The header of the outermost loop around n that does not contain `avoided`; n itself if there is none.

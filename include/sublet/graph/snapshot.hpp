@@ -211,9 +211,9 @@ namespace detail {
 
 /// The sink of a graph's own vertices: as effect_sink, but predecessors are named by vertex.
 template <class V>
-class effect_sink_on : public effect_sink {
+class vertex_effect_sink : public effect_sink {
 public:
-    effect_sink_on(effect_sink const& sink, vertex_numbering<V> const& numbers)
+    vertex_effect_sink(effect_sink const& sink, vertex_numbering<V> const& numbers)
         : effect_sink(sink), numbers_(&numbers)
     {
     }
@@ -239,14 +239,14 @@ private:
 /// Throws: precondition_error if an edge leads to something that is no vertex of the graph.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
-                                      detail::effect_sink_on<detail::vertex_of<G>>>
+                                      detail::vertex_effect_sink<detail::vertex_of<G>>>
 [[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                                   std::size_t values, Effects effects)
 {
     csr_graph const flat = as_graph(g, numbers);
     auto by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
-        detail::effect_sink_on<detail::vertex_of<G>> on(sink, numbers);
-        detail::call_user(effects, numbers[n], on);
+        detail::vertex_effect_sink<detail::vertex_of<G>> vertex_sink(sink, numbers);
+        detail::call_user(effects, numbers[n], vertex_sink);
     };
     return flow(
         flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));
@@ -254,7 +254,7 @@ template <graph G, class Effects>
 
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
-                                      detail::effect_sink_on<detail::vertex_of<G>>>
+                                      detail::vertex_effect_sink<detail::vertex_of<G>>>
 [[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Effects effects)
 {
     return from_graph(g, vertex_numbering<detail::vertex_of<G>>(g), values, std::move(effects));

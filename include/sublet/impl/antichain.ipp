@@ -9,7 +9,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& lives,
+SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                              conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
                              std::vector<unsigned char> const& cut, std::vector<buffer_id>& members)
 {
@@ -23,7 +23,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& 
         keep_if([&](buffer_id b) {
             if (!is_listed(multi_begin, b)) return true;
             for (buffer_id other : members)
-                if (other != b && gives_to(conflicts, lives, other, b)) return false;
+                if (other != b && reusable_by(conflicts, lives, other, b)) return false;
             return true;
         });
     bool is_closed = true;
@@ -55,7 +55,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_lives const& 
 }
 
 /// All that are alive at once when the positions run one after the other, where they weigh most.
-SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_lives const& lives,
+SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights)
 {
     std::vector<byte_count> begin_bytes(std::size_t{lives.positions} + 1, 0), end_bytes = begin_bytes;
@@ -80,7 +80,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_lives const& lives,
+SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                          conflict_ranges const& conflicts,
                                          std::vector<byte_count> const& weights, std::uint64_t visits)
 {

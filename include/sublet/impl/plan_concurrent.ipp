@@ -72,9 +72,9 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
-    detail::concurrent_lives const lives =
+    detail::concurrent_live_ranges const lives =
         detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
-    detail::conflict_ranges const conflicts = later_conflicts(g, lives, wanted.max_ranges);
+    detail::conflict_ranges const conflicts = find_conflict_ranges(g, lives, wanted.max_ranges);
     result.undecided = conflicts.undecided;
 
     std::size_t const pools = detail::pool_count(problem);

@@ -57,7 +57,7 @@ SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, memory_plan& plan,
                                           placement_problem& problem)
 {
-    range_heap all;
+    unsorted_ranges all;
     for (value_id v = 0; v != plan.buffer_of.size(); ++v)
         if (plan.buffer_of[v] != no_buffer)
             for (live_range r : of_values[v]) all.add(plan.buffer_of[v], r);
@@ -89,8 +89,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // in the frame
     for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
-    live_range_lists const framed = framed_lives(p, role, plan.order, detail::operand_end::held);
-    if (auto const read = detail::undefined_read(p, framed, role, flow.allows_undefined)) {
+    live_range_lists const augmented = cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
+    if (auto const read = detail::undefined_read(p, augmented, role, flow.allows_undefined)) {
         step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
         bool const is_written = read->what == live_ranges::order_violation::kind::defined_later;
         result.refuted = witness{.what = fault::used_undefined,
@@ -99,12 +99,12 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
                                  .position = at};
         return result;
     }
-    live_range_lists const lives = detail::without_frame(p, framed, plan.order);
+    live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
-        table = take_in_place(p, framed_lives(p, role, plan.order, detail::operand_end::handed_over),
+        table = take_in_place(p, cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early),
                               position, std::move(table));
 
     placement_problem problem{{}, options.pools};

@@ -20,7 +20,7 @@ namespace sublet::detail {
 /// A placement in a clock, and all that it follows from.
 struct plan_in_schedule {
     scheduled_graph timed;
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     std::vector<live_range> in_schedule;
     placement placed;
     byte_count bytes = no_limit;
@@ -57,7 +57,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
                                   std::vector<byte_count> const& limits, handoff_options const& wanted,
                                   placement& placed)
 {
-    live_range_lists const exact = later_conflicts(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
+    live_range_lists const exact = find_conflict_ranges(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
     std::vector<sort_key> waiting; // {size, , who}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto fits_limits = [&] {

@@ -35,7 +35,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
                     .position = position};
         return result;
     }
-    if (auto const position = detail::first_edge_back(p, options.order)) {
+    if (auto const position = detail::first_backward_edge(p, options.order)) {
         result.refuted = witness{.what = fault::leads_back, .position = *position};
         return result;
     }

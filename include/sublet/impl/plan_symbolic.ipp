@@ -160,7 +160,7 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
             1};
         return result;
     }
-    if (auto const position = detail::first_edge_back(p, options.order)) {
+    if (auto const position = detail::first_backward_edge(p, options.order)) {
         result.refuted = {{.what = fault::leads_back, .position = *position}, 1};
         return result;
     }

@@ -33,11 +33,11 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (!b.is_planned()) continue;
-        if (b.pinned_too != no_offset && !refuted)
+        if (b.conflicting_pin != no_offset && !refuted)
             refuted = witness{.what = fault::off_pin,
                               .value = b.root,
                               .begin = b.pinned,
-                              .needed = b.pinned_too,
+                              .needed = b.conflicting_pin,
                               .pool = b.pool};
         planned[i] = static_cast<buffer_id>(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});

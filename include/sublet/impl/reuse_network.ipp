@@ -6,7 +6,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_lives const& lives,
+SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts,
                                            std::vector<byte_count> const& weights, std::uint64_t most_visits)
     : begin_of(weights.size(), no_node), end_of(begin_of)
@@ -56,7 +56,7 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     csr_rows const to_multi_begin = csr_rows::gathered(nodes, [&](auto add) {
         for (buffer_id v : multi_begin)
             for (buffer_id u = 0; u != buffers; ++u)
-                if (end_of[u] != no_node && gives_to(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
+                if (end_of[u] != no_node && reusable_by(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
     });
     arcs.reserve(nodes, g.edges() + positions + free_points.lowest.items() + to_multi_begin.items());
     for (node_id t = 0; t != nodes; ++t) {

@@ -109,7 +109,7 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
     return schedule;
 }
 
-SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_lives const& lives, schedule_times const& schedule)
+SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives, schedule_times const& schedule)
 {
     SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the clock is of another graph");
     std::vector<tick_count> starts = schedule.start;
@@ -161,7 +161,7 @@ SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedul
 
 // --- clock conflicts -------------------------------------------------------------------------------------
 
-SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_lives const& lives,
+SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_live_ranges const& lives,
                                              std::vector<live_range> const& in_schedule,
                                              std::vector<unsigned char> const& may_wait)
 {
@@ -206,7 +206,7 @@ SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact, c
 /// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
 /// in which a was there directly before.  O(n log n), n = buffers
 template <class Buffer, class Takes>
-void follow_occupants(concurrent_lives const& lives, std::vector<Buffer> const& placed, Takes takes)
+void follow_occupants(concurrent_live_ranges const& lives, std::vector<Buffer> const& placed, Takes takes)
 {
     std::vector<sort_key> arrivals; // who is given was there before whoever begins at the same moment
     for (buffer_id b = 0; b != placed.size(); ++b) {
@@ -236,7 +236,7 @@ void follow_occupants(concurrent_lives const& lives, std::vector<Buffer> const& 
     }
 }
 
-SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_lives const& lives,
+SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live_ranges const& lives,
                                       std::vector<memory_plan::placed_buffer> const& placed)
 {
     SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
@@ -286,7 +286,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         topological_points(after, waiting, dependence_options::position_order::as_listed);
     if (order.size() != positions) {
         result.clash = handoff_clash{};
-        for (step_id at : cycle_among(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        for (step_id at : residual_cycle(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
         return result;
     }
     std::vector<step_id>& place = waiting; // by position: its place in an order that keeps all waits

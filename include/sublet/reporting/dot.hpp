@@ -48,8 +48,8 @@ namespace detail {
 constexpr std::uint32_t slot_color(slot_id slot, bool dark)
 {
     if (slot == no_slot) return dark ? 0x8b9098 : 0xffffff;
-    std::uint32_t const turn = (slot * 0x9e3779b9u + 0x90000000u) >> 16; // of 65536; the first is blue
-    std::uint32_t const hue = turn * 1536 >> 16;                         // along six edges of the colour cube
+    std::uint32_t const angle = (slot * 0x9e3779b9u + 0x90000000u) >> 16; // of 65536; the first is blue
+    std::uint32_t const hue = angle * 1536 >> 16;                         // along six edges of the colour cube
     std::uint32_t const value = dark ? 180 : slot % 3 == 2 ? 215 : 250;
     std::uint32_t const saturation = dark ? 190 : slot % 3 == 1 ? 115 : 85; // of 256
     std::uint32_t color = 0;
@@ -124,7 +124,7 @@ public:
         out_ << "]\n";
     }
 
-    void write_turn(step_id from, step_id to)
+    void write_order_edge(step_id from, step_id to)
     {
         out_ << 's' << from << " -> s" << to << " [style=dashed, color=gray60";
         if (from >= to) out_ << ", constraint=false";
@@ -233,15 +233,15 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
             "height=0.3, margin=\"0.12,0.05\"]\n"
             "edge [penwidth=1.6, arrowsize=0.7, fontname=Helvetica, fontsize=9]\n";
 
-    bool has_edge_back = false;
+    bool has_backward_edge = false;
     std::vector<step_id> last_def(p.values(), no_step);
     std::vector<value_id> defs;
     for (std::size_t i = 0; i != p.nodes(); ++i) {
         auto const n = static_cast<node_id>(i);
-        step_range const mine = p.steps_of(n);
-        bool const is_framed = mine.last - mine.first > 1;
-        if (is_framed) text << "subgraph cluster_" << n << " {\nlabel=\"node " << n << "\"\n";
-        for (step_id s = mine.first; s != mine.last; ++s) {
+        step_range const range = p.steps_of(n);
+        bool const is_cluster = range.last - range.first > 1;
+        if (is_cluster) text << "subgraph cluster_" << n << " {\nlabel=\"node " << n << "\"\n";
+        for (step_id s = range.first; s != range.last; ++s) {
             defs.clear();
             for (touch t : p.touches(s)) {
                 if (t.kind != touch::access::def || last_def[t.value] == s) continue;
@@ -250,23 +250,23 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
             }
             writer.write_step(s, defs);
         }
-        for (step_id s = mine.first + 1; s != mine.last; ++s) writer.write_turn(s - 1, s);
-        if (is_framed) text << "}\n";
-        for (node_id next : p.successors(n)) has_edge_back = has_edge_back || next <= n;
+        for (step_id s = range.first + 1; s != range.last; ++s) writer.write_order_edge(s - 1, s);
+        if (is_cluster) text << "}\n";
+        for (node_id next : p.successors(n)) has_backward_edge = has_backward_edge || next <= n;
     }
     writer.write_legend();
 
     std::vector<detail::sort_key> at_ends; // {predecessor, node, value}
     for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
     sort_unique(at_ends);
-    auto arrival = at_ends.begin();
+    auto end_use = at_ends.begin();
 
     std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
     std::vector<step_id> defined_in(p.values(), no_step), overwritten_in(p.values(), no_step);
     std::vector<value_id> drawn(p.values(), no_value); // as given
-    auto lead = [&](value_id v, step_id to, char const* style) {
+    auto draw_use = [&](value_id v, step_id to, char const* style) {
         step_id from = latest_def[v];
-        if (from == no_step && has_edge_back) from = last_def[v];
+        if (from == no_step && has_backward_edge) from = last_def[v];
         if (from == no_step && slots[v] == no_slot && !options.given_without_slot) return;
         if (from == no_step && drawn[v] == no_value) {
             drawn[v] = v;
@@ -284,15 +284,15 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
             for (touch t : p.touches(s)) { // a step reads, then writes
                 if (t.kind == touch::access::def || used_in[t.value] == s) continue;
                 used_in[t.value] = s;
-                lead(t.value, s, overwritten_in[t.value] == s ? ", penwidth=3" : "");
+                draw_use(t.value, s, overwritten_in[t.value] == s ? ", penwidth=3" : "");
             }
             for (touch t : p.touches(s))
                 if (t.kind == touch::access::def) latest_def[t.value] = s;
         }
-        for (; arrival != at_ends.end() && arrival->key == n; ++arrival)
-            lead(arrival->id, p.steps_of(static_cast<node_id>(arrival->tie)).first, ", style=dotted");
+        for (; end_use != at_ends.end() && end_use->key == n; ++end_use)
+            draw_use(end_use->id, p.steps_of(static_cast<node_id>(end_use->tie)).first, ", style=dotted");
         for (node_id next : p.successors(n))
-            writer.write_turn(p.steps_of(n).last - 1, p.steps_of(next).first);
+            writer.write_order_edge(p.steps_of(n).last - 1, p.steps_of(next).first);
     }
     text << "}\n";
     return out;

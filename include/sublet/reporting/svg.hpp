@@ -66,9 +66,9 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
     std::uint64_t const map = std::uint64_t{100} * options.height;
     std::uint64_t const profile = std::uint64_t{100} * options.profile_height;
     std::uint64_t const plots = map + (profile == 0 ? 0 : painter::gap + profile);
-    std::uint64_t const panel_height = painter::above + plots + painter::below, room = 3200;
+    std::uint64_t const panel_height = painter::above + plots + painter::below, header_height = 3200;
     svg_legend const legend = legend_of(kinds, width + canvas_type::right);
-    std::uint64_t const legend_top = room + panels.size() * panel_height;
+    std::uint64_t const legend_top = header_height + panels.size() * panel_height;
     hundredths const all{panels.empty() ? 7000 : legend_top + legend.height()};
     std::vector<char> printable(options.title.begin(), options.title.end());
     keep_printable(printable);
@@ -92,7 +92,7 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
         text << "<text x=\"72\" y=\"50\">Nothing to draw: no buffer has bytes and an offset.</text>\n";
     canvas_type canvas{text, width, positions};
     painter paint{canvas, name_of, kinds, drawn};
-    for (std::uint64_t top = room; svg_panel const& panel : panels) {
+    for (std::uint64_t top = header_height; svg_panel const& panel : panels) {
         svg_plot const upper{top + painter::above, map, panel.ceiling};
         svg_plot const lower{upper.bottom() + painter::gap, profile,
                              larger<byte_count>(larger(panel.arena, panel.live.peak), 1)};

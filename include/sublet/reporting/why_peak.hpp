@@ -44,7 +44,7 @@ struct peak_reason {
     pool_id pool = 0;
     step_id position = 0;                        ///< the first at which most bytes of the pool are alive
     step_id positions = 0;                       ///< how many there are
-    step_id as_high = 0;                         ///< how many later positions have as many
+    step_id later_peaks = 0;                         ///< how many later positions have as many
     step_id step = no_step;                      ///< the program's step at that position
     byte_count bytes = 0;                        ///< alive there
     byte_count arena_bytes = 0;                  ///< what the plan takes for them
@@ -99,9 +99,9 @@ void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
 }
 
 template <name_function Steps>
-void write_step(table_cell& cell, Steps& step_name, step_id s, char const* nobody)
+void write_step(table_cell& cell, Steps& step_name, step_id s, char const* if_none)
 {
-    if (s == no_step) return cell << nobody;
+    if (s == no_step) return cell << if_none;
     if constexpr (std::same_as<Steps, own_id>) cell << "step ";
     write_name(cell, step_name, s);
 }
@@ -137,7 +137,7 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
     if (reason.pool != 0) text << "pool " << reason.pool << ": ";
     detail::write_bytes(text, reason.bytes);
     text << " alive at position " << reason.position << " of " << reason.positions;
-    if (reason.as_high != 0) text << " (and at " << reason.as_high << " more)";
+    if (reason.later_peaks != 0) text << " (and at " << reason.later_peaks << " more)";
     if (reason.step != no_step) {
         table_cell step;
         detail::write_step(step, step_name, reason.step, "");

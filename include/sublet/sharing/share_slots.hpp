@@ -80,18 +80,18 @@ struct buffer_slot_options {
 ///             takes nothing.
 /// Complexity: tokens O(positions + edges + sum over edges of the ranges of their ends), and O(log slots +
 ///             ends x log ranges) for each test of a slot; few tests fail where branches are numbered one
-///             after the other. chains and fewest: that of later_conflicts(), and then O((n + tests) log n)
+///             after the other. chains and fewest: that of find_conflict_ranges(), and then O((n + tests) log n)
 ///             and O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers.
 /// Throws:     precondition_error for a size that is `no_size`, a pool id that is none, or if all slots
 ///             together exceed 64 bits.
-[[nodiscard]] shared_slots share_slots(dependence_graph const& g, concurrent_lives const& lives,
+[[nodiscard]] shared_slots share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
                                        per_value<byte_count> const& sizes,
                                        buffer_slot_options const& options = {});
 
 /// The same if the conflicts have been found already.
 ///
 /// Requires: `conflicts` are those of `lives`; a strategy other than tokens.
-[[nodiscard]] shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+[[nodiscard]] shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                        per_value<byte_count> const& sizes,
                                        buffer_slot_options const& options);
 

@@ -117,7 +117,7 @@ private:
 /// The factories of snapshot.hpp ask for a program that is there. This one is for whoever makes one out of
 /// others, and learns only later where a node is to lead.
 
-class program_draft {
+class program_builder {
 public:
     /// Steps from here on are the new node's. A node that is left without a step gets one that does nothing.
     node_id open_node();
@@ -163,7 +163,7 @@ public:
                 std::size_t const end = n + 1u == count ? steps() : node_begin_[n + 1];
                 for (std::size_t s = node_begin_[n]; s != end; ++s) {
                     if (s != node_begin_[n]) sink.next_step();
-                    say(s, sink);
+                    emit_step(s, sink);
                 }
                 for (std::uint32_t o : operands[n]) sink.use_at_end_of(operands_[o].pred, operands_[o].value);
             });
@@ -178,7 +178,7 @@ private:
     {
         if (nodes() != 0 && node_begin_.back() == steps()) end_step();
     }
-    void say(std::size_t s, effect_sink& sink) const;
+    void emit_step(std::size_t s, effect_sink& sink) const;
 
     std::vector<std::size_t> node_begin_; // into steps
     std::vector<std::size_t> touch_end_;  // by step, into touches_

@@ -30,7 +30,7 @@
 
 namespace sublet::detail {
 
-struct crossing_values {
+struct cross_block_values {
     std::vector<value_id> value;       ///< by column, ascending
     std::vector<std::uint32_t> column; ///< by value; `no_value` if it does not cross
     csr_rows reads;                    ///< by node: columns that it reads before it writes them, maybe twice
@@ -40,7 +40,7 @@ struct crossing_values {
 };
 
 /// Complexity: O(nodes + values + touches) time and memory.
-[[nodiscard]] crossing_values crossing(snapshot const& p);
+[[nodiscard]] cross_block_values find_cross_block_values(snapshot const& p);
 
 // --- liveness worklist -----------------------------------------------------------------------------------
 
@@ -62,12 +62,12 @@ struct dense_sets {
 };
 
 /// What nodes read themselves: where every solver begins.
-dense_sets own_reads(crossing_values const& cross, std::size_t nodes);
+dense_sets upward_exposed_uses(cross_block_values const& cross_block, std::size_t nodes);
 
 /// Lets what is live where a node ends through to where it begins, unless the node writes it.
-class pass_through {
+class transfer_function {
 public:
-    explicit pass_through(std::size_t words) : written_(words) {}
+    explicit transfer_function(std::size_t words) : written_(words) {}
 
     /// Whether `in` has grown.
     template <class Columns>
@@ -91,7 +91,7 @@ private:
 
 /// Complexity: O((V + E) (1 + d) words) time, d = edges on a path that lead against the order, at most;
 ///             O(V words) memory, words = columns / 64.
-dense_sets live_by_worklist(snapshot const& p, crossing_values const& cross);
+dense_sets live_by_worklist(snapshot const& p, cross_block_values const& cross_block);
 
 // --- liveness loop forest --------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ dense_sets live_by_worklist(snapshot const& p, crossing_values const& cross);
 /// Complexity: O((V + E) words + E nesting depth) time, O(V words) memory, words = columns / 64.
 /// Throws:     precondition_error if a value is written twice, or if its def does not dominate its uses and
 ///             that makes a difference: the sets are right or there are none.
-dense_sets live_by_loop_forest(snapshot const& p, crossing_values const& cross);
+dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cross_block);
 
 // --- liveness per value ----------------------------------------------------------------------------------
 
@@ -140,10 +140,10 @@ struct sparse_sets {
     std::vector<value_id> given_up; // ascending; in no list
 };
 
-/// Values that turn out to be in more than `most_sets` sets are given up.
+/// Values that turn out to be in more than `max_sets` sets are given up.
 ///
 /// Complexity: O(V + values + size of all sets with their edges) time and memory.
-sparse_sets live_by_exploration(snapshot const& p, crossing_values const& cross, std::size_t most_sets);
+sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block, std::size_t max_sets);
 
 } // namespace sublet::detail
 

@@ -22,7 +22,7 @@ SUBLET_DECL void copy_order::list_if_ready(std::vector<value_copy> const& copies
 
 // --- program draft ---------------------------------------------------------------------------------------
 
-SUBLET_DECL node_id program_draft::open_node()
+SUBLET_DECL node_id program_builder::open_node()
 {
     fill_node();
     node_begin_.push_back(steps());
@@ -30,7 +30,7 @@ SUBLET_DECL node_id program_draft::open_node()
     return last_node();
 }
 
-SUBLET_DECL step_id program_draft::end_step()
+SUBLET_DECL step_id program_builder::end_step()
 {
     SUBLET_EXPECTS(nodes() != 0, "sublet: a step is written down before there is a node");
     touch_end_.push_back(touches_.size());
@@ -39,7 +39,7 @@ SUBLET_DECL step_id program_draft::end_step()
     return static_cast<step_id>(steps() - 1);
 }
 
-SUBLET_DECL void program_draft::say(std::size_t s, effect_sink& sink) const
+SUBLET_DECL void program_builder::emit_step(std::size_t s, effect_sink& sink) const
 {
     for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
         auto const [value, kind] = touches_[t];

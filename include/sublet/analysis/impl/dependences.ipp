@@ -25,7 +25,7 @@ namespace sublet::detail {
 /// Steps that read early are two points, others one; points are numbered by steps.
 struct dependence_points {
     snapshot const& p;
-    std::vector<step_id> late;  // by step; empty if point and step are the same
+    std::vector<step_id> write_point;  // by step; empty if point and step are the same
     std::vector<step_id> owner; // by point; empty likewise
 
     explicit dependence_points(snapshot const& program) : p(program)
@@ -41,12 +41,12 @@ struct dependence_points {
         if (s == steps) return;
         for (s = 0; s != steps; ++s) {
             if (reads_early(s)) owner.push_back(s);
-            late.push_back(static_cast<step_id>(owner.size()));
+            write_point.push_back(static_cast<step_id>(owner.size()));
             owner.push_back(s);
         }
     }
     std::size_t size() const { return owner.empty() ? p.steps() : owner.size(); }
-    step_id last(step_id s) const { return late.empty() ? s : late[s]; }
+    step_id last(step_id s) const { return write_point.empty() ? s : write_point[s]; }
     step_id first(step_id s) const
     {
         step_id const l = last(s);
@@ -56,7 +56,7 @@ struct dependence_points {
 };
 
 SUBLET_DECL std::optional<dependence_violation>
-only_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<step_id>& def_of)
+unique_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<step_id>& def_of)
 {
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -69,30 +69,30 @@ only_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<st
                     dependence_violation::kind::several_defs, t.value, {def_of[t.value], s}};
             def_of[t.value] = s;
         }
-    auto is_there = [&](value_id v) { return def_of[v] != no_step || is_given(role[v]); };
+    auto is_available = [&](value_id v) { return def_of[v] != no_step || is_given(role[v]); };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind != touch::access::def && (!is_there(t.value) || def_of[t.value] == s))
+            if (t.kind != touch::access::def && (!is_available(t.value) || def_of[t.value] == s))
                 return dependence_violation{dependence_violation::kind::never_defined, t.value, {s}};
     for (edge_use u : p.edge_uses())
-        if (!is_there(u.value))
+        if (!is_available(u.value))
             return dependence_violation{
                 dependence_violation::kind::never_defined, u.value, {p.steps_of(u.pred).last - 1}};
     for (value_id v = 0; v != p.values(); ++v)
-        if (has_role(role[v], value_role::output) && !is_there(v))
+        if (has_role(role[v], value_role::output) && !is_available(v))
             return dependence_violation{dependence_violation::kind::never_defined, v, {}};
     return std::nullopt;
 }
 
-SUBLET_DECL std::vector<step_id> cycle_among(csr_rows const& after, std::vector<step_id> const& waits)
+SUBLET_DECL std::vector<step_id> residual_cycle(csr_rows const& after, std::vector<step_id> const& in_degree)
 {
     std::vector<step_id> from(after.rows(), no_step);
     step_id at = no_step;
     for (step_id x = 0; x != after.rows(); ++x)
-        if (waits[x] != 0) {
+        if (in_degree[x] != 0) {
             at = x;
             for (step_id y : after[x])
-                if (waits[y] != 0) from[y] = x;
+                if (in_degree[y] != 0) from[y] = x;
         }
     std::vector<unsigned char> seen(after.rows());
     for (; !seen[at]; at = from[at]) seen[at] = 1;
@@ -105,46 +105,46 @@ SUBLET_DECL std::vector<step_id> cycle_among(csr_rows const& after, std::vector<
     return cycle;
 }
 
-SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& waits,
-                                                    dependence_options::position_order how)
+SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& in_degree,
+                                                    dependence_options::position_order numbering)
 {
     std::size_t const points = after.rows();
     std::vector<step_id> order, ready;
     order.reserve(points);
-    if (how == dependence_options::position_order::as_listed) {
+    if (numbering == dependence_options::position_order::as_listed) {
         bool ascends = true;
         for (step_id x = 0; x != points && ascends; ++x)
             for (step_id y : after[x]) ascends &= x < y;
         if (ascends) {
             for (step_id x = 0; x != points; ++x) order.push_back(x);
-            waits.assign(points, 0);
+            in_degree.assign(points, 0);
             return order;
         }
     }
     auto finish = [&](step_id x, auto found) {
         for (step_id y : after[x])
-            if (--waits[y] == 0) found(y);
+            if (--in_degree[y] == 0) found(y);
     };
     for (step_id x = 0; x != points; ++x)
-        if (waits[x] == 0) order.push_back(x);
-    if (how != dependence_options::position_order::depth_first) {
+        if (in_degree[x] == 0) order.push_back(x);
+    if (numbering != dependence_options::position_order::depth_first) {
         for (std::size_t i = 0; i != order.size(); ++i)
             finish(order[i], [&](step_id y) { order.push_back(y); });
         return order;
     }
-    auto turn_last = [&](std::size_t first) { // the first of those pushed together comes off first
+    auto reverse_from = [&](std::size_t first) { // the first of those pushed together comes off first
         for (std::size_t i = first, j = ready.size(); i + 1 < j; ++i) std::swap(ready[i], ready[--j]);
     };
     for (std::size_t i = 0, roots = order.size(); i != roots; ++i)
         finish(order[i], [&](step_id y) { ready.push_back(y); });
-    turn_last(0);
+    reverse_from(0);
     while (!ready.empty()) {
         step_id const x = ready.back();
         ready.pop_back();
         order.push_back(x);
         std::size_t const first = ready.size();
         finish(x, [&](step_id y) { ready.push_back(y); });
-        turn_last(first);
+        reverse_from(first);
     }
     return order;
 }
@@ -157,7 +157,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
 {
     dependence_graph g;
     std::vector<step_id> def_of;
-    g.violation = detail::only_defs(p, options.role.tabulate(p.values()), def_of);
+    g.violation = detail::unique_defs(p, options.role.tabulate(p.values()), def_of);
     if (g.violation) return g;
     for (handoff h : options.handoffs)
         SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(), "sublet: a hand-off names no step");
@@ -165,17 +165,17 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     detail::dependence_points const points(p);
     csr_rows const after = csr_rows::gathered(points.size(), [&](auto add) {
         for (node_id n = 0; n != p.nodes(); ++n) {
-            step_range const mine = p.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s) {
+            step_range const range = p.steps_of(n);
+            for (step_id s = range.first; s != range.last; ++s) {
                 step_id const begin = points.first(s), end = points.last(s);
                 if (begin != end) add(begin, end);
-                if (s != mine.first) add(points.last(s - 1), begin);
+                if (s != range.first) add(points.last(s - 1), begin);
                 for (touch t : p.touches(s))
                     if (t.kind != touch::access::def && def_of[t.value] != no_step)
                         add(points.last(def_of[t.value]), begin);
             }
             for (node_id to : p.successors(n))
-                add(points.last(mine.last - 1), points.first(p.steps_of(to).first));
+                add(points.last(range.last - 1), points.first(p.steps_of(to).first));
         }
         for (edge_use u : p.edge_uses()) {
             step_id const reader = p.steps_of(u.pred).last - 1, writer = def_of[u.value];
@@ -183,13 +183,13 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         }
         for (handoff h : options.handoffs) add(points.last(h.from), points.first(h.to));
     });
-    std::vector<step_id> waits(points.size(), 0);
+    std::vector<step_id> in_degree(points.size(), 0);
     for (step_id x = 0; x != points.size(); ++x)
-        for (step_id y : after[x]) ++waits[y];
-    std::vector<step_id> const order = detail::topological_points(after, waits, options.order);
+        for (step_id y : after[x]) ++in_degree[y];
+    std::vector<step_id> const order = detail::topological_points(after, in_degree, options.order);
     if (order.size() != points.size()) {
         g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
-        for (step_id x : detail::cycle_among(after, waits)) {
+        for (step_id x : detail::residual_cycle(after, in_degree)) {
             auto& steps = g.violation->steps;
             step_id const s = points.owner_of(x);
             if (steps.empty() || (steps.back() != s && steps.front() != s)) steps.push_back(s);
@@ -197,11 +197,11 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         return g;
     }
 
-    std::vector<step_id>& place = waits; // by point: its position
-    for (step_id at = 0; at != order.size(); ++at) place[order[at]] = at;
+    std::vector<step_id>& position_by_point = in_degree; // by point: its position
+    for (step_id at = 0; at != order.size(); ++at) position_by_point[order[at]] = at;
     csr_rows const before = csr_rows::gathered(points.size(), [&](auto add) {
         for (step_id at = 0; at != order.size(); ++at)
-            for (step_id y : after[order[at]]) add(place[y], at);
+            for (step_id y : after[order[at]]) add(position_by_point[y], at);
     });
     g.before.reserve(before.rows(), before.items());
     for (std::size_t at = 0; at != before.rows(); ++at) {
@@ -214,7 +214,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     g.step_at.reserve(order.size());
     for (step_id x : order) g.step_at.push_back(points.owner_of(x));
     g.position_of.reserve(p.steps());
-    for (step_id s = 0; s != p.steps(); ++s) g.position_of.push_back(place[points.last(s)]);
+    for (step_id s = 0; s != p.steps(); ++s) g.position_of.push_back(position_by_point[points.last(s)]);
     return g;
 }
 
@@ -225,21 +225,21 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
 namespace sublet::detail {
 
 /// Leave out of the first row what some of its members directly precede (or follow), as the edges say.
-SUBLET_DECL void append_extreme(csr_rows& to, std::vector<step_id> const& row,
+SUBLET_DECL void append_extremal(csr_rows& to, std::vector<step_id> const& row,
                                 std::vector<unsigned char> const& is_touch, csr_rows const& edges)
 {
     // Enough to see what follows at once; of a step with a thousand successors the rest is not worth the
     // walk.
-    constexpr std::size_t looks = 16;
+    constexpr std::size_t max_edges = 16;
     for (std::size_t i = 0; i != row.size(); ++i) {
         if (i != 0 && row[i] == row[i - 1]) continue;
-        bool is_extreme = true;
-        std::size_t looked = 0;
+        bool is_extremal = true;
+        std::size_t edges_examined = 0;
         for (step_id next : edges[row[i]]) {
-            if (looked++ == looks) break;
-            if (is_touch[next]) is_extreme = false;
+            if (edges_examined++ == max_edges) break;
+            if (is_touch[next]) is_extremal = false;
         }
-        if (is_extreme) to.append(row[i]);
+        if (is_extremal) to.append(row[i]);
     }
 }
 
@@ -249,7 +249,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
+SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
                                                   std::size_t buffers,
                                                   std::vector<buffer_id> const& buffer_of,
                                                   std::vector<value_role> const& role)
@@ -260,9 +260,9 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
     auto each = [&](bool defs, auto add) { // by ascending position
         for (step_id at = 0; at != positions; ++at) {
             step_id const s = g.step_at[at];
-            bool const is_late = g.position_of[s] == at;
+            bool const is_write_position = g.position_of[s] == at;
             for (touch t : p.touches(s)) {
-                if ((t.kind == touch::access::use_early) == is_late) continue;
+                if ((t.kind == touch::access::use_early) == is_write_position) continue;
                 if (buffer_of[t.value] != no_buffer && (!defs || t.kind == touch::access::def))
                     add(buffer_of[t.value], at);
             }
@@ -282,7 +282,7 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
         if (has_role(role[v], value_role::output)) is_kept[buffer_of[v]] = 1;
     }
 
-    concurrent_lives lives;
+    concurrent_live_ranges lives;
     lives.positions = positions;
     lives.begins.reserve(buffers, buffers);
     lives.ends.reserve(buffers, buffers);
@@ -292,7 +292,7 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
         for (step_id at : touches[b]) is_touch[at] = 1;
         if (!is_given[b]) {
             row.assign(defs[b].begin(), defs[b].end());
-            detail::append_extreme(lives.begins, row, is_touch, g.before);
+            detail::append_extremal(lives.begins, row, is_touch, g.before);
         }
         lives.begins.close_row();
         if (is_kept[b]) {
@@ -300,7 +300,7 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
         } else {
             row.assign(touches[b].begin(), touches[b].end());
             if (!p.edge_uses().empty()) std::sort(row.begin(), row.end()); // those come after all others
-            detail::append_extreme(lives.ends, row, is_touch, g.after);
+            detail::append_extremal(lives.ends, row, is_touch, g.after);
         }
         lives.ends.close_row();
         for (step_id at : touches[b]) is_touch[at] = 0;
@@ -316,7 +316,7 @@ SUBLET_DECL concurrent_lives concurrent_lifetimes(snapshot const& p, dependence_
 
 namespace sublet::detail {
 
-SUBLET_DECL void intersect_behind(std::vector<live_range>& ranges, step_id from,
+SUBLET_DECL void intersect_from(std::vector<live_range>& ranges, step_id from,
                                   std::span<live_range const> others, std::vector<live_range>& old)
 {
     std::size_t to = partition_point(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
@@ -352,7 +352,7 @@ SUBLET_DECL void unite(std::span<live_range const> a, std::span<live_range const
 }
 
 /// By position, and one more: the next at which a buffer begins, or the number of positions.
-SUBLET_DECL std::vector<step_id> next_begins(concurrent_lives const& lives)
+SUBLET_DECL std::vector<step_id> next_begins(concurrent_live_ranges const& lives)
 {
     std::vector<step_id> next(std::size_t{lives.positions} + 1, lives.positions);
     for (std::size_t b = 0; b != lives.buffers(); ++b)
@@ -363,7 +363,7 @@ SUBLET_DECL std::vector<step_id> next_begins(concurrent_lives const& lives)
 }
 
 /// How many pairs are forbidden behind what is known.
-SUBLET_DECL std::uint64_t count_undecided(concurrent_lives const& lives, live_range_lists const& of,
+SUBLET_DECL std::uint64_t count_undecided(concurrent_live_ranges const& lives, live_range_lists const& of,
                                           range_sets const& sets, std::size_t first_owner)
 {
     std::vector<std::uint32_t> begun(std::size_t{lives.positions} + 1); // before each position
@@ -385,7 +385,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurrent_lives const& lives,
+SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g, concurrent_live_ranges const& lives,
                                             std::uint64_t max_ranges)
 {
     auto const positions = lives.positions;
@@ -396,8 +396,8 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     // Ranges begin and end where a buffer begins, so that those with nothing between them join.
     std::vector<step_id> const next = detail::next_begins(lives);
     csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
-    std::uint64_t const most = detail::larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
-    detail::range_sets sets(owners, max_ranges == 0 ? most : max_ranges);
+    std::uint64_t const default_limit = detail::larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
+    detail::range_sets sets(owners, max_ranges == 0 ? default_limit : max_ranges);
     std::vector<live_range> scratch;
     auto end_at = [&](step_id t, std::vector<live_range> const& unreached, step_id known) {
         for (buffer_id b : ends_at[t]) {
@@ -427,9 +427,9 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     row.reserve(buffers + 1);
     ranges.reserve(all);
     for (buffer_id b = 0; b != buffers; ++b) {
-        auto const mine = sets[positions + std::size_t{b}];
-        if (mine.empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
-        for (live_range r : mine) ranges.push_back(r);
+        auto const buffer_ranges = sets[positions + std::size_t{b}];
+        if (buffer_ranges.empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
+        for (live_range r : buffer_ranges) ranges.push_back(r);
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
     conflict_ranges result;
@@ -438,16 +438,16 @@ SUBLET_DECL conflict_ranges later_conflicts(dependence_graph const& g, concurren
     return result;
 }
 
-SUBLET_DECL bool gives_to(conflict_ranges const& conflicts, concurrent_lives const& lives, buffer_id u,
+SUBLET_DECL bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives, buffer_id u,
                           buffer_id v)
 {
     if (lives.begins[v].empty()) return false;
     if (lives.ends[u].empty()) return true;
-    auto const mine = conflicts.of[u];
+    auto const buffer_ranges = conflicts.of[u];
     for (step_id begin : lives.begins[v]) {
         std::size_t const at =
-            detail::partition_point(mine.size(), [&](std::size_t i) { return begin < mine[i].last; });
-        if (begin < mine.front().first || (at != mine.size() && mine[at].first <= begin)) return false;
+            detail::partition_point(buffer_ranges.size(), [&](std::size_t i) { return begin < buffer_ranges[i].last; });
+        if (begin < buffer_ranges.front().first || (at != buffer_ranges.size() && buffer_ranges[at].first <= begin)) return false;
     }
     return true;
 }

@@ -21,7 +21,7 @@ SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, p
     SUBLET_EXPECTS(parent < size(), "sublet: a body has a parent that is not in the tree");
     SUBLET_EXPECTS(step < program_of(parent).steps(), "sublet: a body is nested in a step that is not there");
     SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
-    expect_joints(program_of(parent).values(), body.values(), kind, captures, bindings);
+    expect_valid_bindings(program_of(parent).values(), body.values(), kind, captures, bindings);
     nested_.push_back({body, {parent, step, kind, std::move(captures), std::move(bindings)}});
     return static_cast<program_id>(size() - 1);
 }
@@ -34,22 +34,22 @@ SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
     return true;
 }
 
-SUBLET_DECL void program_tree::expect_joints(std::size_t outer, std::size_t inner,
+SUBLET_DECL void program_tree::expect_valid_bindings(std::size_t outer, std::size_t inner,
                                              program_body::run_kind kind,
                                              std::vector<program_body::capture> const& captures,
                                              std::vector<program_body::binding> const& bindings)
 {
-    std::vector<value_id> joined, given;
-    auto join = [&](value_id v) {
+    std::vector<value_id> inner_values, results;
+    auto add_inner = [&](value_id v) {
         SUBLET_EXPECTS(v < inner, "sublet: a body captures or binds a value that it does not have");
-        joined.push_back(v);
+        inner_values.push_back(v);
     };
     for (program_body::capture c : captures) {
-        join(c.inner);
+        add_inner(c.inner);
         SUBLET_EXPECTS(c.outer < outer, "sublet: a body captures a value that its parent does not have");
     }
     for (program_body::binding b : bindings) {
-        join(b.inner);
+        add_inner(b.inner);
         SUBLET_EXPECTS((b.initial == no_value || b.initial < outer) &&
                            (b.result == no_value || b.result < outer),
                        "sublet: a body is bound to a value that its parent does not have");
@@ -57,10 +57,10 @@ SUBLET_DECL void program_tree::expect_joints(std::size_t outer, std::size_t inne
                        "sublet: a loop goes on with a value that it does not have");
         SUBLET_EXPECTS(b.next == no_value || kind == program_body::run_kind::loop,
                        "sublet: what is no loop does not begin again");
-        if (b.result != no_value) given.push_back(b.result);
+        if (b.result != no_value) results.push_back(b.result);
     }
-    SUBLET_EXPECTS(are_distinct(joined), "sublet: a value of a body is captured or bound twice");
-    SUBLET_EXPECTS(are_distinct(given), "sublet: two bindings of a body give the same result");
+    SUBLET_EXPECTS(are_distinct(inner_values), "sublet: a value of a body is captured or bound twice");
+    SUBLET_EXPECTS(are_distinct(results), "sublet: two bindings of a body give the same result");
 }
 
 namespace detail {
@@ -74,18 +74,18 @@ SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
     }
     sort_by_key(sorted);
     for (detail::sort_key const& k : sorted) {
-        place_.push_back(k.key << 32 | k.tie);
+        key_.push_back(k.key << 32 | k.tie);
         body_.push_back(k.id);
     }
 }
 
 SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, step_id step) const
 {
-    std::uint64_t const place = std::uint64_t{parent} << 32 | step;
+    std::uint64_t const key = std::uint64_t{parent} << 32 | step;
     std::size_t const first =
-        detail::partition_point(place_.size(), [&](std::size_t i) { return place_[i] >= place; });
+        detail::partition_point(key_.size(), [&](std::size_t i) { return key_[i] >= key; });
     std::size_t const last =
-        detail::partition_point(place_.size(), [&](std::size_t i) { return place_[i] > place; });
+        detail::partition_point(key_.size(), [&](std::size_t i) { return key_[i] > key; });
     return {body_.data() + first, body_.data() + last};
 }
 
@@ -171,14 +171,14 @@ public:
                 continue;
             }
             if (at.step == p.steps_of(at.node).last) {
-                tail_[first_node_[at.program] + at.node] = draft_.last_node();
+                tail_[first_node_[at.program] + at.node] = builder_.last_node();
                 if (++at.node != p.nodes()) begin_node(at.program, at.node);
                 continue;
             }
             auto const bodies = bodies_.of(at.program, at.step);
-            if (at.bodies_done == 0) say(at.program, at.step, bodies, true);
+            if (at.bodies_done == 0) emit_step(at.program, at.step, bodies, true);
             if (at.bodies_done == bodies.size()) {
-                if (!bodies.empty()) say(at.program, at.step, bodies, false);
+                if (!bodies.empty()) emit_step(at.program, at.step, bodies, false);
                 at.bodies_done = 0;
                 ++at.step;
                 continue;
@@ -203,13 +203,13 @@ private:
     /// A new node to which the paths from all these lead.
     node_id open_node_behind(std::vector<node_id> const& before)
     {
-        node_id const opened = draft_.open_node();
-        for (node_id from : before) draft_.add_edge(from, opened);
+        node_id const opened = builder_.open_node();
+        for (node_id from : before) builder_.add_edge(from, opened);
         return opened;
     }
     void begin_node(program_id program, node_id node)
     {
-        head_[first_node_[program] + node] = draft_.open_node();
+        head_[first_node_[program] + node] = builder_.open_node();
     }
 
     bool is_list(program_id i) const { return tree_.program_of(i).graph().items() == 0; }
@@ -231,7 +231,7 @@ private:
     void enter(program_id i, std::vector<frame>& open)
     {
         if (tree_.program_of(i).nodes() != 0) {
-            if (i != 0) draft_.add_edge(draft_.last_node(), draft_.last_node() + 1);
+            if (i != 0) builder_.add_edge(builder_.last_node(), builder_.last_node() + 1);
             begin_node(i, 0);
         }
         open.push_back({i});
@@ -240,32 +240,32 @@ private:
     {
         if (is_branch(i)) {
             if (at.fork == no_node) {
-                at.fork = draft_.last_node();
+                at.fork = builder_.last_node();
                 at.first_arm = arms_.size();
             }
             open_node_behind({at.fork});
         }
         move(i, flat_tree::move_time::enter);
         if (tree_.body(i).kind == program_body::run_kind::loop)
-            header_[i] = open_node_behind({draft_.last_node()});
-        entry_[i] = draft_.last_node();
+            header_[i] = open_node_behind({builder_.last_node()});
+        entry_[i] = builder_.last_node();
         enter(i, open);
     }
     void leave(program_id i, frame& at)
     {
-        std::vector<node_id> const left = exits(i, entry_[i]);
+        std::vector<node_id> const exit_nodes = exits(i, entry_[i]);
         if (tree_.body(i).kind == program_body::run_kind::loop) {
-            open_node_behind(left);
+            open_node_behind(exit_nodes);
             move(i, flat_tree::move_time::again);
-            draft_.add_edge(draft_.last_node(), header_[i]);
+            builder_.add_edge(builder_.last_node(), header_[i]);
             open_node_behind({header_[i]});
         } else {
-            open_node_behind(left);
+            open_node_behind(exit_nodes);
         }
         move(i, flat_tree::move_time::leave);
         ++at.bodies_done;
         if (!is_branch(i)) return;
-        arms_.push_back(draft_.last_node());
+        arms_.push_back(builder_.last_node());
         auto const bodies = bodies_.of(at.program, at.step);
         if (at.bodies_done != bodies.size() && is_branch(bodies[at.bodies_done])) return;
         std::vector<node_id> arms;
@@ -279,7 +279,7 @@ private:
 
     void add_step(flat_tree::step step)
     {
-        flat_.step_of.resize(draft_.end_step()); // those between are of nodes where nothing is done
+        flat_.step_of.resize(builder_.end_step()); // those between are of nodes where nothing is done
         flat_.step_of.push_back(step);
     }
 
@@ -299,10 +299,10 @@ private:
         copies_.order(
             copies,
             [&](value_id from, value_id to) {
-                draft_.touch(from, touch::access::use);
-                draft_.touch(to, touch::access::def);
-                draft_.may_overwrite(from, to);
-                flat_.moves.push_back({i, when, from, to, static_cast<step_id>(draft_.steps())});
+                builder_.touch(from, touch::access::use);
+                builder_.touch(to, touch::access::def);
+                builder_.may_overwrite(from, to);
+                flat_.moves.push_back({i, when, from, to, static_cast<step_id>(builder_.steps())});
                 add_step({flat_tree::part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
             },
             [&](value_id root) {
@@ -314,23 +314,23 @@ private:
 
     /// A step, or one of its ends.
     template <class Bodies>
-    void say(program_id program, step_id step, Bodies const& bodies, bool is_beginning)
+    void emit_step(program_id program, step_id step, Bodies const& bodies, bool is_beginning)
     {
         snapshot const& p = tree_.program_of(program);
         auto const& flat_of = flat_.flat_of[program];
-        enum : unsigned char { captured = 1, given = 2 };
+        enum : unsigned char { captured = 1, results = 2 };
         for (program_id b : bodies) {
             for (program_body::capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] |= captured;
             for (program_body::binding c : tree_.body(b).bindings)
-                if (c.result != no_value) mark_[flat_of[c.result]] |= given;
+                if (c.result != no_value) mark_[flat_of[c.result]] |= results;
         }
         for (touch t : p.touches(step)) {
             value_id const v = flat_of[t.value];
-            bool is_said = true;
+            bool is_emitted = true;
             if (t.kind == touch::access::def && !bodies.empty())
-                is_said = mark_[v] == (is_beginning ? captured : 0);
-            else if (t.kind == touch::access::use_early) is_said = is_beginning;
-            if (is_said) draft_.touch(v, t.kind);
+                is_emitted = mark_[v] == (is_beginning ? captured : 0);
+            else if (t.kind == touch::access::use_early) is_emitted = is_beginning;
+            if (is_emitted) builder_.touch(v, t.kind);
         }
         for (program_id b : bodies) {
             for (program_body::capture c : tree_.body(b).captures) mark_[flat_of[c.outer]] = 0;
@@ -338,7 +338,7 @@ private:
                 if (c.result != no_value) mark_[flat_of[c.result]] = 0;
         }
         if (bodies.empty() || !is_beginning)
-            for (overwrite o : p.overwrites(step)) draft_.may_overwrite(flat_of[o.in], flat_of[o.out]);
+            for (overwrite o : p.overwrites(step)) builder_.may_overwrite(flat_of[o.in], flat_of[o.out]);
         flat_tree::part const part = bodies.empty() ? flat_tree::part::whole
                                      : is_beginning ? flat_tree::part::beginning
                                                     : flat_tree::part::end;
@@ -354,14 +354,14 @@ private:
             for (std::size_t n = 0; n != p.nodes(); ++n) {
                 node_id const head = head_[first_node_[i] + n], tail = tail_[first_node_[i] + n];
                 if (is_list(number) && n + 1 != p.nodes())
-                    draft_.add_edge(tail, head_[first_node_[i] + n + 1]);
+                    builder_.add_edge(tail, head_[first_node_[i] + n + 1]);
                 for (node_id s : p.successors(static_cast<node_id>(n)))
-                    draft_.add_edge(tail, head_[first_node_[i] + s]);
+                    builder_.add_edge(tail, head_[first_node_[i] + s]);
                 for (edge_use u : p.edge_uses(n))
-                    draft_.use_at_end_of(head, tail_[first_node_[i] + u.pred], flat_.flat_of[i][u.value]);
+                    builder_.use_at_end_of(head, tail_[first_node_[i] + u.pred], flat_.flat_of[i][u.value]);
             }
         }
-        flat_.program = draft_.program(flat_.value_of.size());
+        flat_.program = builder_.program(flat_.value_of.size());
         flat_.step_of.resize(flat_.program.steps());
         return std::move(flat_);
     }
@@ -372,7 +372,7 @@ private:
     copy_order copies_;
     std::vector<unsigned char> mark_; // by flat value, all 0 between steps
 
-    program_draft draft_;
+    program_builder builder_;
 
     std::vector<std::size_t> first_node_; // by program, into head_ and tail_
     std::vector<node_id> head_, tail_;    // flat: where a node begins and where it ends
@@ -406,24 +406,24 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
         for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
             if (t.kind == touch::access::def) written[i][t.value] = 1;
         if (i == 0) break;
-        program_body const& how = tree.body(static_cast<program_id>(i));
-        for (program_body::binding b : how.bindings) {
+        program_body const& body = tree.body(static_cast<program_id>(i));
+        for (program_body::binding b : body.bindings) {
             written[i][b.inner] = 1;
-            if (b.result != no_value) written[how.parent][b.result] = 1;
+            if (b.result != no_value) written[body.parent][b.result] = 1;
         }
-        for (program_body::capture c : how.captures) written[how.parent][c.outer] |= written[i][c.inner];
+        for (program_body::capture c : body.captures) written[body.parent][c.outer] |= written[i][c.inner];
     }
     return written;
 }
 
 /// Makes one program of a tree after the other; what is asked of the whole tree is asked once.
-class capture_joiner {
+class capture_propagator {
 public:
-    explicit capture_joiner(program_tree const& tree) : tree_(tree), written_(written_in(tree)), bodies_(tree)
+    explicit capture_propagator(program_tree const& tree) : tree_(tree), written_(written_in(tree)), bodies_(tree)
     {
     }
 
-    snapshot joined(program_id program) const
+    snapshot program_with_captures(program_id program) const
     {
         snapshot const& p = tree_.program_of(program);
         auto has_touch = [&p](step_id step, value_id v, touch::access kind) {
@@ -431,7 +431,7 @@ public:
                 if (t.value == v && t.kind == kind) return true;
             return false;
         };
-        auto gives = [this](program_id body, value_id result) {
+        auto has_result = [this](program_id body, value_id result) {
             for (program_body::binding b : tree_.body(body).bindings)
                 if (b.result == result) return true;
             return false;
@@ -469,7 +469,7 @@ public:
                         if (i.result == no_value) continue;
                         def(i.result);
                         for (std::size_t other = first; other != last; ++other)
-                            if (!gives(nested[other], i.result)) use(i.result); // not written on every path
+                            if (!has_result(nested[other], i.result)) use(i.result); // not written on every path
                     }
                 }
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
@@ -495,16 +495,16 @@ namespace detail {
 SUBLET_DECL snapshot with_captures(program_tree const& tree, program_id program)
 {
     SUBLET_EXPECTS(program < tree.size(), "sublet: a program is not in the tree");
-    return detail::capture_joiner(tree).joined(program);
+    return detail::capture_propagator(tree).program_with_captures(program);
 }
 
 } // namespace detail
 
 SUBLET_DECL std::vector<snapshot> each_with_captures(program_tree const& tree)
 {
-    detail::capture_joiner const of(tree);
+    detail::capture_propagator const of(tree);
     std::vector<snapshot> programs;
-    for (std::size_t i = 0; i != tree.size(); ++i) programs.push_back(of.joined(static_cast<program_id>(i)));
+    for (std::size_t i = 0; i != tree.size(); ++i) programs.push_back(of.program_with_captures(static_cast<program_id>(i)));
     return programs;
 }
 

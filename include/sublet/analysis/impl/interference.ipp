@@ -46,18 +46,18 @@ SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix
 
 // --- interference ----------------------------------------------------------------------------------------
 
-SUBLET_DECL void range_meetings::add(value_id v, live_range life)
+SUBLET_DECL void range_sweep::add(value_id v, live_range life)
 {
     if (is_empty(life)) return;
-    if (!births.empty() && births.back().id == v) {
-        SUBLET_EXPECTS(births.back().key <= life.first, "sublet: the live ranges of a value do not ascend");
-        if (life.first <= deaths.back().key) {
-            if (deaths.back().key < life.last) deaths.back().key = life.last;
+    if (!range_begins.empty() && range_begins.back().id == v) {
+        SUBLET_EXPECTS(range_begins.back().key <= life.first, "sublet: the live ranges of a value do not ascend");
+        if (life.first <= range_ends.back().key) {
+            if (range_ends.back().key < life.last) range_ends.back().key = life.last;
             return;
         }
     }
-    births.push_back({life.first, 0, v});
-    deaths.push_back({life.last, 0, v});
+    range_begins.push_back({life.first, 0, v});
+    range_ends.push_back({life.last, 0, v});
 }
 
 } // namespace sublet::detail

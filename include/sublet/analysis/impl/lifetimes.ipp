@@ -39,7 +39,7 @@ namespace sublet::detail {
 SUBLET_DECL std::optional<live_ranges::order_violation>
 moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<value_role> const& role)
 {
-    enum : std::uint64_t { reads, writes, reads_at_end, moments };
+    enum : std::uint64_t { reads, writes, reads_at_end, kinds };
     std::vector<unsigned char> versions(p.values()); // 0, 1 or more
     for (std::size_t v = 0; v != p.values(); ++v) versions[v] = is_given(role[v]) ? 1 : 0;
     for (step_id s = 0; s != steps.size(); ++s)
@@ -53,11 +53,11 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
         for (touch t : p.touches(s))
             if (versions[t.value] == 2)
                 touches.push_back(
-                    {t.value, moments * s + (t.kind == touch::access::def ? writes : reads), position_of[s]});
+                    {t.value, kinds * s + (t.kind == touch::access::def ? writes : reads), position_of[s]});
     for (edge_use u : p.edge_uses()) {
         if (versions[u.value] != 2) continue;
         step_id const s = p.steps_of(u.pred).last - 1;
-        touches.push_back({u.value, moments * s + reads_at_end, position_of[s]});
+        touches.push_back({u.value, kinds * s + reads_at_end, position_of[s]});
     }
     sort_by_key(touches);
 
@@ -71,15 +71,15 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
     sort_key const* last_write = nullptr;
     for (std::size_t i = 0; i != touches.size(); ++i) {
         sort_key const& t = touches[i];
-        std::uint64_t const moment = t.tie % moments, when = moments * t.id + moment;
+        std::uint64_t const kind = t.tie % kinds, when = kinds * t.id + kind;
         if (i == 0 || t.key != touches[i - 1].key) {
             latest = 0;
             last_write = nullptr;
         }
-        if (moment == writes) {
+        if (kind == writes) {
             if (when < latest) moved(t);
             last_write = &t;
-        } else if (last_write != nullptr && when < moments * last_write->id + writes) {
+        } else if (last_write != nullptr && when < kinds * last_write->id + writes) {
             moved(*last_write);
         }
         if (latest < when) latest = when;
@@ -87,7 +87,7 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
     return found;
 }
 
-SUBLET_DECL std::optional<step_id> first_edge_back(snapshot const& p, std::vector<node_id> const& order)
+SUBLET_DECL std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order)
 {
     std::vector<unsigned char> has_run(p.nodes(), 0);
     step_id position = 0;
@@ -120,7 +120,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
             if (t.kind == touch::access::def && first_def[t.value] == no_node) first_def[t.value] = at;
 
     // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
-    auto needed = [&](value_id v, step_id at, step_id ready) {
+    auto check_defined = [&](value_id v, step_id at, step_id ready) {
         if (detail::is_given(role[v]) || first_def[v] < ready) return;
         auto const& first = lives.violation;
         if (first && (first->position < at || (first->position == at && first->value <= v))) return;
@@ -129,27 +129,27 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
             first_def[v] == no_node ? live_ranges::order_violation::kind::never_defined
                                     : live_ranges::order_violation::kind::defined_later};
     };
-    auto held = [&](value_id v, step_id until) {
+    auto extend_to = [&](value_id v, step_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;
     };
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at])) {
-            if (t.kind != touch::access::def) needed(t.value, at, at);
-            held(t.value, t.kind == touch::access::use_early ? at : at + 1);
+            if (t.kind != touch::access::def) check_defined(t.value, at, at);
+            extend_to(t.value, t.kind == touch::access::use_early ? at : at + 1);
         }
     std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
     for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
     for (edge_use u : p.edge_uses()) {
         step_id const at = position_of[p.steps_of(u.pred).last - 1];
-        needed(u.value, at, at + 1);
-        held(u.value, at + 1);
+        check_defined(u.value, at, at + 1);
+        extend_to(u.value, at + 1);
     }
     for (std::size_t i = 0; i != p.values(); ++i) {
         auto const v = static_cast<value_id>(i);
-        if (has_role(role[v], value_role::input)) held(v, 1);
+        if (has_role(role[v], value_role::input)) extend_to(v, 1);
         if (has_role(role[v], value_role::output)) {
-            needed(v, positions, positions);
-            held(v, positions);
+            check_defined(v, positions, positions);
+            extend_to(v, positions);
         }
         lives.of[v].first = detail::is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
     }
@@ -188,7 +188,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         b.role = b.role | role[v];
         b.eligible = b.eligible && eligible[v];
         if (b.pinned == no_offset) b.pinned = pinned[v];
-        else if (pinned[v] != no_offset && pinned[v] != b.pinned) b.pinned_too = pinned[v];
+        else if (pinned[v] != no_offset && pinned[v] != b.pinned) b.conflicting_pin = pinned[v];
         bool const is_sized = b.size != no_size && bytes[v] != no_size;
         if (is_sized && bytes[v] > b.size && table.oversized_view == no_value) {
             table.oversized_view = static_cast<value_id>(v);

@@ -56,7 +56,7 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
     // Where the ways on from a node lead: down the tree, or across to a subtree that was finished before.
     // An edge into the middle of a loop counts as one to its header; one that skips down says nothing
     // new.
-    csr_rows const ways = csr_rows::gathered(nodes, [&](auto add) {
+    csr_rows const reduced_edges = csr_rows::gathered(nodes, [&](auto add) {
         for (node_id n = 0; n != nodes; ++n)
             for (node_id s : g[n]) {
                 if (search_.is_back_edge(n, s)) continue;
@@ -64,39 +64,39 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
                 if (search_.parent[to] == n || !search_.is_ancestor(n, to)) add(n, to);
             }
     });
-    std::vector<unsigned char> is_met(nodes);
+    std::vector<unsigned char> is_join(nodes);
     for (node_id n = 0; n != nodes; ++n) {
-        for (node_id to : ways[n])
-            if (search_.parent[to] != n) is_met[to] = 1;
+        for (node_id to : reduced_edges[n])
+            if (search_.parent[to] != n) is_join[to] = 1;
         for (node_id s : g[n])
-            if (root_[s] != root_[n]) strays_.push_back({n, s});
+            if (root_[s] != root_[n]) cross_tree_edges_.push_back({n, s});
     }
     std::uint32_t columns = 0;
-    met_above_.assign(nodes, no_node);
+    join_column_.assign(nodes, no_node);
     for (node_id n : search_.preorder) {
-        if (is_met[n]) met_above_[n] = columns++;
-        else if (search_.parent[n] != no_node) met_above_[n] = met_above_[search_.parent[n]];
+        if (is_join[n]) join_column_[n] = columns++;
+        else if (search_.parent[n] != no_node) join_column_[n] = join_column_[search_.parent[n]];
     }
 
     // A node from which all ways on lead to the same has no row of its own; row 0 is empty.
     std::uint32_t rows = 1;
     row_of_.assign(nodes, 0);
     for (node_id n : search_.postorder) {
-        bool is_own = is_met[n] != 0;
-        for (node_id to : ways[n]) is_own = is_own || row_of_[to] != row_of_[ways[n].front()];
-        if (is_own) row_of_[n] = rows++;
-        else if (!ways[n].empty()) row_of_[n] = row_of_[ways[n].front()];
+        bool has_own_row = is_join[n] != 0;
+        for (node_id to : reduced_edges[n]) has_own_row = has_own_row || row_of_[to] != row_of_[reduced_edges[n].front()];
+        if (has_own_row) row_of_[n] = rows++;
+        else if (!reduced_edges[n].empty()) row_of_[n] = row_of_[reduced_edges[n].front()];
     }
-    met_ = detail::bit_rows(rows, columns);
+    reached_joins_ = detail::bit_rows(rows, columns);
     rows = 1;
     for (node_id n : search_.postorder) {
         if (row_of_[n] != rows) continue;
-        detail::bit_rows::word* const row = met_[rows++];
-        for (node_id to : ways[n]) {
-            detail::bit_rows::word const* const from = met_[row_of_[to]];
-            for (std::size_t w = 0; w != met_.words(); ++w) row[w] |= from[w];
+        detail::bit_rows::word* const row = reached_joins_[rows++];
+        for (node_id to : reduced_edges[n]) {
+            detail::bit_rows::word const* const from = reached_joins_[row_of_[to]];
+            for (std::size_t w = 0; w != reached_joins_.words(); ++w) row[w] |= from[w];
         }
-        if (is_met[n]) met_.set(row_of_[n], met_above_[n]);
+        if (is_join[n]) reached_joins_.set(row_of_[n], join_column_[n]);
     }
 }
 

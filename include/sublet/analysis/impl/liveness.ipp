@@ -61,48 +61,48 @@ SUBLET_DECL bool live_sets::same(live_sets const& a, live_sets const& b)
 namespace sublet::detail {
 
 /// The same lists for some of the values only (ascending), numbered anew.
-SUBLET_DECL crossing_values restricted(crossing_values const& all, std::vector<value_id> values)
+SUBLET_DECL cross_block_values restricted(cross_block_values const& all, std::vector<value_id> values)
 {
-    crossing_values some;
+    cross_block_values some;
     some.value = std::move(values);
     some.column.assign(all.column.size(), no_value);
     for (std::size_t c = 0; c != some.value.size(); ++c)
         some.column[some.value[c]] = static_cast<std::uint32_t>(c);
-    for (auto list : {&crossing_values::reads, &crossing_values::writes, &crossing_values::reads_at_end})
+    for (auto list : {&cross_block_values::reads, &cross_block_values::writes, &cross_block_values::reads_at_end})
         for (std::size_t n = 0; n != (all.*list).rows(); ++n) {
             for (std::uint32_t c : (all.*list)[n])
-                if (std::uint32_t const mine = some.column[all.value[c]]; mine != no_value)
-                    (some.*list).append(mine);
+                if (std::uint32_t const new_column = some.column[all.value[c]]; new_column != no_value)
+                    (some.*list).append(new_column);
             (some.*list).close_row();
         }
     return some;
 }
 
 /// By any policy but loop_forest.
-SUBLET_DECL live_sets live_by_cost(snapshot const& p, liveness_options const& options)
+SUBLET_DECL live_sets live_by_policy(snapshot const& p, liveness_options const& options)
 {
     std::size_t const nodes = p.nodes();
-    crossing_values cross = crossing(p);
+    cross_block_values cross_block = find_cross_block_values(p);
     liveness_options::method policy = options.policy;
-    std::size_t most_sets = ~std::size_t{0};
+    std::size_t max_sets = ~std::size_t{0};
     if (policy == liveness_options::method::automatic) {
-        if (bit_rows::words_for(cross.value.size()) * nodes <= options.dense_words)
+        if (bit_rows::words_for(cross_block.value.size()) * nodes <= options.dense_words)
             policy = liveness_options::method::worklist;
-        most_sets = nodes / bit_rows::word_bits;
+        max_sets = nodes / bit_rows::word_bits;
     }
     sparse_sets lists;
     if (policy != liveness_options::method::worklist) {
-        lists = live_by_exploration(p, cross, most_sets);
+        lists = live_by_exploration(p, cross_block, max_sets);
         if (lists.given_up.empty()) policy = liveness_options::method::per_value;
-        else if (lists.given_up.size() == cross.value.size()) policy = liveness_options::method::worklist;
-        cross = restricted(cross, std::move(lists.given_up));
+        else if (lists.given_up.size() == cross_block.value.size()) policy = liveness_options::method::worklist;
+        cross_block = restricted(cross_block, std::move(lists.given_up));
     }
     dense_sets bits;
-    if (!cross.value.empty()) bits = live_by_worklist(p, cross);
+    if (!cross_block.value.empty()) bits = live_by_worklist(p, cross_block);
     return {policy,
             nodes,
-            std::move(cross.column),
-            std::move(cross.value),
+            std::move(cross_block.column),
+            std::move(cross_block.value),
             {std::move(bits.in), std::move(lists.in)},
             {std::move(bits.out), std::move(lists.out)}};
 }
@@ -113,15 +113,15 @@ namespace sublet {
 
 SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& options)
 {
-    if (options.policy != liveness_options::method::loop_forest) return detail::live_by_cost(p, options);
-    detail::crossing_values cross = detail::crossing(p);
-    detail::dense_sets bits = detail::live_by_loop_forest(p, cross);
+    if (options.policy != liveness_options::method::loop_forest) return detail::live_by_policy(p, options);
+    detail::cross_block_values cross_block = detail::find_cross_block_values(p);
+    detail::dense_sets bits = detail::live_by_loop_forest(p, cross_block);
     return {options.policy,           p.nodes(),
-            std::move(cross.column),  std::move(cross.value),
+            std::move(cross_block.column),  std::move(cross_block.value),
             {std::move(bits.in), {}}, {std::move(bits.out), {}}};
 }
 
-SUBLET_DECL live_sets liveness(snapshot const& p) { return detail::live_by_cost(p, {}); }
+SUBLET_DECL live_sets liveness(snapshot const& p) { return detail::live_by_policy(p, {}); }
 
 } // namespace sublet
 
@@ -134,16 +134,16 @@ SUBLET_DECL node_layout lay_out(snapshot const& p, std::vector<node_id> order)
     if (order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
     SUBLET_EXPECTS(order.size() == p.nodes(), "sublet: an order has to name every node once");
-    std::vector<node_id> place(p.nodes(), no_node);
+    std::vector<node_id> index_of(p.nodes(), no_node);
     std::vector<step_id> end(p.nodes());
     step_id position = 0;
     for (node_id i = 0; i != order.size(); ++i) {
         node_id const n = order[i];
-        SUBLET_EXPECTS(n < p.nodes() && place[n] == no_node, "sublet: an order has to name every node once");
-        place[n] = i;
+        SUBLET_EXPECTS(n < p.nodes() && index_of[n] == no_node, "sublet: an order has to name every node once");
+        index_of[n] = i;
         end[n] = position += p.steps_of(n).last - p.steps_of(n).first;
     }
-    return {std::move(order), std::move(place), std::move(end)};
+    return {std::move(order), std::move(index_of), std::move(end)};
 }
 
 /// The ranges of what is alive where the walk is: known up to where they end, and not yet where they begin.
@@ -206,23 +206,23 @@ SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
 /// from what nothing reaches to what is reached.
 ///
 /// Complexity: O(V + E), as `loops`.
-SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const& at,
+SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const& layout,
                                            depth_first_forest const& search)
 {
     loop_forest const forest = loops(p.graph(), p.predecessors(), search);
     if (!forest.is_reducible()) return {};
     node_id tree_begin = 0; // in preorder of the search
     for (node_id n : search.preorder) {
-        if (search.parent[n] == no_node) tree_begin = search.entered[n];
+        if (search.parent[n] == no_node) tree_begin = search.preorder_index[n];
         for (node_id s : p.successors(n)) {
-            if (search.entered[s] < tree_begin) return {}; // maybe into the middle of a loop
-            if (at.place[s] <= at.place[n] && !search.is_back_edge(n, s)) return {};
+            if (search.preorder_index[s] < tree_begin) return {}; // maybe into the middle of a loop
+            if (layout.index_of[s] <= layout.index_of[n] && !search.is_back_edge(n, s)) return {};
         }
     }
-    std::vector<node_id> last = at.place;
+    std::vector<node_id> last = layout.index_of;
     for (std::size_t i = forest.preorder.size(); i-- != 0;) {
         node_id const n = forest.preorder[i], around = forest.parent[n];
-        if (last[n] - at.place[n] + 1 != forest.end[n] - forest.entered[n]) return {};
+        if (last[n] - layout.index_of[n] + 1 != forest.end[n] - forest.preorder_index[n]) return {};
         if (around != no_node && last[around] < last[n]) last[around] = last[n];
         if (!forest.is_header(n)) last[n] = no_node;
     }
@@ -236,39 +236,39 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
 ///
 /// Complexity: O(V + E + values + touches) and the number of values alive at each edge that does not lead to
 ///             the next node, and at the end of each node that has no such edge.
-SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& at, open_ranges& ranges)
+SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges)
 {
     std::vector<unsigned char> const is_written = written_once(p);
     if (is_written.size() != p.values()) return false;
     depth_first_forest const search = depth_first(p.graph());
-    std::vector<node_id> const last = loop_ends(p, at, search);
+    std::vector<node_id> const last = loop_ends(p, layout, search);
     if (last.size() != p.nodes()) return false;
 
     csr_rows const end_reads = csr_rows::gathered(p.nodes(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
-    csr_rows noted; // by place, from the last: what is alive where a node begins to which others jump
+    csr_rows live_at_begin; // by place, from the last: what is alive where a node begins to which others jump
     for (std::size_t i = p.nodes(); i-- != 0;) {
-        node_id const n = at.order[i];
+        node_id const n = layout.order[i];
         bool is_before_next = false;
-        for (node_id s : p.successors(n)) is_before_next = is_before_next || at.place[s] == i + 1;
-        if (!is_before_next) ranges.close_all(at.end[n]);
+        for (node_id s : p.successors(n)) is_before_next = is_before_next || layout.index_of[s] == i + 1;
+        if (!is_before_next) ranges.close_all(layout.end[n]);
         for (node_id s : p.successors(n))
-            if (at.place[s] > i + 1)
-                for (value_id v : noted[p.nodes() - 1 - at.place[s]]) ranges.open(v, at.end[n]);
-        for (value_id v : end_reads[n]) ranges.open(v, at.end[n]);
-        ranges.walk(p, n, at.end[n]);
+            if (layout.index_of[s] > i + 1)
+                for (value_id v : live_at_begin[p.nodes() - 1 - layout.index_of[s]]) ranges.open(v, layout.end[n]);
+        for (value_id v : end_reads[n]) ranges.open(v, layout.end[n]);
+        ranges.walk(p, n, layout.end[n]);
 
         if (last[n] != no_node) // needed where the loop begins, so it is alive throughout
-            for (value_id v : ranges.values()) ranges.open(v, at.end[at.order[last[n]]]);
+            for (value_id v : ranges.values()) ranges.open(v, layout.end[layout.order[last[n]]]);
         if (search.parent[n] == no_node) // nothing is before n: what is needed may be read unwritten
             for (value_id v : ranges.values())
                 if (is_written[v]) return false;
         bool is_jumped_to = false;
-        for (node_id pred : p.predecessors(n)) is_jumped_to = is_jumped_to || at.place[pred] + 1 < i;
+        for (node_id pred : p.predecessors(n)) is_jumped_to = is_jumped_to || layout.index_of[pred] + 1 < i;
         if (is_jumped_to)
-            for (value_id v : ranges.values()) noted.append(v);
-        noted.close_row();
+            for (value_id v : ranges.values()) live_at_begin.append(v);
+        live_at_begin.close_row();
     }
     ranges.close_all(0);
     return true;
@@ -282,20 +282,20 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& 
                                             std::vector<node_id> order)
 {
     detail::expect_sets_of(p, live);
-    detail::node_layout const at = detail::lay_out(p, std::move(order));
+    detail::node_layout const layout = detail::lay_out(p, std::move(order));
     detail::open_ranges ranges(p.values());
     for (std::size_t i = p.nodes(); i-- != 0;) {
-        node_id const n = at.order[i];
+        node_id const n = layout.order[i];
         detail::live_list::cursor opens = live.live_out(n).begin(), closes; // what is in both stays open
-        if (i + 1 != p.nodes()) closes = live.live_in(at.order[i + 1]).begin();
+        if (i + 1 != p.nodes()) closes = live.live_in(layout.order[i + 1]).begin();
         for (; *opens != *closes || *opens != no_value;) {
             value_id const opened = *opens, closed = *closes;
-            if (opened < closed) ranges.open(opened, at.end[n]);
-            if (closed < opened) ranges.close(closed, at.end[n]);
+            if (opened < closed) ranges.open(opened, layout.end[n]);
+            if (closed < opened) ranges.close(closed, layout.end[n]);
             if (opened <= closed) ++opens;
             if (closed <= opened) ++closes;
         }
-        ranges.walk(p, n, at.end[n]);
+        ranges.walk(p, n, layout.end[n]);
     }
     ranges.close_all(0);
     return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
@@ -321,7 +321,7 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options 
 
 namespace sublet::detail {
 
-SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, live_range_lists::source method,
+SUBLET_DECL live_range_lists unsorted_ranges::lists(std::size_t count, live_range_lists::source method,
                                                step_id positions)
 {
     sort_by_key(ranges_);
@@ -331,7 +331,7 @@ SUBLET_DECL live_range_lists range_heap::lists(std::size_t count, live_range_lis
     return found.lists(method, positions);
 }
 
-SUBLET_DECL bool hands_over(snapshot const& p, step_id s, value_id v)
+SUBLET_DECL bool is_overwritable(snapshot const& p, step_id s, value_id v)
 {
     for (overwrite o : p.overwrites(s)) {
         if (o.in != v) continue;
@@ -342,13 +342,13 @@ SUBLET_DECL bool hands_over(snapshot const& p, step_id s, value_id v)
 }
 
 /// By node, whether no path leads from it to one without successors.  O(V + E)
-SUBLET_DECL std::vector<unsigned char> endless_nodes(snapshot const& p)
+SUBLET_DECL std::vector<unsigned char> non_exiting_nodes(snapshot const& p)
 {
-    std::vector<unsigned char> is_endless(p.nodes(), 1);
+    std::vector<unsigned char> never_exits(p.nodes(), 1);
     std::vector<node_id> open;
     auto leave = [&](node_id n) {
-        if (is_endless[n]) open.push_back(n);
-        is_endless[n] = 0;
+        if (never_exits[n]) open.push_back(n);
+        never_exits[n] = 0;
     };
     for (node_id n = 0; n != p.nodes(); ++n)
         if (p.successors(n).empty()) leave(n);
@@ -357,33 +357,33 @@ SUBLET_DECL std::vector<unsigned char> endless_nodes(snapshot const& p)
         open.pop_back();
         for (node_id before : p.predecessors(n)) leave(before);
     }
-    return is_endless;
+    return never_exits;
 }
 
-SUBLET_DECL snapshot framed(snapshot const& p, std::vector<value_role> const& role, operand_end operands)
+SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const& role, operand_end operands)
 {
-    auto const behind = static_cast<node_id>(p.nodes() + 1);
-    std::vector<unsigned char> const is_endless = endless_nodes(p);
+    auto const exit_node = static_cast<node_id>(p.nodes() + 1);
+    std::vector<unsigned char> const never_exits = non_exiting_nodes(p);
     std::vector<node_id> next; // of the node asked for last
     auto successors = [&](node_id n) -> std::vector<node_id> const& {
         next.clear();
-        if (n == 0 && behind != 1) next.push_back(1);
-        if (n == 0 || n == behind) return next;
+        if (n == 0 && exit_node != 1) next.push_back(1);
+        if (n == 0 || n == exit_node) return next;
         for (node_id s : p.successors(n - 1)) next.push_back(s + 1);
-        if (next.empty() || is_endless[n - 1]) next.push_back(behind);
+        if (next.empty() || never_exits[n - 1]) next.push_back(exit_node);
         return next;
     };
     auto effects = [&](node_id n, effect_sink& sink) {
-        for (value_id v = 0; n == behind && v != p.values(); ++v)
+        for (value_id v = 0; n == exit_node && v != p.values(); ++v)
             if (has_role(role[v], value_role::output)) sink.use(v);
-        if (n == 0 || n == behind) return;
-        step_range const mine = p.steps_of(n - 1);
-        for (step_id s = mine.first; s != mine.last; ++s) {
-            if (s != mine.first) sink.next_step();
+        if (n == 0 || n == exit_node) return;
+        step_range const range = p.steps_of(n - 1);
+        for (step_id s = range.first; s != range.last; ++s) {
+            if (s != range.first) sink.next_step();
             for (touch t : p.touches(s))
                 if (t.kind == touch::access::def) sink.def(t.value);
                 else if (t.kind == touch::access::use_early ||
-                         (operands == operand_end::handed_over && hands_over(p, s, t.value)))
+                         (operands == operand_end::read_early && is_overwritable(p, s, t.value)))
                     sink.use_early(t.value);
                 else sink.use(t.value);
         }
@@ -398,17 +398,17 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL live_range_lists framed_lives(snapshot const& p, std::vector<value_role> const& role,
+SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
                                           std::vector<node_id> const& order, operand_end operands)
 {
     interval_options options;
     options.order.push_back(0);
     for (node_id n : order) options.order.push_back(n + 1);
     options.order.push_back(static_cast<node_id>(p.nodes() + 1));
-    live_range_lists const all = live_intervals(detail::framed(p, role, operands), options);
+    live_range_lists const all = live_intervals(detail::augmented(p, role, operands), options);
 
     auto const end = static_cast<step_id>(p.steps() + 1);
-    detail::range_heap found;
+    detail::unsorted_ranges found;
     for (value_id v = 0; v != p.values(); ++v) {
         for (live_range r : all[v]) found.add(v, {r.first, smaller(r.last, end)});
         if (has_role(role[v], value_role::input)) found.add(v, {0, 1});
@@ -416,23 +416,23 @@ SUBLET_DECL live_range_lists framed_lives(snapshot const& p, std::vector<value_r
     return found.lists(p.values(), all.method(), end);
 }
 
-SUBLET_DECL live_range_lists without_frame(snapshot const& p, live_range_lists const& framed,
+SUBLET_DECL live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                            std::vector<node_id> const& order)
 {
     step_id first = 0; // of the entry
     for (std::size_t i = 0; i != order.size() && order[i] != 0; ++i)
         first += p.steps_of(order[i]).last - p.steps_of(order[i]).first;
-    detail::range_heap found;
+    detail::unsorted_ranges found;
     for (value_id v = 0; v != p.values(); ++v)
-        for (live_range r : framed[v]) {
+        for (live_range r : augmented[v]) {
             if (r.first == 0) found.add(v, {first, first + 1});
             found.add(v, {r.first == 0 ? 0 : r.first - 1, r.last - 1});
         }
-    return found.lists(p.values(), framed.method(), larger(static_cast<step_id>(p.steps()), step_id{1}));
+    return found.lists(p.values(), augmented.method(), larger(static_cast<step_id>(p.steps()), step_id{1}));
 }
 
 SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot const& p,
-                                                                       live_range_lists const& framed,
+                                                                       live_range_lists const& augmented,
                                                                        std::vector<value_role> const& role,
                                                                        bool is_allowed)
 {
@@ -478,9 +478,9 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
     };
     for (value_id v = 0; v != p.values(); ++v) {
         if (is_given(role[v]) || (is_allowed && is_ever_written[v])) continue;
-        bool const is_there = !framed[v].empty() && framed[v].front().first == 0;
-        bool const is_output_of_nothing = p.nodes() == 0 && has_role(role[v], value_role::output);
-        if (!is_there && !is_output_of_nothing) continue;
+        bool const is_live_at_entry = !augmented[v].empty() && augmented[v].front().first == 0;
+        bool const is_output_of_empty = p.nodes() == 0 && has_role(role[v], value_role::output);
+        if (!is_live_at_entry && !is_output_of_empty) continue;
         if (auto read = read_of(v)) return read;
     }
     return std::nullopt;

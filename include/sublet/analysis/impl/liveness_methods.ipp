@@ -11,9 +11,9 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL crossing_values crossing(snapshot const& p)
+SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
 {
-    crossing_values cross;
+    cross_block_values cross_block;
     // Whether a touch reads, or finds its value written, is as good as random: nothing here branches on it.
     // Each is listed in either case, and the list grows only if that was right.
     std::span<touch const> const all = p.touches({0, static_cast<step_id>(p.steps())});
@@ -35,52 +35,52 @@ SUBLET_DECL crossing_values crossing(snapshot const& p)
     reads_begin.push_back(static_cast<std::uint32_t>(read));
     reads.resize(read);
 
-    std::vector<std::uint32_t>& column = cross.column;
+    std::vector<std::uint32_t>& column = cross_block.column;
     column.assign(p.values(), 0); // 1: crosses
     for (value_id v : reads) column[v] = 1;
     for (edge_use u : p.edge_uses()) column[u.value] = 1;
-    std::size_t crossers = 0, defined = 0; // values
+    std::size_t cross_block_count = 0, defined = 0; // values
     for (std::size_t v = 0; v != p.values(); ++v) {
-        crossers += column[v];
+        cross_block_count += column[v];
         defined += written_in[v] != no_node;
     }
-    cross.single_def = defs == defined;
-    cross.value.resize(crossers + 1);
+    cross_block.single_def = defs == defined;
+    cross_block.value.resize(cross_block_count + 1);
     std::uint32_t columns = 0;
     for (std::size_t v = 0; v != p.values(); ++v) {
-        std::uint32_t const crosses = column[v];
-        cross.value[columns] = static_cast<value_id>(v);
-        column[v] = columns | (crosses - 1); // or no_value, which is all ones
-        columns += crosses;
+        std::uint32_t const is_cross_block = column[v];
+        cross_block.value[columns] = static_cast<value_id>(v);
+        column[v] = columns | (is_cross_block - 1); // or no_value, which is all ones
+        columns += is_cross_block;
     }
-    cross.value.pop_back();
+    cross_block.value.pop_back();
 
     for (std::uint32_t& r : reads) r = column[r];
-    cross.reads = csr_rows(std::move(reads_begin), std::move(reads));
-    cross.writes = csr_rows::gathered(p.nodes(), [&](auto add) {
-        if (cross.single_def) {
+    cross_block.reads = csr_rows(std::move(reads_begin), std::move(reads));
+    cross_block.writes = csr_rows::gathered(p.nodes(), [&](auto add) {
+        if (cross_block.single_def) {
             for (std::uint32_t c = 0; c != columns; ++c)
-                if (node_id const n = written_in[cross.value[c]]; n != no_node) add(n, c);
+                if (node_id const n = written_in[cross_block.value[c]]; n != no_node) add(n, c);
             return;
         }
         for (node_id n = 0; n != p.nodes(); ++n)
             for (touch t : p.touches(p.steps_of(n)))
                 if (t.kind == touch::access::def && column[t.value] != no_value) add(n, column[t.value]);
     });
-    cross.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
+    cross_block.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);
     });
-    return cross;
+    return cross_block;
 }
 
 // --- liveness worklist -----------------------------------------------------------------------------------
 
-SUBLET_DECL dense_sets own_reads(crossing_values const& cross, std::size_t nodes)
+SUBLET_DECL dense_sets upward_exposed_uses(cross_block_values const& cross_block, std::size_t nodes)
 {
-    dense_sets sets{bit_rows(nodes, cross.value.size()), bit_rows(nodes, cross.value.size())};
+    dense_sets sets{bit_rows(nodes, cross_block.value.size()), bit_rows(nodes, cross_block.value.size())};
     for (std::size_t n = 0; n != nodes; ++n) {
-        for (std::uint32_t c : cross.reads[n]) sets.in.set(n, c);
-        for (std::uint32_t c : cross.reads_at_end[n]) sets.out.set(n, c);
+        for (std::uint32_t c : cross_block.reads[n]) sets.in.set(n, c);
+        for (std::uint32_t c : cross_block.reads_at_end[n]) sets.out.set(n, c);
     }
     return sets;
 }
@@ -94,25 +94,25 @@ SUBLET_DECL bool is_nearly_forward(csr_graph const& g)
     return backward <= g.rows() / 8;
 }
 
-SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, crossing_values const& cross)
+SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, cross_block_values const& cross_block)
 {
-    dense_sets sets = own_reads(cross, p.nodes());
+    dense_sets sets = upward_exposed_uses(cross_block, p.nodes());
     std::size_t const words = sets.in.words();
     if (words == 0) return sets;
-    pass_through pass(words);
+    transfer_function transfer(words);
     auto visit = [&](node_id n) {
         bit_rows::word* const out = sets.out[n];
         for (node_id s : p.successors(n)) {
             bit_rows::word const* const needed = sets.in[s];
             for (std::size_t w = 0; w != words; ++w) out[w] |= needed[w];
         }
-        return pass(out, cross.writes[n], sets.in[n]);
+        return transfer(out, cross_block.writes[n], sets.in[n]);
     };
 
     // Seen in this order, few nodes come before a successor.
     std::vector<node_id> const order =
         is_nearly_forward(p.graph()) ? std::vector<node_id>{} : depth_first(p.graph()).postorder;
-    enum : unsigned char { not_seen, settled, waits };
+    enum : unsigned char { not_seen, settled, queued };
     std::vector<unsigned char> state(p.nodes(), not_seen);
     std::vector<node_id> stack;
     auto settle = [&](node_id n) {
@@ -120,7 +120,7 @@ SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, crossing_values const
         if (!visit(n)) return;
         for (node_id pred : p.predecessors(n))
             if (state[pred] == settled) {
-                state[pred] = waits;
+                state[pred] = queued;
                 stack.push_back(pred);
             }
     };
@@ -136,11 +136,11 @@ SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, crossing_values const
 
 // --- liveness loop forest --------------------------------------------------------------------------------
 
-SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values const& cross)
+SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cross_block)
 {
-    SUBLET_EXPECTS(cross.single_def,
+    SUBLET_EXPECTS(cross_block.single_def,
                    "sublet: liveness by loop forest needs SSA form: a value is written twice");
-    dense_sets sets = own_reads(cross, p.nodes());
+    dense_sets sets = upward_exposed_uses(cross_block, p.nodes());
     std::size_t const words = sets.in.words();
     if (words == 0) return sets;
     depth_first_forest const search = depth_first(p.graph());
@@ -150,19 +150,19 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values co
     auto add = [words](bit_rows::word* to, bit_rows::word const* from) {
         for (std::size_t w = 0; w != words; ++w) to[w] |= from[w];
     };
-    pass_through pass(words);
+    transfer_function transfer(words);
     // Tree by tree of the search: an edge into an earlier one, which may well lead into the middle of a loop,
     // finds its sets complete.
     for (std::size_t begin = 0, end = 0; begin != p.nodes(); begin = end) {
-        end = search.left[search.preorder[begin]] + std::size_t{1};
+        end = search.postorder_index[search.preorder[begin]] + std::size_t{1};
         for (std::size_t i = begin; i != end; ++i) {
             node_id const n = search.postorder[i];
             for (node_id s : p.successors(n)) {
                 if (search.is_back_edge(n, s)) continue;
-                bool const is_plain = reducible || search.entered[s] < begin;
+                bool const is_plain = reducible || search.preorder_index[s] < begin;
                 add(sets.out[n], sets.in[is_plain ? s : forest.outermost_excluding(s, n)]);
             }
-            pass(sets.out[n], cross.writes[n], sets.in[n]);
+            transfer(sets.out[n], cross_block.writes[n], sets.in[n]);
         }
         for (std::size_t i = begin; i != end; ++i) {
             node_id const n = forest.preorder[i];
@@ -177,7 +177,7 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values co
     // must not be defined in it, or where an edge into the middle of a loop counted as one to its header.
     bool is_strict = true;
     for (node_id n = 0; n != p.nodes(); ++n) {
-        for (std::uint32_t c : cross.writes[n]) is_strict = is_strict && !sets.in.test(n, c);
+        for (std::uint32_t c : cross_block.writes[n]) is_strict = is_strict && !sets.in.test(n, c);
         if (reducible) continue;
         for (node_id s : p.successors(n)) {
             bit_rows::word const* const needed = sets.in[s];
@@ -193,19 +193,19 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, crossing_values co
 
 // --- liveness per value ----------------------------------------------------------------------------------
 
-SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, crossing_values const& cross,
-                                            std::size_t most_sets)
+SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block,
+                                            std::size_t max_sets)
 {
-    csr_rows const readers = cross.reads.transposed(cross.value.size());
-    csr_rows const end_readers = cross.reads_at_end.transposed(cross.value.size());
-    csr_rows const writers = cross.writes.transposed(cross.value.size());
+    csr_rows const readers = cross_block.reads.transposed(cross_block.value.size());
+    csr_rows const end_readers = cross_block.reads_at_end.transposed(cross_block.value.size());
+    csr_rows const writers = cross_block.writes.transposed(cross_block.value.size());
 
     std::vector<value_id> last_in(p.nodes(), no_value), last_out = last_in, last_written = last_in; // by node
-    std::vector<node_id> in, out; // of the value; the nodes from `climbed` on have not been left yet
+    std::vector<node_id> in, out; // of the value; the nodes from `processed` on have not been left yet
     csr_rows in_of, out_of;       // by value: nodes
     sparse_sets sets;
     for (value_id v = 0; v != p.values(); ++v) {
-        if (std::uint32_t const c = cross.column[v]; c != no_value) {
+        if (std::uint32_t const c = cross_block.column[v]; c != no_value) {
             in.clear();
             out.clear();
             auto reach_begin = [&](node_id n) {
@@ -222,9 +222,9 @@ SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, crossing_values c
             for (node_id n : writers[c]) last_written[n] = v;
             for (node_id n : end_readers[c]) reach_end(n);
             for (node_id n : readers[c]) reach_begin(n);
-            for (std::size_t climbed = 0; climbed != in.size() && in.size() + out.size() <= most_sets;)
-                for (node_id pred : p.predecessors(in[climbed++])) reach_end(pred);
-            if (in.size() + out.size() > most_sets) {
+            for (std::size_t processed = 0; processed != in.size() && in.size() + out.size() <= max_sets;)
+                for (node_id pred : p.predecessors(in[processed++])) reach_end(pred);
+            if (in.size() + out.size() > max_sets) {
                 sets.given_up.push_back(v);
             } else {
                 for (node_id n : in) in_of.append(n);

@@ -47,16 +47,16 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
         // Who reads a value that was made since the last write waits for its maker, and so for that write.
         std::vector<step_id> made_after(p.values(), no_step); // by value, that write
         // By node: the end of those of its steps that are known to come before the present one.
-        std::vector<step_id> waited_for(p.nodes(), 0);
+        std::vector<step_id> ordered_before(p.nodes(), 0);
         std::vector<node_id> marked;
         auto mark = [&](node_id n, step_id end) {
-            if (waited_for[n] == 0) marked.push_back(n);
-            waited_for[n] = larger(waited_for[n], end);
+            if (ordered_before[n] == 0) marked.push_back(n);
+            ordered_before[n] = larger(ordered_before[n], end);
         };
         for (step_id s : listed.steps) {
             node_id const n = listed.node_of[s];
             if (s == p.steps_of(n).first) {
-                for (node_id m : marked) waited_for[m] = 0;
+                for (node_id m : marked) ordered_before[m] = 0;
                 marked.clear();
                 for (node_id m : p.predecessors(n)) mark(m, p.steps_of(m).last);
             }
@@ -66,8 +66,8 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
                 if (t.kind != touch::access::def && writer != no_step)
                     mark(listed.node_of[writer], writer + 1);
             }
-            auto wait = [&](step_id first) {
-                if (first != no_step && first != s && first >= waited_for[listed.node_of[first]])
+            auto order_after = [&](step_id first) {
+                if (first != no_step && first != s && first >= ordered_before[listed.node_of[first]])
                     add(s, first);
             };
             listed.each(s, [&](std::size_t, touch t) {
@@ -75,12 +75,12 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
                 if (b == no_buffer) return;
                 if (!writes(t)) {
                     ++all_reads[b];
-                    if (made_after[t.value] != last_write[b]) wait(last_write[b]);
+                    if (made_after[t.value] != last_write[b]) order_after(last_write[b]);
                     if (t.kind == touch::access::def) made_after[t.value] = last_write[b];
                     return;
                 }
-                if (old_reads[b] == all_reads[b]) wait(last_write[b]);
-                while (old_reads[b] != all_reads[b]) wait(reads[b][old_reads[b]++]);
+                if (old_reads[b] == all_reads[b]) order_after(last_write[b]);
+                while (old_reads[b] != all_reads[b]) order_after(reads[b][old_reads[b]++]);
                 last_write[b] = made_after[t.value] = s;
             });
         }
@@ -116,7 +116,7 @@ SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::v
 }
 
 /// An edge that leads to a node not listed behind.
-SUBLET_DECL std::optional<versioned_program::reordering> edge_against_the_list(listed_touches const& listed)
+SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(listed_touches const& listed)
 {
     snapshot const& p = listed.p;
     std::vector<step_id> position(p.steps());
@@ -131,13 +131,13 @@ SUBLET_DECL std::optional<versioned_program::reordering> edge_against_the_list(l
 
 SUBLET_DECL bool can_run(listed_touches const& listed, std::vector<value_role> const& role)
 {
-    std::vector<unsigned char> is_there;
-    for (value_role its : role) is_there.push_back(is_given(its));
+    std::vector<unsigned char> is_available;
+    for (value_role flags : role) is_available.push_back(is_given(flags));
     bool can = true;
     for (step_id s : listed.steps)
         listed.each(s, [&](std::size_t, touch t) { // reads come first
-            if (t.kind == touch::access::def) is_there[t.value] = 1;
-            else can &= is_there[t.value] != 0;
+            if (t.kind == touch::access::def) is_available[t.value] = 1;
+            else can &= is_available[t.value] != 0;
         });
     return can;
 }
@@ -149,44 +149,44 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
                                                 std::vector<unsigned char> const& is_kept)
 {
     std::vector<value_id> const alias_of = result.alias_of;
-    std::vector<value_id>& now = result.last;
-    std::vector<unsigned char> is_there(now.size());
-    for (value_id v = 0; v != now.size(); ++v) is_there[v] = !is_split[v] || is_given(result.role[v]);
-    std::vector<step_id> def_at(now.size(), no_step), touched_at(now.size(), no_step); // last
-    std::vector<value_id> name(listed.places_of_steps() + listed.p.edge_uses().size());
+    std::vector<value_id>& current = result.last;
+    std::vector<unsigned char> is_available(current.size());
+    for (value_id v = 0; v != current.size(); ++v) is_available[v] = !is_split[v] || is_given(result.role[v]);
+    std::vector<step_id> def_at(current.size(), no_step), touched_at(current.size(), no_step); // last
+    std::vector<value_id> name(listed.step_touch_count() + listed.p.edge_uses().size());
     for (step_id s : listed.steps) {
-        listed.each(s, [&](std::size_t place, touch t) {
+        listed.each(s, [&](std::size_t touch_index, touch t) {
             value_id const v = t.value;
             if (t.kind == touch::access::def && def_at[v] != s) {
                 def_at[v] = s;
-                if (!is_there[v]) {
+                if (!is_available[v]) {
                     if (touched_at[v] != no_step)
                         result.violation = versioned_program::reordering{v, s, touched_at[v]};
-                    is_there[v] = 1;
+                    is_available[v] = 1;
                 } else if (is_split[v]) {
                     SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
-                    result.number.push_back(result.number[now[v]] + 1);
+                    result.number.push_back(result.number[current[v]] + 1);
                     result.role.push_back(value_role::intermediate);
                     result.alias_of.push_back(is_kept[v] ? v : no_value);
-                    now[v] = static_cast<value_id>(result.value_of.size());
+                    current[v] = static_cast<value_id>(result.value_of.size());
                     result.value_of.push_back(v);
                 }
             }
             touched_at[v] = s;
-            name[place] = now[v];
+            name[touch_index] = current[v];
         });
         for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
             value_id const of = alias_of[t.value];
             if (t.kind != touch::access::def || of == no_value) continue;
-            value_id& made = result.alias_of[now[t.value]];
-            if (made != t.value) made = now[of];
+            value_id& made = result.alias_of[current[t.value]];
+            if (made != t.value) made = current[of];
         }
     }
-    for (value_id v = 0; v != now.size(); ++v)
-        if (now[v] != v && has_role(result.role[v], value_role::output)) {
+    for (value_id v = 0; v != current.size(); ++v)
+        if (current[v] != v && has_role(result.role[v], value_role::output)) {
             result.role[v] = static_cast<value_role>(static_cast<unsigned>(result.role[v]) &
                                                      ~static_cast<unsigned>(value_role::output));
-            result.role[now[v]] = value_role::output;
+            result.role[current[v]] = value_role::output;
         }
     return name;
 }
@@ -196,16 +196,16 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
 {
     std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
     std::vector<value_id> used_as(p.values()), defined_as(p.values());
-    std::size_t at_end = listed.places_of_steps();
+    std::size_t at_end = listed.step_touch_count();
     return flow(
         p.nodes(), versions, [&p](node_id n) { return p.successors(n); },
         [&](node_id n, effect_sink& sink) {
-            step_range const mine = p.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s) {
-                if (s != mine.first) sink.next_step();
-                std::size_t place = listed.first_place(s);
+            step_range const range = p.steps_of(n);
+            for (step_id s = range.first; s != range.last; ++s) {
+                if (s != range.first) sink.next_step();
+                std::size_t touch_index = listed.first_touch(s);
                 for (touch t : p.touches(s)) {
-                    value_id const v = t.value, version = name[place++];
+                    value_id const v = t.value, version = name[touch_index++];
                     if (t.kind == touch::access::def) {
                         sink.def(version);
                         if (used_at[v] == s && defined_at[v] != s) sink.may_overwrite(used_as[v], version);
@@ -237,16 +237,16 @@ SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made
     std::size_t const versions = made.value_of.size();
     buffer_classes classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
     std::vector<buffer_id>& storage_of = classes.buffer_of;
-    enum : unsigned char { is_there = 1, has_split = 2, has_part = 4, needs_order = 8 };
+    enum : unsigned char { is_available = 1, has_split = 2, has_part = 4, needs_order = 8 };
     std::vector<unsigned char> storage(classes.root.size()), is_written(versions);
     std::vector<value_id> before(alias_of.size(), no_value); // by value: the version before
     for (value_id v = 0; v != versions; ++v) {
         value_id const named = made.value_of[v], old = before[named];
-        unsigned char& its = storage[storage_of[v]];
-        if (is_given(made.role[v])) its |= is_there;
-        if (made.last[named] != named) its |= has_split;
+        unsigned char& flags = storage[storage_of[v]];
+        if (is_given(made.role[v])) flags |= is_available;
+        if (made.last[named] != named) flags |= has_split;
         bool const again = old != no_value && storage_of[old] == storage_of[v];
-        if (again) its |= needs_order;
+        if (again) flags |= needs_order;
         is_written[v] = alias_of[named] == no_value || again;
         before[named] = v;
     }
@@ -257,17 +257,17 @@ SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made
             if (t.kind != touch::access::def || is_written[t.value]) touched_at[storage_of[t.value]] = s;
         for (touch t : touches) {
             if (t.kind != touch::access::def) continue;
-            unsigned char& its = storage[storage_of[t.value]];
-            if ((its & is_there) != 0 && touched_at[storage_of[t.value]] != s)
-                its |= has_part, is_written[t.value] = 1;
-            if (is_written[t.value]) its |= is_there;
+            unsigned char& flags = storage[storage_of[t.value]];
+            if ((flags & is_available) != 0 && touched_at[storage_of[t.value]] != s)
+                flags |= has_part, is_written[t.value] = 1;
+            if (is_written[t.value]) flags |= is_available;
         }
     }
     bool any = false, only_parts = false;
-    for (unsigned char& its : storage) {
-        if ((its & has_part) != 0 && (its & has_split) != 0) its |= needs_order;
-        any |= (its & (needs_order | has_part)) != 0;
-        only_parts |= (its & has_part) != 0 && (its & needs_order) == 0;
+    for (unsigned char& flags : storage) {
+        if ((flags & has_part) != 0 && (flags & has_split) != 0) flags |= needs_order;
+        any |= (flags & (needs_order | has_part)) != 0;
+        only_parts |= (flags & has_part) != 0 && (flags & needs_order) == 0;
     }
     if (!any) return {};
     bool const orders_parts = only_parts && can_run(listed_touches(made.program, order), made.role);
@@ -297,7 +297,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     if (!splits && !has_views) return result;
 
     detail::listed_touches const listed(p, options.order);
-    auto const against = detail::edge_against_the_list(listed);
+    auto const against = detail::edge_against_order(listed);
     if (!splits) {
         if (!against) result.handoffs = detail::order_of_versions(result, result.alias_of, options.order);
         return result;

@@ -77,7 +77,7 @@ SUBLET_DECL listed_order::listed_order(snapshot const& program, plan_options con
         if (writes[b] < 2) b = no_buffer;
     bool const is_free =
         std::all_of(storage_of_.begin(), storage_of_.end(), [](buffer_id b) { return b == no_buffer; });
-    has_order_ = !is_free && !first_edge_back(program, options.order) &&
+    has_order_ = !is_free && !first_backward_edge(program, options.order) &&
                  !lifetimes(program, {.role = options.role, .order = options.order}).violation;
 }
 

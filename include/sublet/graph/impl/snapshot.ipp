@@ -6,9 +6,9 @@ namespace sublet {
 
 SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
 {
-    step_range const mine = steps_of(n);
-    for (step_id s = mine.first; s != mine.last; ++s) {
-        if (s != mine.first) sink.next_step();
+    step_range const range = steps_of(n);
+    for (step_id s = range.first; s != range.last; ++s) {
+        if (s != range.first) sink.next_step();
         for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
         for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
     }

@@ -48,7 +48,7 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
         p.nodes())
         return;
     result.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
-    for (node_id n : cycle_among(result.after, waits))
+    for (node_id n : residual_cycle(result.after, waits))
         result.violation->steps.push_back(result.steps[n].first);
 }
 

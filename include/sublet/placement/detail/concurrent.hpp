@@ -53,7 +53,7 @@ private:
 
 /// The conflicts of some of the buffers among each other, which are numbered anew, as `members` lists them.
 ///
-/// Requires:   `lives` are the concurrent_lives of all buffers, and `lists` what analysis/dependences.hpp
+/// Requires:   `lives` are the concurrent_live_ranges of all buffers, and `lists` what analysis/dependences.hpp
 ///             makes of them: by buffer, the positions at which nobody may begin who takes its bytes.
 /// Ensures:    two members conflict if and only if neither gives to the other. One that is given, that is,
 ///             has no begin, begins before all positions.

@@ -32,7 +32,7 @@ constexpr std::uint64_t portion(std::uint64_t length, std::uint64_t part, std::u
 }
 
 /// The width of a letter, about: nobody here knows the font.
-inline constexpr std::uint64_t svg_letter = 680;
+inline constexpr std::uint64_t svg_char_width = 680;
 
 /// The characters [first, last) of a printable text, those that XML reserves written as entities.
 template <class Out>

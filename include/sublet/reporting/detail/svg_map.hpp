@@ -333,8 +333,8 @@ private:
         bool const kindless = kinds.kinds.empty();
         std::size_t const color = kindless ? number % svg_colors : kinds.kind_of[i];
         out << "<rect class=\"" << (color < svg_colors ? static_cast<char>('A' + color) : 'O');
-        std::uint64_t const thinner = smaller(w, h);
-        if (thinner >= 100) out << (thinner >= 300 ? " s" : " t");
+        std::uint64_t const shorter_side = smaller(w, h);
+        if (shorter_side >= 100) out << (shorter_side >= 300 ? " s" : " t");
         out << "\" x=\"" << px{x} << "\" y=\"" << px{y} << "\" width=\"" << px{w} << "\" height=\"" << px{h}
             << "\"><title>";
         write_escaped(out, text);
@@ -350,18 +350,18 @@ private:
         std::uint64_t from = x, to = x + w;
         if (from < mark && mark < to) (mark - from < to - mark ? from : to) = mark;
         std::uint64_t const wide = to - from;
-        std::uint64_t const across = h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_letter;
-        std::uint64_t const upwards = wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_letter;
+        std::uint64_t const across = h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_char_width;
+        std::uint64_t const upwards = wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_char_width;
         bool const turned = across < characters && h > wide;
-        std::uint64_t const room = turned ? upwards : across;
-        if (characters == 0 || (room < characters && room < 8)) return;
+        std::uint64_t const max_characters = turned ? upwards : across;
+        if (characters == 0 || (max_characters < characters && max_characters < 8)) return;
         std::uint64_t const center = from + wide / 2, middle = y + h / 2;
         out << "<text class=\"n\" x=\"" << px{center} << "\" y=\"" << px{middle + 400};
         if (turned) out << "\" transform=\"rotate(-90 " << px{center} << ' ' << px{middle} << ')';
         out << "\">";
         // The end of a long name tells more than its beginning: the layers of a network share prefixes.
-        if (room < characters) out << "…";
-        write_escaped(out, text, room < characters ? characters + 1 - static_cast<std::size_t>(room) : 0);
+        if (max_characters < characters) out << "…";
+        write_escaped(out, text, max_characters < characters ? characters + 1 - static_cast<std::size_t>(max_characters) : 0);
         out << "</text>\n";
     }
 
@@ -376,8 +376,8 @@ private:
         out << "<path class=\"peak\" d=\"M" << px{at} << ' ' << px{map.top - 400} << 'V' << px{bottom}
             << "\"/><path class=\"mark\" d=\"M" << px{at} << ' ' << px{map.top - 200} << "l-4.5 -7h9z\"/>";
         // A label that would leave the plot at one side is held at the mark by that side.
-        char const* const held = at < canvas.left + 9000 ? "h b" : at + 9000 > canvas.end() ? "h e" : "h m";
-        canvas.text(held, at, map.top - 1400) << "peak ";
+        char const* const style = at < canvas.left + 9000 ? "h b" : at + 9000 > canvas.end() ? "h e" : "h m";
+        canvas.text(style, at, map.top - 1400) << "peak ";
         write_bytes(out, peak);
         out << " at " << panel.live.peak_position << "</text>\n";
     }

@@ -12,7 +12,7 @@ SUBLET_DECL svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
     std::uint64_t letters = own < all.kinds.size() ? 14 : 7; // "99 other kinds", "unnamed"
     for (std::size_t k = 0; k != own; ++k)
         letters = larger(letters, smaller<std::uint64_t>(all.kinds[k].characters, svg_legend::longest));
-    std::uint64_t const cell = svg_legend::swatch + (letters + 9) * svg_letter; // 9: " 45.2 %  "
+    std::uint64_t const cell = svg_legend::swatch + (letters + 9) * svg_char_width; // 9: " 45.2 %  "
     return {smaller(all.kinds.size(), svg_colors + 1), larger<std::uint64_t>(width / cell, 1), cell};
 }
 
@@ -74,13 +74,13 @@ SUBLET_DECL svg_panel panel_of(memory_plan const& plan,
                                std::vector<memory_plan::placed_buffer const*> const& drawn, std::size_t first)
 {
     svg_panel panel{.first = first, .last = first, .pool = drawn[first]->pool};
-    std::vector<memory_plan::placed_buffer const*> mine;
+    std::vector<memory_plan::placed_buffer const*> in_pool;
     for (; panel.last != drawn.size() && drawn[panel.last]->pool == panel.pool; ++panel.last) {
         memory_plan::placed_buffer const& b = *drawn[panel.last];
-        mine.push_back(&b);
+        in_pool.push_back(&b);
         panel.ceiling = larger(panel.ceiling, sum_fits(b.offset, b.size) ? b.offset + b.size : no_offset - 1);
     }
-    panel.live = profile_of(mine);
+    panel.live = profile_of(in_pool);
     panel.arena = panel.pool < plan.arena_bytes.size() ? plan.arena_bytes[panel.pool] : panel.ceiling;
     panel.ceiling = larger(larger(panel.ceiling, panel.arena), panel.live.peak);
     return panel;

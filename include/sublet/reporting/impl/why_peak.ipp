@@ -25,7 +25,7 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     peak_reason reason{.pool = pool, .position = levels.peak_position, .positions = positions};
     reason.bytes = levels.peak;
     for (std::size_t at = reason.position + std::size_t{1}; at < levels.live_bytes.size(); ++at)
-        if (levels.peak != 0 && levels.live_bytes[at] == levels.peak) ++reason.as_high;
+        if (levels.peak != 0 && levels.live_bytes[at] == levels.peak) ++reason.later_peaks;
     if (positions != 0) reason.step = steps[reason.position];
     if (pool < plan.arena_bytes.size()) reason.arena_bytes = plan.arena_bytes[pool];
 

@@ -256,7 +256,7 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
                        role.size() == p.values(),
                    "sublet: a table has not one entry for each value, or the graph is none");
     detail::buffer_ends const ends(buffers, buffer_of, role);
-    detail::concurrent_lives const lives = detail::concurrent_lifetimes(p, g, buffers, buffer_of, role);
+    detail::concurrent_live_ranges const lives = detail::concurrent_lifetimes(p, g, buffers, buffer_of, role);
     detail::last_touches last(g);
     release_points points;
     points.counter.assign(buffers, 0);

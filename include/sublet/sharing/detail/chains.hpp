@@ -74,7 +74,7 @@ std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
 
 /// In the order of the begins; `may_follow(u, v)` as a slot_chooser asks it.
 template <class MayFollow>
-sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_count> const& size,
+sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<byte_count> const& size,
                                chain_options const& options, bool asks_one_begin, MayFollow may_follow)
 {
     auto const buffers = static_cast<buffer_id>(lives.buffers());
@@ -108,7 +108,7 @@ sized_slot_plan share_by_begin(concurrent_lives const& lives, std::vector<byte_c
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
 template <size_function Sizes>
-[[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, conflict_ranges const& conflicts,
+[[nodiscard]] chain_plan share_in_chains(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                          Sizes sizes, chain_options const& options = {})
 {
     std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
@@ -122,7 +122,7 @@ template <size_function Sizes>
     }
     sized_slot_plan by_begin = share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
         step_id const begin = lives.first(v);
-        if (lives.begins[v].size() > 1) return gives_to(conflicts, lives, u, v) ? begin : begin + 1;
+        if (lives.begins[v].size() > 1) return reusable_by(conflicts, lives, u, v) ? begin : begin + 1;
         auto const never = conflicts.of[u];
         std::size_t const at = partition_point(never.size(), [&](std::size_t i) { return begin < never[i].last; });
         return at == never.size() || begin < never[at].first ? begin : never[at].last;
@@ -138,11 +138,11 @@ template <size_function Sizes>
 /// Ensures:    `oracle.before(a, b)` is asked for ascending b.
 /// Complexity: O((n + tests) log n), and for each test a call for each end of the last tenant.
 template <precedence_oracle Oracle, size_function Sizes>
-[[nodiscard]] chain_plan share_in_chains(concurrent_lives const& lives, Oracle& oracle, Sizes sizes,
+[[nodiscard]] chain_plan share_in_chains(concurrent_live_ranges const& lives, Oracle& oracle, Sizes sizes,
                                          chain_options const& options = {})
 {
     auto may_follow = [&](buffer_id u, buffer_id v) {
-        return lives.first(v) + (gives_to(lives, u, v, oracle) ? 0 : 1);
+        return lives.first(v) + (reusable_by(lives, u, v, oracle) ? 0 : 1);
     };
     std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
     return {share_by_begin(lives, size, options, true, may_follow), chain_options::ranking::by_begin};
@@ -193,7 +193,7 @@ live_range_lists ranges_of(takers const& members);
 /// Complexity: O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers; and for each buffer that
 ///             begins in several positions as many tests as there are buffers.
 /// Throws:     precondition_error for a pool id that is none, or 2^32 - 1 ranges or more.
-[[nodiscard]] chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+[[nodiscard]] chain_cover fewest_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                        fewest_slots_options const& options = {});
 
 /// What no plan of slots goes below that is valid under every schedule: of the buffers that are at least so
@@ -203,7 +203,7 @@ live_range_lists ranges_of(takers const& members);
 /// Ensures:    0 where conflicts were undecided, for then nothing is known.
 /// Complexity: fewest_slots() for each different size.
 /// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
-[[nodiscard]] byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
+[[nodiscard]] byte_count least_slot_bytes(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                           fewest_slots_options options);
 
 // --- assign exact ----------------------------------------------------------------------------------------

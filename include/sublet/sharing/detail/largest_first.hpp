@@ -35,7 +35,7 @@ class tenant_masks {
     static constexpr step_id wide = 8; // a stretch holds so many of the level below
 
 public:
-    tenant_masks(concurrent_lives const& lives, conflict_ranges const& conflicts);
+    tenant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts);
     [[nodiscard]] static std::size_t bytes(step_id positions);
 
     /// A bit for each slot that has a tenant in conflict with b.
@@ -77,7 +77,7 @@ private:
         for (live_range r : conflicts_->of[b]) cut({r.first + 1, r.last + 1});
     }
 
-    concurrent_lives const* lives_;
+    concurrent_live_ranges const* lives_;
     conflict_ranges const* conflicts_;
     std::vector<std::size_t> level_;   // where it begins
     std::vector<std::uint64_t> words_; // forbidden and begun, of each stretch
@@ -90,7 +90,7 @@ class slot_room {
 
 public:
     /// Requires: `lives` and `conflicts` belong together and outlive this.
-    slot_room(concurrent_lives const& lives, conflict_ranges const& conflicts,
+    slot_room(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
               std::size_t most_bytes = std::size_t{1} << 26)
         : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
     {
@@ -112,7 +112,7 @@ private:
 
     std::uint32_t free_place(slot_id slot);
 
-    concurrent_lives const* lives_;
+    concurrent_live_ranges const* lives_;
     conflict_ranges const* conflicts_;
     std::size_t most_;                     // places
     std::vector<tenant_masks> masks_;      // of 64 places each
@@ -194,7 +194,7 @@ struct largest_first_options {
 ///             would be larger, not all slots are looked at.
 /// Throws:     precondition_error for a size that is not known, a pool id that is none, or if all slots
 ///             together exceed 64 bits.
-[[nodiscard]] sized_slot_plan share_largest_first(concurrent_lives const& lives,
+[[nodiscard]] sized_slot_plan share_largest_first(concurrent_live_ranges const& lives,
                                                   conflict_ranges const& conflicts,
                                                   std::vector<byte_count> const& size,
                                                   largest_first_options const& options = {});

@@ -30,10 +30,10 @@ class takers {
 public:
     /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
     ///           outlive this.
-    takers(concurrent_lives const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
+    takers(concurrent_live_ranges const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
 
     /// What is given comes before all that begins.
-    [[nodiscard]] static std::uint64_t begin_key(concurrent_lives const& lives, buffer_id b);
+    [[nodiscard]] static std::uint64_t begin_key(concurrent_live_ranges const& lives, buffer_id b);
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] buffer_id operator[](std::size_t place) const { return members_[place]; }
@@ -67,14 +67,14 @@ private:
         std::size_t k =
             partition_point(several_.size(), [&](std::size_t i) { return several_[i] >= places.first; });
         for (; k != several_.size() && several_[k] < places.last; ++k) {
-            if (gives_to(conflicts_, lives_, u, members_[several_[k]])) continue;
+            if (reusable_by(conflicts_, lives_, u, members_[several_[k]])) continue;
             if (places.first != several_[k]) visit(live_range{places.first, several_[k]});
             places.first = several_[k] + 1;
         }
         if (places.first < places.last) visit(places);
     }
 
-    concurrent_lives const& lives_;
+    concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
     std::vector<step_id> begin_;         // by place

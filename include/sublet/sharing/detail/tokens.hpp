@@ -206,7 +206,7 @@ struct token_plan : sized_slot_plan {
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
 template <size_function Sizes>
-[[nodiscard]] token_plan share_by_tokens(dependence_graph const& g, concurrent_lives const& lives,
+[[nodiscard]] token_plan share_by_tokens(dependence_graph const& g, concurrent_live_ranges const& lives,
                                          Sizes sizes, token_options const& options = {})
 {
     SUBLET_EXPECTS(g.positions() == lives.positions, "sublet: these are lives of another graph");

@@ -23,7 +23,7 @@ SUBLET_DECL live_range_lists ranges_of(takers const& members)
             std::move(ranges)};
 }
 
-SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                      fewest_slots_options const& options)
 {
     std::size_t const buffers = lives.buffers();
@@ -63,7 +63,7 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_lives const& lives, conflict_ran
     return cover;
 }
 
-SUBLET_DECL byte_count least_slot_bytes(concurrent_lives const& lives, conflict_ranges const& conflicts,
+SUBLET_DECL byte_count least_slot_bytes(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                         fewest_slots_options options)
 {
     if (conflicts.undecided != 0) return 0;

@@ -198,7 +198,7 @@ public:
         std::vector<unsigned char> has_pair(table.buffers.size(), 0);
         for (overwrite o : p.overwrites())
             has_pair[table.buffer_of[o.in]] = has_pair[table.buffer_of[o.out]] = 1;
-        range_heap all;
+        unsorted_ranges all;
         for (value_id v = 0; v != p.values(); ++v)
             if (has_pair[table.buffer_of[v]])
                 for (live_range r : lives[v]) all.add(table.buffer_of[v], r);
@@ -207,7 +207,7 @@ public:
             for (live_range r : by_buffer[b]) life_[b].ranges.push_back(r);
         for (overwrite o : p.overwrites()) {
             joined_life& life = life_[table.buffer_of[o.in]];
-            if (!hands_over(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
+            if (!is_overwritable(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
             bool is_read = false;
             for (touch t : p.touches(o.step)) is_read |= t.value == o.in && t.kind == touch::access::use;
             if (is_read) life.handed.push_back({position[o.step], o.step, o.in});

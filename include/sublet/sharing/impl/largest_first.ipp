@@ -10,7 +10,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL tenant_masks::tenant_masks(concurrent_lives const& lives, conflict_ranges const& conflicts)
+SUBLET_DECL tenant_masks::tenant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts)
     : lives_(&lives), conflicts_(&conflicts)
 {
     // One position is put before all others: there begins what is given.
@@ -230,7 +230,7 @@ SUBLET_DECL bool relink_chains(takers const& members, std::vector<byte_count> co
 /// Slots for the buffers of one pool, which come in the order given.
 class slots_in_turn {
 public:
-    slots_in_turn(concurrent_lives const& lives, conflict_ranges const& conflicts,
+    slots_in_turn(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                   std::vector<byte_count> const& size, std::uint64_t& visits)
         : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), room_(lives, conflicts)
     {
@@ -292,7 +292,7 @@ private:
         return true;
     }
 
-    concurrent_lives const& lives_;
+    concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
     std::vector<byte_count> const& size_;
     std::uint64_t& visits_; // that are left
@@ -302,7 +302,7 @@ private:
     std::vector<sort_key> by_begin_;
 };
 
-SUBLET_DECL sized_slot_plan share_largest_first(concurrent_lives const& lives,
+SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& lives,
                                                 conflict_ranges const& conflicts,
                                                 std::vector<byte_count> const& size,
                                                 largest_first_options const& options)

@@ -8,7 +8,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL takers::takers(concurrent_lives const& lives, conflict_ranges const& conflicts,
+SUBLET_DECL takers::takers(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                            std::vector<buffer_id> members)
     : lives_(lives), conflicts_(conflicts), members_(std::move(members))
 {
@@ -21,7 +21,7 @@ SUBLET_DECL takers::takers(concurrent_lives const& lives, conflict_ranges const&
     }
 }
 
-SUBLET_DECL std::uint64_t takers::begin_key(concurrent_lives const& lives, buffer_id b)
+SUBLET_DECL std::uint64_t takers::begin_key(concurrent_live_ranges const& lives, buffer_id b)
 {
     return lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1;
 }

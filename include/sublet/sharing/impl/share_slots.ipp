@@ -11,11 +11,11 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_lives const& lives,
+SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
                                      per_value<byte_count> const& sizes, buffer_slot_options const& options)
 {
     if (options.strategy != slot_options::strategy_kind::tokens)
-        return share_slots(lives, later_conflicts(g, lives), sizes, options);
+        return share_slots(lives, find_conflict_ranges(g, lives), sizes, options);
     token_plan found = share_by_tokens(g, lives, [&](buffer_id b) { return sizes[b]; },
                                        {.choice = options.choice,
                                         .pool = options.pool,
@@ -24,7 +24,7 @@ SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_lives
     return {std::move(found), found.undecided, {}, {}};
 }
 
-SUBLET_DECL shared_slots share_slots(concurrent_lives const& lives, conflict_ranges const& conflicts,
+SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                      per_value<byte_count> const& sizes, buffer_slot_options const& options)
 {
     SUBLET_EXPECTS(options.strategy != slot_options::strategy_kind::tokens,
@@ -88,7 +88,7 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     std::size_t const buffers = table.buffers.size();
     std::vector<unsigned char> eligible(buffers, 1);
     touch_all([&](value_id v, step_id s) { eligible[table.buffer_of[v]] &= takes_part[s]; });
-    detail::concurrent_lives const lives = detail::concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
+    detail::concurrent_live_ranges const lives = detail::concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
     auto size_of = [&](buffer_id b) {
         return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0};
     };
