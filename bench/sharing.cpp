@@ -139,10 +139,10 @@ void print_order(prepared const& made)
     std::sort(questions.begin(), questions.end());
     std::uint64_t expected_pairs = 0, expected_hash = 0;
     bool is_first = true;
-    using enum detail::precedence_means;
-    for (detail::precedence_means means : {automatic, ranges, columns, search}) {
-        if (n > 10'000 && means != automatic) break;
-        detail::precedence order = detail::happens_before(made.graph, {.means = means});
+    using enum detail::precedence_method;
+    for (detail::precedence_method method : {automatic, ranges, columns, search}) {
+        if (n > 10'000 && method != automatic) break;
+        detail::precedence order = detail::happens_before(made.graph, {.method = method});
         std::uint64_t const pairs = order.ordered_pairs();
         std::uint64_t hash = 14695981039346656037u; // FNV-1a
         for (auto [b, a] : questions)

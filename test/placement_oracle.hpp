@@ -215,7 +215,7 @@ struct placement_oracle {
     }
     /// Whether a group of `of` has no byte that is solid whenever any of it is. Where none is such, of any
     /// two the one is above the other at all positions: the one whose byte is higher.
-    bool can_be_threaded(std::vector<bool> const& of) const
+    bool can_interleave(std::vector<bool> const& of) const
     {
         for (std::size_t g = 0; g != groups.size(); ++g) {
             bytes highest_begin = 0, lowest_end = groups[g].size;
@@ -228,7 +228,7 @@ struct placement_oracle {
         }
         return false;
     }
-    bool can_be_threaded() const { return can_be_threaded(std::vector<bool>(groups.size(), true)); }
+    bool can_interleave() const { return can_interleave(std::vector<bool>(groups.size(), true)); }
     /// Whether there is a placement that is no stacking, with each offset below `limit`, whatever alignments
     /// and pins say.
     bool has_other_than_stackings(bytes limit) const

@@ -302,7 +302,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
 
     auto const in_use = names_within(net);
     auto const numbers = unused_names(
-        "__m_shared_", given.made.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
+        "__m_shared_", given.new_names.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     auto new_name = [&](std::size_t k) { return "__m_shared_" + std::to_string(numbers[k]); };
     std::map<step_id, std::map<std::string, std::string>>
         inside; // by operator: new names of what is captured
@@ -331,14 +331,14 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
         if (still_there.count(all.name[v]) != 0) result.after += bytes[v];
         else net.blobs.erase(all.name[v]);
     }
-    for (std::size_t k = 0; k != given.made.size(); ++k) {
-        result.after += given.made[k].bytes;
-        if (result.has_sizes) net.blobs[new_name(k)].bytes = given.made[k].bytes;
+    for (std::size_t k = 0; k != given.new_names.size(); ++k) {
+        result.after += given.new_names[k].bytes;
+        if (result.has_sizes) net.blobs[new_name(k)].bytes = given.new_names[k].bytes;
     }
     for (value_id v = 0; v != made.value_of.size(); ++v) // a view of what has a new name
         if (all.view_of[made.value_of[v]] != no_value && given.storage_of[v] >= given.values)
             net.blobs[all.name[made.value_of[v]]].view_of = new_name(given.storage_of[v] - given.values);
-    result.shared_blobs = given.made.size();
+    result.shared_blobs = given.new_names.size();
     net.is_planned = true;
 
     sharing_log const log = log_sharing(made.program, plan, options);

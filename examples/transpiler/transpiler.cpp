@@ -241,7 +241,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
 
     slot_plan proof; // what is not renamed has storage of its own
     proof.slot_of = given.storage_of;
-    proof.slots = static_cast<slot_id>(given.values + given.made.size());
+    proof.slots = static_cast<slot_id>(given.values + given.new_names.size());
     if (check_slots(flat.program, proof)) throw program_error("the plan is wrong, and the program unchanged");
 
     std::vector<std::string> in_use;
@@ -249,16 +249,16 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         for (auto const& [declared, var] : block.vars) in_use.push_back(declared);
     for (auto const& block : all.blocks) in_use.insert(in_use.end(), block.name.begin(), block.name.end());
     auto const numbers = unused_names(
-        "shared_", given.made.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
+        "shared_", given.new_names.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     std::vector<std::string> new_name;
-    for (std::size_t k = 0; k != given.made.size(); ++k) {
-        slot_renaming::name const& slot = given.made[k];
+    for (std::size_t k = 0; k != given.new_names.size(); ++k) {
+        slot_renaming::name const& slot = given.new_names[k];
         new_name.push_back("shared_" + std::to_string(numbers[k]));
         auto const [p, v] = flat.value_of[slot.largest];
         var_desc const& largest =
             program.blocks[static_cast<std::size_t>(all.block_of[p])].vars.at(name[slot.largest]);
         program.blocks[home[slot.largest]].vars[new_name[k]] = var_desc(largest);
-        result.reused += slot.tenants - 1;
+        result.reused += slot.occupants - 1;
     }
     for (value_id f = 0; f != flat.value_of.size(); ++f)
         if (given.name_of[f] >= given.values)

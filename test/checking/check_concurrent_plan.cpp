@@ -344,7 +344,7 @@ TEST_CASE("a view keeps the storage of what it shows, from the first def to the 
           fault::clash);
     CHECK(!check_concurrent_plan(p, plan_at({0, 0, 8, 0}, 16, {{4, 3}}), {.bytes = 8, .alias_of = alias}));
     CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 8, 16, 24}, 32), {.bytes = 8, .alias_of = alias})) ==
-          fault::torn_alias);
+          fault::misplaced_view);
 }
 
 TEST_CASE("a use at the end of a node holds storage until the node has written everything")

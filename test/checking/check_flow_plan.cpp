@@ -211,7 +211,7 @@ TEST_CASE("a view that reads its value leaves it whole, and is lost with it")
     auto const found = check_flow_plan(p, plan, options);
     REQUIRE(found);
     CHECK(found->position == 2);
-    CHECK(check_flow_plan(p, plan_of({0, 64, 128}), options)->what == fault::torn_alias);
+    CHECK(check_flow_plan(p, plan_of({0, 64, 128}), options)->what == fault::misplaced_view);
 }
 
 TEST_CASE("a plan of another program, reading or order is foreign")

@@ -159,11 +159,11 @@ TEST_CASE("colocated buffers keep their distance and are in one pool")
     t.placed = described(t.problem, {0, 12, 0});
     CHECK(t.check() ==
           placement_fault{
-              .what = placement_fault::kind::torn, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
+              .what = placement_fault::kind::not_colocated, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
     t.problem.colocated.push_back({1, 0, 12});
     for (byte_count at : {byte_count{8}, byte_count{12}}) { // neither is right
         t.placed = described(t.problem, {0, at, 0});
-        CHECK(t.what() == placement_fault::kind::torn);
+        CHECK(t.what() == placement_fault::kind::not_colocated);
     }
     t.problem.colocated = {{1, 0, 8}};
     t.problem.pools.resize(2);
@@ -345,7 +345,7 @@ TEST_CASE("each fault has a sentence of its own that names what is wrong and wha
           {placement_fault::kind::needless, "an offset, 40"},
           {placement_fault::kind::misaligned, "not a multiple of its alignment 64"},
           {placement_fault::kind::off_pin, "pinned to 64"},
-          {placement_fault::kind::torn, "(offset 40, not 64)"},
+          {placement_fault::kind::not_colocated, "(offset 40, not 64)"},
           {placement_fault::kind::wrong_height, "pool 5 ends at 80 and its height is given as 64"},
           {placement_fault::kind::clash, "bytes [40, 80) of pool 5"},
           {placement_fault::kind::wrong_bound, "pool 5 is given as 64"},

@@ -320,7 +320,7 @@ TEST_CASE("a view keeps the bytes of its root alive, and lies where it lies")
     CHECK(check_plan(p, plan_at({0, 0, 0, 8}, 16), options) ==
           witness{.what = fault::clash, .value = 0, .other = 2, .position = 2, .begin = 0, .end = 8});
     CHECK(check_plan(p, plan_at({0, 4, 8, 8}, 16), options) ==
-          witness{.what = fault::torn_alias, .value = 1, .other = 0, .begin = 4, .needed = 0});
+          witness{.what = fault::misplaced_view, .value = 1, .other = 0, .begin = 4, .needed = 0});
 }
 
 TEST_CASE("a view torn into another pool is refused at the right offset too")
@@ -328,7 +328,7 @@ TEST_CASE("a view torn into another pool is refused at the right offset too")
     auto plan = plan_at({0, 0}, 8);
     plan.buffers[1].pool = 1;
     auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
-    CHECK(fault_of(check_plan(p, plan, {.bytes = 8, .alias_of = ids{no_value, 0}})) == fault::torn_alias);
+    CHECK(fault_of(check_plan(p, plan, {.bytes = 8, .alias_of = ids{no_value, 0}})) == fault::misplaced_view);
 }
 
 TEST_CASE("views of views, a hundred thousand deep, are one class in whichever direction they run")

@@ -322,7 +322,7 @@ public:
         memory_plan::placed_buffer const* const whole = buffer(r);
         if (!is_planned(r) || b == nullptr || b->offset != w.begin) return false;
         switch (w.what) {
-        case fault::torn_alias:
+        case fault::misplaced_view:
             return w.other == r && v != r && w.needed == whole->offset &&
                    (whole->offset != b->offset || whole->pool != b->pool);
         case fault::wrong_pool: return b->pool != w.pool && w.pool == s_.pool[r];

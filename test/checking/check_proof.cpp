@@ -216,7 +216,7 @@ TEST_CASE("on random problems each proof is judged as by definition")
         stacked += height != no_limit;
         proof_finding::outcome const found =
             verdict(problem, {placement::proof::reason::exhausted, height, 0, all_buffers});
-        if (oracle.can_be_threaded()) {
+        if (oracle.can_interleave()) {
             auto const limit = lowest == oracle.unplaceable ? 30 : lowest;
             bool const is_threaded = oracle.offset_combinations(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
             if (is_threaded) CHECK(found == refuted);

@@ -326,9 +326,9 @@ TEST_CASE("results of one step are told apart")
     CHECK(fault_of(before, {{{}, {1, 0}, {}}, {{0}, {}, {}}, {{1}, {}, {}}})->what ==
           rewrite_fault::kind::read);
     CHECK(fault_of(before, {{{}, {0, 0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}})->what ==
-          rewrite_fault::kind::one_place);
+          rewrite_fault::kind::aliasing);
     operations const unread{{{}, {0, 1}, {}}, {{0}, {}, {}}}; // also where nobody reads the one
-    CHECK(fault_of(unread, {{{}, {0, 0}, {}}, {{0}, {}, {}}})->what == rewrite_fault::kind::one_place);
+    CHECK(fault_of(unread, {{{}, {0, 0}, {}}, {{0}, {}, {}}})->what == rewrite_fault::kind::aliasing);
 }
 
 TEST_CASE("a dead write destroys what lies where it goes")
@@ -353,10 +353,10 @@ TEST_CASE("given values are not put into one place, and views of one not into tw
     operations const ops{{{0}, {}, {}}, {{}, {1}, {}}}; // that nobody reads 1 is no help: who comes last?
     auto const in = value_role::input;
     CHECK(fault_of(ops, ops, {.role = in, .given_as = {0, 0}}) ==
-          rewrite_fault{rewrite_fault::kind::one_place, no_step, 0, 1, 0, {}, {}});
+          rewrite_fault{rewrite_fault::kind::aliasing, no_step, 0, 1, 0, {}, {}});
     CHECK(!fault_of(ops, {{{0}, {}, {}}, {{}, {0}, {}}},
                     {.role = in, .alias_of = {-1, 0}, .given_as = 0, .kept_as = 0}));
-    CHECK(fault_of(ops, ops, {.role = in, .alias_of = {-1, 0}})->what == rewrite_fault::kind::one_place);
+    CHECK(fault_of(ops, ops, {.role = in, .alias_of = {-1, 0}})->what == rewrite_fault::kind::aliasing);
 }
 
 TEST_CASE("an output is in the end where it is said to be, and what belongs to the caller too")
@@ -611,7 +611,7 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
             REQUIRE(said(fact->expected) == expected.at_end[fact->operand]);
             REQUIRE(said(fact->found) == found.at_end[fact->operand]);
             REQUIRE(fact->expected != fact->found);
-        } else if (fact->what == rewrite_fault::kind::one_place) {
+        } else if (fact->what == rewrite_fault::kind::aliasing) {
             REQUIRE((fact->step == no_step ? slow.gifts_differ() : slow.results_differ(fact->step)));
         } else if (fact->what == rewrite_fault::kind::in_place) {
             REQUIRE(slow.pairs_differ(fact->step));
@@ -622,7 +622,7 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
     CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::read)] > rounds(1000));
     CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::read_at_end)] > 50);
     CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::kept)] > rounds(200));
-    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::one_place)] > 200);
+    CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::aliasing)] > 200);
     CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::in_place)] > 200);
 }
 
@@ -642,9 +642,9 @@ TEST_CASE("a fault is a sentence")
               .find("at the end of the node of step 4") == 0);
     CHECK(said({rewrite_fault::kind::in_place, 2, 0, 4, 5, {}, {}}) ==
           "step 2 may write 5 over 4 in one of the programs only");
-    CHECK(said({rewrite_fault::kind::one_place, 2, 0, 4, 5, {}, {}}) ==
+    CHECK(said({rewrite_fault::kind::aliasing, 2, 0, 4, 5, {}, {}}) ==
           "step 2 writes value 4 as 5, and other bytes by that name or the same ones by another");
-    CHECK(said({rewrite_fault::kind::one_place, no_step, 0, 4, 5, {}, {}})
+    CHECK(said({rewrite_fault::kind::aliasing, no_step, 0, 4, 5, {}, {}})
               .find("it is given value 4 as 5, and") == 0);
     CHECK(said({}) == "the programs have different nodes, edges or steps");
     CHECK(said({.step = 3}) == "step 3 touches values in another way than before");

@@ -25,7 +25,7 @@ using namespace sublet::detail;
 
 namespace {
 
-using act = stream_commands::act_kind;
+using operation = stream_commands::operation_kind;
 using kind = stream_fault::kind;
 
 /// Block 0 is allocated, written on stream 0 (as value 5, by step 1), read on stream 1 (by step 2), and given
@@ -34,37 +34,37 @@ stream_commands sound()
 {
     stream_commands list{.streams = 2};
     list.blocks = {{64, false}};
-    list.acts = {{act::allocate, 0, 0}, {act::work, 0, 1},   {act::record, 0, 0}, {act::wait, 1, 0},
-                 {act::work, 1, 2},     {act::record, 1, 1}, {act::wait, 0, 1},   {act::release, 0, 0}};
+    list.operations = {{operation::allocate, 0, 0}, {operation::work, 0, 1},   {operation::record, 0, 0}, {operation::wait, 1, 0},
+                 {operation::work, 1, 2},     {operation::record, 1, 1}, {operation::wait, 0, 1},   {operation::release, 0, 0}};
     list.touches = {{1, 0, 0, 64, 5, true}, {4, 0, 16, 32, 5, false}};
     return list;
 }
 
-stream_commands changed(std::size_t at, stream_commands::act to)
+stream_commands changed(std::size_t at, stream_commands::operation to)
 {
     stream_commands list = sound();
-    list.acts[at] = to;
+    list.operations[at] = to;
     return list;
 }
 
-constexpr stream_commands::act nothing{act::work, 0, no_step};
+constexpr stream_commands::operation nothing{operation::work, 0, no_step};
 
 /// By all pairs: is there any fault?
 bool is_faulty(stream_commands const& list, bool is_whole)
 {
     auto const before = order_by_pairs(list);
     std::map<std::uint32_t, std::size_t> made, freed;
-    for (std::size_t i = 0; i != list.acts.size(); ++i) {
-        auto const& [what, stream, which] = list.acts[i];
+    for (std::size_t i = 0; i != list.operations.size(); ++i) {
+        auto const& [what, stream, which] = list.operations[i];
         bool is_recorded = false;
         for (std::size_t a = 0; a != i; ++a)
-            is_recorded = is_recorded || (list.acts[a].what == act::record && list.acts[a].which == which);
-        if (what == act::wait && !is_recorded) return true;
-        if (what == act::allocate) {
+            is_recorded = is_recorded || (list.operations[a].what == operation::record && list.operations[a].which == which);
+        if (what == operation::wait && !is_recorded) return true;
+        if (what == operation::allocate) {
             if (list.blocks[which].is_given || made.count(which) != 0) return true;
             made[which] = i;
         }
-        if (what == act::release) {
+        if (what == operation::release) {
             bool const is_there =
                 list.blocks[which].is_given || (made.count(which) != 0 && before[made[which]][i]);
             if (!is_there || freed.count(which) != 0) return true;
@@ -111,14 +111,14 @@ TEST_CASE("each command of a sound list is needed, and the sentence says what wa
     CHECK(printed(check_streams(changed(7, nothing), true)) ==
           "command 0 on stream 0 allocates block 0, which is never released");
     CHECK(!check_streams(changed(7, nothing)));
-    CHECK(printed(check_streams(changed(6, {act::release, 0, 0}))) ==
+    CHECK(printed(check_streams(changed(6, {operation::release, 0, 0}))) ==
           "command 7 on stream 0 releases block 0 after command 6 on stream 0 has released it");
-    CHECK(printed(check_streams(changed(2, {act::allocate, 0, 0}))) ==
+    CHECK(printed(check_streams(changed(2, {operation::allocate, 0, 0}))) ==
           "command 2 on stream 0 allocates block 0, which is there already");
 
     // The allocation is waited for, and what was written since is not.
-    stream_commands early = changed(1, {act::record, 0, 0});
-    early.acts[2] = {act::work, 0, 1};
+    stream_commands early = changed(1, {operation::record, 0, 0});
+    early.operations[2] = {operation::work, 0, 1};
     early.touches[0].at = 2;
     CHECK(printed(check_streams(early)) ==
           "command 4 on stream 1, step 2, as value 5 touches bytes [16, 32) of block 0 and does not wait for "
@@ -128,9 +128,9 @@ TEST_CASE("each command of a sound list is needed, and the sentence says what wa
     early.touches[0] = {2, 0, 32, 64, 5, true}; // other bytes
     CHECK(!check_streams(early));
 
-    stream_commands late = changed(5, {act::release, 1, 0});
-    late.acts[6] = {act::work, 1, 3};
-    late.acts[7] = nothing;
+    stream_commands late = changed(5, {operation::release, 1, 0});
+    late.operations[6] = {operation::work, 1, 3};
+    late.operations[7] = nothing;
     late.touches.push_back({6, 0, 0, 1, 6, false});
     CHECK(printed(check_streams(late)) == "command 6 on stream 1, step 3, as value 6 touches block 0 after "
                                           "command 5 on stream 1 has released it");
@@ -140,18 +140,18 @@ TEST_CASE("each command of a sound list is needed, and the sentence says what wa
           "command 1 on stream 0, step 1, as value 5 touches bytes [0, 65) of block 0, which ends before");
     far.touches[0].space = 1;
     CHECK_THROWS_AS((void)check_streams(far), precondition_error);
-    CHECK_THROWS_AS((void)check_streams(changed(0, {act::allocate, 0, 1})), precondition_error);
+    CHECK_THROWS_AS((void)check_streams(changed(0, {operation::allocate, 0, 1})), precondition_error);
     CHECK(!check_streams(stream_commands{}, true));
 }
 
 TEST_CASE("a caller that waits orders what it asked for before and after, of one stream or of all")
 {
-    for (act join : {act::join, act::join_all}) {
+    for (operation join : {operation::join, operation::join_all}) {
         stream_commands list = changed(3, {join, 0, no_step}); // instead of the wait of stream 1
-        list.acts[2] = nothing;
+        list.operations[2] = nothing;
         CHECK(!check_streams(list, true));
-        list.acts[3].stream = 1; // the wrong one
-        CHECK(check_streams(list, true).has_value() == (join == act::join));
+        list.operations[3].stream = 1; // the wrong one
+        CHECK(check_streams(list, true).has_value() == (join == operation::join));
     }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("a random list of commands has a fault if and only if a walk over all 
         if (!fault) continue;
         ++seen[fault->what];
         auto const before = order_by_pairs(list);
-        if (fault->what == kind::race || fault->what == kind::unborn || fault->what == kind::freed_in_use)
+        if (fault->what == kind::race || fault->what == kind::use_before_allocation || fault->what == kind::freed_in_use)
             CHECK(!before[fault->first][fault->second]);
     }
     CHECK(faulty > 1000);
@@ -187,7 +187,7 @@ using pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 pairs asked_of(std::vector<byte_access> const& accesses)
 {
     pairs asked;
-    race_questions(accesses, [&](std::uint32_t earlier, std::uint32_t later, race const& r) {
+    for_conflicting_pairs(accesses, [&](std::uint32_t earlier, std::uint32_t later, race const& r) {
         CHECK(r.first == earlier);
         CHECK(r.second == later);
         asked.emplace_back(earlier, later);
@@ -238,7 +238,7 @@ TEST_CASE("who reads and writes at once reads first, and is not asked about itse
 
 TEST_CASE("the race names both values and the bytes that they have in common")
 {
-    race_questions(
+    for_conflicting_pairs(
         {{3, 1, 0, 8, 5, true}, {7, 1, 4, 16, 6, false}}, [](std::uint32_t, std::uint32_t, race const& r) {
             CHECK(r == race{3, 7, 5, 6, true, false, 1, 4, 8});
             CHECK(race_text(r) == "position 3 writes value 5 and position 7 reads value 6, both in bytes "
@@ -320,11 +320,11 @@ TEST_CASE("readers of many pieces of what was one are kept once for all pieces")
 
 TEST_CASE("an event orders two streams from where it is recorded to where it is waited for")
 {
-    using act = stream_commands::act_kind;
+    using operation = stream_commands::operation_kind;
     stream_commands list{.streams = 3};
-    list.acts = {{act::work, 0, 0}, {act::record, 0, 7}, {act::work, 0, 1},   {act::work, 1, 2},
-                 {act::wait, 1, 7}, {act::work, 1, 3},   {act::record, 1, 7}, {act::wait, 2, 7},
-                 {act::work, 2, 4}, {act::wait, 0, 3}};
+    list.operations = {{operation::work, 0, 0}, {operation::record, 0, 7}, {operation::work, 0, 1},   {operation::work, 1, 2},
+                 {operation::wait, 1, 7}, {operation::work, 1, 3},   {operation::record, 1, 7}, {operation::wait, 2, 7},
+                 {operation::work, 2, 4}, {operation::wait, 0, 3}};
     stream_clocks const clocks(list);
     CHECK(clocks.is_before(0, 2));
     CHECK(!clocks.is_before(0, 3));
@@ -335,7 +335,7 @@ TEST_CASE("an event orders two streams from where it is recorded to where it is 
     CHECK(!clocks.is_before(2, 8));
     CHECK(clocks.is_recorded(4));
     CHECK(!clocks.is_recorded(9));
-    list.acts.push_back({act::work, 3, 0});
+    list.operations.push_back({operation::work, 3, 0});
     CHECK_THROWS_AS((void)stream_clocks(list), precondition_error);
 }
 
@@ -349,10 +349,10 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
         auto const expected = order_by_pairs(list);
         stream_clocks const clocks(list);
         auto is_command = [&](std::uint32_t i) {
-            return list.acts[i].what != stream_commands::act_kind::join &&
-                   list.acts[i].what != stream_commands::act_kind::join_all;
+            return list.operations[i].what != stream_commands::operation_kind::join &&
+                   list.operations[i].what != stream_commands::operation_kind::join_all;
         };
-        for (std::uint32_t b = 0; b != list.acts.size(); ++b)
+        for (std::uint32_t b = 0; b != list.operations.size(); ++b)
             for (std::uint32_t a = 0; a != b; ++a) {
                 if (!is_command(a) || !is_command(b)) continue;
                 CHECK(clocks.is_before(a, b) == expected[a][b]);
@@ -367,11 +367,11 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
 
 TEST_CASE("commands are data: equal if they ask for the same")
 {
-    stream_commands::act const a{stream_commands::act_kind::wait, 1, 2};
-    CHECK(a == stream_commands::act{stream_commands::act_kind::wait, 1, 2});
-    CHECK(!(a == stream_commands::act{stream_commands::act_kind::wait, 2, 2}));
+    stream_commands::operation const a{stream_commands::operation_kind::wait, 1, 2};
+    CHECK(a == stream_commands::operation{stream_commands::operation_kind::wait, 1, 2});
+    CHECK(!(a == stream_commands::operation{stream_commands::operation_kind::wait, 2, 2}));
     CHECK(!(stream_commands::block{8} == stream_commands::block{8, true}));
-    CHECK(stream_commands{}.acts.empty());
+    CHECK(stream_commands{}.operations.empty());
 }
 
 } // namespace this_test

@@ -40,13 +40,13 @@ TEST_CASE("a lower stacking is found, and none below the lowest")
     placement_problem const problem{{{{0, 2}, 8}, {{1, 3}, 8, 3}, {{2, 4}, 8}}};
     pool_limits const limits;
     solid_parts const solid = solid_parts_of(problem);
-    all_stackings stackings(problem, solid, limits);
+    stacking_enumerator stackings(problem, solid, limits);
     auto const groups = groups_of(stackings, solid);
-    CHECK(stackings.lower_than(no_limit, groups) != rigid_group::nowhere);
-    CHECK(stackings.lower_than(17, groups) == 16); // the aligned one below the others
-    CHECK(stackings.lower_than(16, groups) == rigid_group::nowhere);
-    CHECK(stackings.lower_than(0, {}) == rigid_group::nowhere);
-    CHECK(stackings.lower_than(1, {}) == 0);
+    CHECK(stackings.find_below(no_limit, groups) != rigid_group::nowhere);
+    CHECK(stackings.find_below(17, groups) == 16); // the aligned one below the others
+    CHECK(stackings.find_below(16, groups) == rigid_group::nowhere);
+    CHECK(stackings.find_below(0, {}) == rigid_group::nowhere);
+    CHECK(stackings.find_below(1, {}) == 0);
 }
 
 TEST_CASE("alignments that never agree are told from those that do so too rarely to look for it")
@@ -55,14 +55,14 @@ TEST_CASE("alignments that never agree are told from those that do so too rarely
     placement_problem problem{{{{0, 1}, 8, a}, {{0, 1}, 8, b}}, {}, {}, {{1, 0, 7}}};
     pool_limits const limits;
     solid_parts const solid = solid_parts_of(problem);
-    all_stackings stackings(problem, solid, limits);
+    stacking_enumerator stackings(problem, solid, limits);
     CHECK(stackings.least_origin(stackings.group_of(0), 0) == rigid_group::nowhere);
-    CHECK(stackings.is_too_long());
+    CHECK(stackings.hit_limit());
 
     problem.buffers[1].alignment = 2;
-    all_stackings others(problem, solid, limits);
+    stacking_enumerator others(problem, solid, limits);
     CHECK(others.least_origin(others.group_of(0), 0) == rigid_group::nowhere);
-    CHECK(!others.is_too_long());
+    CHECK(!others.hit_limit());
 }
 
 TEST_CASE("on random problems origins and stackings are the lowest there are")
@@ -79,7 +79,7 @@ TEST_CASE("on random problems origins and stackings are the lowest there are")
         CAPTURE(literal);
         placement_oracle const oracle(problem);
         solid_parts const solid = solid_parts_of(problem);
-        all_stackings stackings(problem, solid, problem.pools[0]);
+        stacking_enumerator stackings(problem, solid, problem.pools[0]);
         auto const groups = groups_of(stackings, solid);
         REQUIRE(groups.size() == oracle.groups.size());
         for (rigid_group const& g : groups)
@@ -90,12 +90,12 @@ TEST_CASE("on random problems origins and stackings are the lowest there are")
             }
         auto const lowest = oracle.lowest_stacking();
         if (lowest == oracle.unplaceable) {
-            CHECK(stackings.lower_than(no_limit, groups) == rigid_group::nowhere);
+            CHECK(stackings.find_below(no_limit, groups) == rigid_group::nowhere);
         } else {
-            CHECK(stackings.lower_than(static_cast<byte_count>(lowest) + 1, groups) == lowest);
-            CHECK(stackings.lower_than(static_cast<byte_count>(lowest), groups) == rigid_group::nowhere);
+            CHECK(stackings.find_below(static_cast<byte_count>(lowest) + 1, groups) == lowest);
+            CHECK(stackings.find_below(static_cast<byte_count>(lowest), groups) == rigid_group::nowhere);
         }
-        CHECK(!stackings.is_too_long());
+        CHECK(!stackings.hit_limit());
     }
 }
 
@@ -114,9 +114,9 @@ TEST_CASE("what can be threaded is told from what can only be stacked")
         placement_oracle const oracle(problem);
         solid_parts const solid = solid_parts_of(problem);
         pool_limits const limits;
-        all_stackings stackings(problem, solid, limits);
+        stacking_enumerator stackings(problem, solid, limits);
         bool const expected = oracle.has_other_than_stackings(9);
-        CHECK(stackings.can_be_threaded(groups_of(stackings, solid)) == expected);
+        CHECK(stackings.can_interleave(groups_of(stackings, solid)) == expected);
         ++counts[expected];
     }
     CHECK(counts[0] > 100);
@@ -256,11 +256,11 @@ TEST_CASE("who is tied in two ways that differ contradicts itself")
 {
     placement_problem problem{
         {{{0, 4}, 8}, {{0, 4}, 8}, {{0, 4}, 8}}, {}, {}, {{1, 0, 4}, {2, 1, 4}, {2, 0, 8}}};
-    CHECK(!solid_parts_of(problem).contradicts[0]);
+    CHECK(!solid_parts_of(problem).is_inconsistent[0]);
     problem.colocated[2].distance = 7;
-    CHECK(solid_parts_of(problem).contradicts[0]);
+    CHECK(solid_parts_of(problem).is_inconsistent[0]);
     problem.colocated = {{2, 1, 4}, {2, 1, 5}, {1, 0, 8}}; // before it is tied to 0
-    CHECK(solid_parts_of(problem).contradicts[0]);
+    CHECK(solid_parts_of(problem).is_inconsistent[0]);
 }
 
 TEST_CASE("a chain of ties of any length is followed")
@@ -304,7 +304,7 @@ TEST_CASE("on random problems what is solid is what the definitions say")
             std::size_t const g = oracle.group_of[b];
             REQUIRE((solid.needs_place[b] != 0) == (g != oracle.none));
             if (g == oracle.none) continue;
-            CHECK((solid.contradicts[solid.root[b]] != 0) == oracle.groups[g].clashes);
+            CHECK((solid.is_inconsistent[solid.root[b]] != 0) == oracle.groups[g].clashes);
             for (buffer_id other = 0; other != b; ++other)
                 if (oracle.group_of[other] != oracle.none)
                     CHECK((solid.root[b] == solid.root[other]) == (g == oracle.group_of[other]));

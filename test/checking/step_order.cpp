@@ -433,7 +433,7 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     };
     std::vector<value_id> const none(4, no_value);
     auto over = [&](plan_case const& s, value_id u, value_id v) {
-        return s.touches.hands_over(1, u, v, plan, true);
+        return s.touches.can_overwrite(1, u, v, plan, true);
     };
     CHECK(over(plan_case_of(true, false, none), 0, 2));
     CHECK(!over(plan_case_of(false, false, none), 0, 2));
@@ -444,7 +444,7 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     CHECK(over(plan_case_of(false, true, none), 1, 2));                              // of which it reads nothing
     CHECK(!over(plan_case_of(false, true, none, 7), 0, 2));
     CHECK(over(plan_case_of(false, true, none, 9), 0, 2));
-    CHECK(!plan_case_of(false, true, none).touches.hands_over(1, 0, 2, plan, false));
+    CHECK(!plan_case_of(false, true, none).touches.can_overwrite(1, 0, 2, plan, false));
     plan.buffers.resize(2);
     plan.buffers[1].offset = 8;
     plan.buffer_of[2] = 1;
@@ -470,7 +470,7 @@ TEST_CASE("what a step reads early counts among its operands of a class, if it r
                       {.bytes = 8,
                        .role = {value_role::input, value_role::intermediate, value_role::output},
                        .alias_of = {-1, 0, -1}});
-        return s.touches.hands_over(1, 0, 2, plan, true);
+        return s.touches.can_overwrite(1, 0, 2, plan, true);
     };
     CHECK(!over(1, 0));
     CHECK(!over(0, 1));
@@ -520,28 +520,28 @@ TEST_CASE("the answer is the lowest name to which the answer is no")
     // 0 ─► 1 ─► 3 and 0 ─► 2
     step_order const o = order_of({{}, {0}, {0}, {1}});
     csr_rows const asked = rows({{0}, {1}, {2}, {0, 1}, {1, 2}, {}});
-    order_questions questions(o, asked);
-    CHECK(questions.first_no() == questions.none);
-    questions.ask(0, 3, 7);
-    questions.ask(1, 3, 8);
-    questions.ask(3, 3, 9);
-    questions.ask(5, 3, 1); // of no steps all come before
-    CHECK(questions.first_no() == questions.none);
-    questions.ask(4, 3, 11);
-    questions.ask(2, 3, 10);
-    questions.ask(1, 2, 12);
-    CHECK(questions.first_no() == 10);
-    CHECK(questions.first_no() == questions.none); // nothing is asked any more
+    reachability_queries queries(o, asked);
+    CHECK(queries.first_failed() == queries.none);
+    queries.add(0, 3, 7);
+    queries.add(1, 3, 8);
+    queries.add(3, 3, 9);
+    queries.add(5, 3, 1); // of no steps all come before
+    CHECK(queries.first_failed() == queries.none);
+    queries.add(4, 3, 11);
+    queries.add(2, 3, 10);
+    queries.add(1, 2, 12);
+    CHECK(queries.first_failed() == 10);
+    CHECK(queries.first_failed() == queries.none); // nothing is asked any more
 }
 
 TEST_CASE("a step that is asked about itself is left out")
 {
     step_order const o = order_of(chain(3));
     csr_rows const asked = rows({{2}, {0, 2}});
-    order_questions questions(o, asked);
-    questions.ask(0, 2, 1);
-    questions.ask(1, 2, 2);
-    CHECK(questions.first_no() == questions.none);
+    reachability_queries queries(o, asked);
+    queries.add(0, 2, 1);
+    queries.add(1, 2, 2);
+    CHECK(queries.first_failed() == queries.none);
 }
 
 TEST_CASE("random questions, few and many, near and far, are answered as walking answers them")
@@ -568,10 +568,10 @@ TEST_CASE("random questions, few and many, near and far, are answered as walking
             if (pick.below(4) == 0) lists.back().push_back(pick.below(n));
         }
         csr_rows const asked = rows(lists);
-        order_questions questions(o, asked);
+        reachability_queries queries(o, asked);
         // Mostly such that the answer is yes, so that it depends on every one of them.
         for (int round = 0; round != 6; ++round) {
-            std::uint64_t lowest = questions.none;
+            std::uint64_t lowest = queries.none;
             for (std::uint32_t i = pick.below(round % 2 == 0 ? 30 : 3 * n); i != 0; --i) {
                 std::uint32_t const row = pick.below(n);
                 step_id const last = pick.below(n);
@@ -582,10 +582,10 @@ TEST_CASE("random questions, few and many, near and far, are answered as walking
                 }
                 if (!is_answerable || (!is_yes && pick.below(40) != 0)) continue;
                 std::uint64_t const name = pick.below(1'000'000);
-                questions.ask(row, last, name);
+                queries.add(row, last, name);
                 if (!is_yes) lowest = smaller(lowest, name);
             }
-            CHECK(questions.first_no() == lowest);
+            CHECK(queries.first_failed() == lowest);
         }
     }
 }
@@ -597,11 +597,11 @@ TEST_CASE("questions over a long distance are answered together with those over 
     std::vector<std::vector<step_id>> lists;
     for (step_id s = 0; s != n; ++s) lists.push_back({s});
     csr_rows const asked = rows(lists);
-    order_questions questions(o, asked);
-    for (step_id s = 0; s + 1 < n; s += 97) questions.ask(s, s + 1, s);
-    for (step_id s = 0; s != 600; ++s) questions.ask(s, n - 1 - s, n + s);
-    questions.ask(0, n - 1, 2 * n);
-    CHECK(questions.first_no() == questions.none);
+    reachability_queries queries(o, asked);
+    for (step_id s = 0; s + 1 < n; s += 97) queries.add(s, s + 1, s);
+    for (step_id s = 0; s != 600; ++s) queries.add(s, n - 1 - s, n + s);
+    queries.add(0, n - 1, 2 * n);
+    CHECK(queries.first_failed() == queries.none);
 }
 
 } // namespace this_test

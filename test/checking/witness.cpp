@@ -51,7 +51,7 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
     witness w{.value = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
     std::set<std::string> sentences;
     for (fault what : {fault::clash, fault::misaligned, fault::outside_arena, fault::off_pin,
-                       fault::wrong_pool, fault::torn_alias, fault::unplaced, fault::needless,
+                       fault::wrong_pool, fault::misplaced_view, fault::unplaced, fault::needless,
                        fault::over_capacity, fault::write_moved, fault::used_undefined, fault::several_defs,
                        fault::cycle, fault::foreign_plan, fault::leads_back, fault::unordered}) {
         w.what = what;
@@ -62,7 +62,7 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
         bool const is_of_steps = what == fault::cycle || what == fault::leads_back;
         CHECK((is_of_a_pool || is_of_all || is_of_steps || text.find("3") != std::string::npos));
         bool const has_bound = what == fault::misaligned || what == fault::outside_arena ||
-                               what == fault::off_pin || what == fault::torn_alias || is_of_a_pool;
+                               what == fault::off_pin || what == fault::misplaced_view || is_of_a_pool;
         CHECK((!has_bound || text.find("64") != std::string::npos));
     }
 }

@@ -280,7 +280,7 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
         for (std::uint32_t s : shapes)
             for (std::uint32_t t = 0; t != s; ++t) can_pass = can_pass || !can_only_be_stacked(all, {t, s});
         circles += !expected && !can_pass;
-        interleavable += expected && oracle.can_be_threaded();
+        interleavable += expected && oracle.can_interleave();
     }
     CHECK(counts[0] > rounds(100));
     CHECK(counts[1] > 100);

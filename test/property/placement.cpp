@@ -130,7 +130,7 @@ TEST_CASE("all orders and all offsets say the same about stackings, and about pl
         CHECK(by_grid.placement <= by_grid.stacking);
         CHECK(oracle.lowest_placement(limit) == by_grid.placement);
         threaded += by_grid.placement < by_grid.stacking;
-        if (oracle.can_be_threaded()) return;
+        if (oracle.can_interleave()) return;
         ++only_stacked;
         CHECK(by_grid.placement == by_grid.stacking);
     });
@@ -209,15 +209,15 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
         placement_oracle const oracle(problem);
         auto const stacked = oracle.lowest_stacking();
         auto const limit = stacked == oracle.unplaceable ? 40 : stacked;
-        bool const can_be_threaded = oracle.can_be_threaded();
-        bool const is_known = !can_be_threaded || oracle.offset_combinations(limit) < 1e7;
+        bool const can_interleave = oracle.can_interleave();
+        bool const is_known = !can_interleave || oracle.offset_combinations(limit) < 1e7;
         auto const lowest =
-            can_be_threaded && is_known ? std::min(oracle.lowest_placement(limit), stacked) : stacked;
+            can_interleave && is_known ? std::min(oracle.lowest_placement(limit), stacked) : stacked;
         if (lowest != oracle.unplaceable && pick.below(2) == 0)
             problem.pools[0].capacity = capacity_of(lowest + static_cast<std::int64_t>(pick.below(4)) - 2);
         std::string const written = literal(problem);
         CAPTURE(written);
-        CAPTURE(can_be_threaded);
+        CAPTURE(can_interleave);
         byte_count const capacity = problem.pools[0].capacity;
         for (placement::objective objective : {placement::objective::minimize, placement::objective::fit}) {
             CAPTURE(static_cast<int>(objective));
@@ -235,7 +235,7 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
             if (is_known && lowest != oracle.unplaceable)
                 CHECK(pool.proof.bytes <= static_cast<byte_count>(lowest));
             if (is_known && fits) CHECK(placed.status != placement::outcome::infeasible);
-            if (!can_be_threaded) { // then the search proves all that is so
+            if (!can_interleave) { // then the search proves all that is so
                 CHECK(placed.status ==
                       (!fits ? placement::outcome::infeasible : placement::outcome::optimal));
                 if (fits && objective == placement::objective::minimize)
@@ -265,7 +265,7 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
         if (shapes.fault != shape_fault::none) return;
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
-        bool const can_be_threaded = oracle.can_be_threaded();
+        bool const can_interleave = oracle.can_interleave();
         placement_problem const other = mirrored(pick, problem);
         for (placement_shapes const& all : {shapes, shapes_of_all(other)}) {
             steady driver;
@@ -277,10 +277,10 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
             CHECK(answer.best.height == height);
             CHECK(answer.least_stacking == height);
             CHECK(answer.bound <= height);
-            if (!can_be_threaded) CHECK(answer.bound == height);
+            if (!can_interleave) CHECK(answer.bound == height);
             CHECK(answer.is_proved == (answer.bound == height));
         }
-        if (can_be_threaded) return; // what is found and proved then depends on what is looked at first
+        if (can_interleave) return; // what is found and proved then depends on what is looked at first
         auto lowest_of = [](placement_problem const& any) { return pack(any).pools[0]; };
         placement::pool_result const one = lowest_of(problem), two = lowest_of(other);
         CHECK(one.status == two.status);

@@ -21,11 +21,11 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-using enum precedence_means;
+using enum precedence_method;
 
 static_assert(precedence_oracle<precedence>);
 
-static constexpr precedence_means all_means[] = {automatic, ranges, columns, search};
+static constexpr precedence_method all_means[] = {automatic, ranges, columns, search};
 
 TEST_CASE("a step ends before another begins only where that waits for it")
 {
@@ -37,7 +37,7 @@ TEST_CASE("a step ends before another begins only where that waits for it")
         });
     };
     precedence order = happens_before(program());
-    CHECK(order.means() == ranges);
+    CHECK(order.method() == ranges);
     CHECK(order.ends_before(0, 3));
     CHECK(!order.ends_before(3, 0));
     CHECK(!order.ends_before(1, 2));
@@ -45,7 +45,7 @@ TEST_CASE("a step ends before another begins only where that waits for it")
     CHECK(!order.ends_before(1, 1));
     CHECK(order.ordered_pairs() == 5);
     CHECK(order.undecided() == 0);
-    CHECK(happens_before(program(), {.handoffs = {{2, 1}}}, {.means = search}).ends_before(2, 1));
+    CHECK(happens_before(program(), {.handoffs = {{2, 1}}}, {.method = search}).ends_before(2, 1));
 }
 
 TEST_CASE("what a step waits for only after its early reads does not end before it begins")
@@ -58,8 +58,8 @@ TEST_CASE("what a step waits for only after its early reads does not end before 
             if (n == 3) sink.use_at_end_of(1, 2);
             else sink.def(n);
         });
-    for (precedence_means means : all_means) {
-        precedence order = happens_before(p, {}, {.means = means});
+    for (precedence_method method : all_means) {
+        precedence order = happens_before(p, {}, {.method = method});
         CHECK(order.ends_before(0, 1));
         CHECK(order.ends_before(2, 3));
         CHECK(!order.ends_before(2, 1));
@@ -69,8 +69,8 @@ TEST_CASE("what a step waits for only after its early reads does not end before 
 TEST_CASE("where there is no order nobody comes before anybody, and the result says why")
 {
     snapshot const p = sequence(2, 1, [](step_id, effect_sink& sink) { sink.def(0); });
-    for (precedence_means means : all_means) {
-        precedence order = happens_before(p, {}, {.means = means});
+    for (precedence_method method : all_means) {
+        precedence order = happens_before(p, {}, {.method = method});
         REQUIRE(order.violation());
         CHECK(order.violation()->what == dependence_violation::kind::several_defs);
         CHECK(!order.ends_before(0, 1));
@@ -80,8 +80,8 @@ TEST_CASE("where there is no order nobody comes before anybody, and the result s
 
 TEST_CASE("the empty program has no pairs")
 {
-    for (precedence_means means : all_means)
-        CHECK(happens_before(snapshot(), {}, {.means = means}).ordered_pairs() == 0);
+    for (precedence_method method : all_means)
+        CHECK(happens_before(snapshot(), {}, {.method = method}).ordered_pairs() == 0);
 }
 
 TEST_CASE("all means say of steps what the definition says")
@@ -94,9 +94,9 @@ TEST_CASE("all means say of steps what the definition says")
         sharing_rule const rule(tasks);
         auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role, .order = order});
-        for (precedence_means means : all_means) {
-            CAPTURE(means);
-            precedence found = happens_before(g, {.means = means});
+        for (precedence_method method : all_means) {
+            CAPTURE(method);
+            precedence found = happens_before(g, {.method = method});
             REQUIRE(found.positions() == g.positions());
             for (step_id a = 0; a != tasks.tasks.size(); ++a)
                 for (step_id b = 0; b != tasks.tasks.size(); ++b)
@@ -112,9 +112,9 @@ TEST_CASE("all means say of positions what edges say, alone and in bulk")
         dependence_graph const g = dependences(draw_family(family, 1000).program());
         auto const n = static_cast<std::uint32_t>(g.positions());
         position_closure const closure(g);
-        for (precedence_means means : all_means) {
-            CAPTURE(means);
-            precedence order = happens_before(g, {.means = means});
+        for (precedence_method method : all_means) {
+            CAPTURE(method);
+            precedence order = happens_before(g, {.method = method});
             for (step_id b = 0; b != n; ++b)
                 for (step_id a = 0; a < b; ++a)
                     if (order.before(a, b) != closure.before(a, b)) FAIL("pair ", a, ' ', b);
@@ -141,11 +141,11 @@ TEST_CASE("all means count the same pairs")
     for (std::string_view family : family_names) {
         CAPTURE(family);
         dependence_graph const g = dependences(draw_family(family, 10'000).program());
-        std::uint64_t const pairs = happens_before(g, {.means = columns}).ordered_pairs();
-        CHECK(happens_before(g, {.means = ranges}).ordered_pairs() == pairs);
-        CHECK(happens_before(g, {.means = search}).ordered_pairs() == pairs);
+        std::uint64_t const pairs = happens_before(g, {.method = columns}).ordered_pairs();
+        CHECK(happens_before(g, {.method = ranges}).ordered_pairs() == pairs);
+        CHECK(happens_before(g, {.method = search}).ordered_pairs() == pairs);
         precedence order = happens_before(g);
-        CHECK(order.means() == ranges);
+        CHECK(order.method() == ranges);
         CHECK(order.ordered_pairs() == pairs);
     }
 }
@@ -160,7 +160,7 @@ TEST_CASE("without room ranges say of some pairs that they are unordered, never 
             dependence_graph const g = dependences(draw_family(family, 400).program());
             auto const n = static_cast<step_id>(g.positions());
             position_closure const closure(g);
-            precedence order = happens_before(g, {.means = ranges, .max_ranges = room});
+            precedence order = happens_before(g, {.method = ranges, .max_ranges = room});
             std::uint64_t lost = 0;
             for (step_id b = 0; b != n; ++b)
                 for (step_id a = 0; a < b; ++a) {
@@ -173,7 +173,7 @@ TEST_CASE("without room ranges say of some pairs that they are unordered, never 
             forgotten += lost;
 
             precedence exact = happens_before(g, {.max_ranges = room});
-            CHECK(exact.means() == (order.undecided() == 0 ? ranges : columns));
+            CHECK(exact.method() == (order.undecided() == 0 ? ranges : columns));
             CHECK(exact.ordered_pairs() == closure.ordered_pairs());
             CHECK(exact.undecided() == 0);
         }
@@ -183,9 +183,9 @@ TEST_CASE("without room ranges say of some pairs that they are unordered, never 
 TEST_CASE("a chain of a million steps needs no stack, whatever the means")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
-    for (precedence_means means : all_means) {
-        CAPTURE(means);
-        precedence order = happens_before(g, {.means = means});
+    for (precedence_method method : all_means) {
+        CAPTURE(method);
+        precedence order = happens_before(g, {.method = method});
         CHECK(order.ends_before(0, 999'999));
         CHECK(!order.ends_before(999'999, 0));
     }

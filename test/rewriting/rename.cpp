@@ -109,7 +109,7 @@ TEST_CASE("what shares a slot goes by one name, and what shares with nobody keep
     ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c, b}, {d}}};
     auto const all = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
     value_id const s = 4;
-    REQUIRE(all.names.made.size() == 1);
+    REQUIRE(all.names.new_names.size() == 1);
     CHECK(all.after == ops{{{}, {s}}, {{s}, {b}}, {{b}, {s}}, {{s, b}, {d}}});
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a name whose versions are in different slots is no name any more")
     apart.slots = 2;
     auto const names = name_slots(made, apart, with_versions(plan_options{.bytes = 8}, made));
     CHECK(names.name_of == std::vector<value_id>{1, 2});
-    CHECK(names.made.size() == 2);
+    CHECK(names.new_names.size() == 2);
 }
 
 TEST_CASE("what is given and what is asked for keeps its name")
@@ -155,12 +155,12 @@ TEST_CASE("a second run changes nothing")
 {
     ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c, b}, {d}}};
     auto const once = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
-    std::size_t const values = 4 + once.names.made.size();
+    std::size_t const values = 4 + once.names.new_names.size();
     plan_options const options{.bytes = 8, .role = [](value_id v) { return v == d ? kept : value_role{}; }};
     auto const twice =
         rename_list(once.after, values, options, {.is_slot = [](value_id v) { return v >= 4; }});
     CHECK(twice.names.planned_already == 4);
-    CHECK(twice.names.made.empty());
+    CHECK(twice.names.new_names.empty());
     CHECK(twice.after == once.after);
 }
 
@@ -199,11 +199,11 @@ TEST_CASE("a new name says how large it is, and for whom")
     plan_options const options{
         .bytes = {8, 64, 32, 16, 4}, .role = {{}, {}, {}, {}, kept}, .pool = pool_id{3}};
     auto const all = rename_list(list, 5, options);
-    REQUIRE(all.names.made.size() == 2);
-    slot_renaming::name const first = all.names.made[0], second = all.names.made[1];
+    REQUIRE(all.names.new_names.size() == 2);
+    slot_renaming::name const first = all.names.new_names[0], second = all.names.new_names[1];
     CHECK(first.largest == c); // a, c
     CHECK(first.bytes == 32);
-    CHECK(first.tenants == 2);
+    CHECK(first.occupants == 2);
     CHECK(first.pool == 3);
     CHECK(second.largest == b); // b, d
     CHECK(second.bytes == 64);
@@ -212,7 +212,7 @@ TEST_CASE("a new name says how large it is, and for whom")
 TEST_CASE("nothing to rename, nothing to do")
 {
     CHECK(rename_list({}, 0, {.bytes = 8}).after.empty());
-    CHECK(rename_list({{{}, {}}}, 0, {.bytes = 8}).names.made.empty());
+    CHECK(rename_list({{{}, {}}}, 0, {.bytes = 8}).names.new_names.empty());
     ops const one{{{}, {a}}};
     CHECK(rename_list(one, 1, {.bytes = 8}).after == one);
     CHECK(rename_list(one, 1, {.bytes = 0}).after == one);
@@ -262,7 +262,7 @@ void run_again(random_names const& before, names_run const& expected, versioned_
         [&](step_id s, std::size_t i, std::size_t k) { out[s][i] = name(k); },
         [&](node_id n, std::size_t i, std::size_t k) { at_end[n][i] = name(k); });
 
-    std::size_t const all = before.values() + names.made.size();
+    std::size_t const all = before.values() + names.new_names.size();
     std::vector<content> cell(all);
     std::vector<std::size_t> cell_of(all);
     for (std::size_t i = 0; i != all; ++i) cell_of[i] = i;
@@ -347,28 +347,28 @@ TEST_CASE("under new names a program reads what it read before, view by view and
                 plan = plan_linearly(made.program, options);
             }
             auto const names = name_slots(made, plan, options, how);
-            shared += names.made.size();
-            by_tokens += tokens ? names.made.size() : 0;
+            shared += names.new_names.size();
+            by_tokens += tokens ? names.new_names.size() : 0;
             split += made.value_of.size() - drawn.values();
             REQUIRE(!fault_of(made, names));
             run_again(drawn, expected, made, names);
-            for (slot_renaming::name const& one : names.made) {
-                std::size_t tenants = 0;
+            for (slot_renaming::name const& one : names.new_names) {
+                std::size_t occupants = 0;
                 byte_count largest = 0;
                 for (value_id v = 0; v != made.value_of.size(); ++v) {
                     bool const is_tenant =
                         names.name_of[v] ==
-                            drawn.values() + static_cast<std::size_t>(&one - names.made.data()) &&
+                            drawn.values() + static_cast<std::size_t>(&one - names.new_names.data()) &&
                         made.alias_of[v] == no_value;
                     if (!is_tenant) continue;
-                    ++tenants;
+                    ++occupants;
                     largest = std::max(largest, bytes[made.value_of[v]]);
                     REQUIRE(plan.slot_of[v] == one.slot);
                     REQUIRE(pool[made.value_of[v]] == one.pool);
                 }
-                REQUIRE(tenants == one.tenants);
+                REQUIRE(occupants == one.occupants);
                 REQUIRE(largest == one.bytes);
-                REQUIRE(tenants > 0);
+                REQUIRE(occupants > 0);
             }
         }
     }
@@ -526,13 +526,13 @@ TEST_CASE("a name may be a number, text or characters")
 
 TEST_CASE("a number is what would be written again just so")
 {
-    CHECK(number_behind("s", "s0") == 0);
-    CHECK(number_behind("s", "s120") == 120);
-    CHECK(number_behind("s", "s18446744073709551615") == ~std::uint64_t{0});
+    CHECK(parse_numbered("s", "s0") == 0);
+    CHECK(parse_numbered("s", "s120") == 120);
+    CHECK(parse_numbered("s", "s18446744073709551615") == ~std::uint64_t{0});
     for (char const* none : {"", "s", "t0", "s00", "s01", "s 1", "s-1", "s1x", "S1", "s18446744073709551616",
                              "s99999999999999999999999"})
-        CHECK(number_behind("s", none) == std::nullopt);
-    CHECK(number_behind("slot_1", "slot_11") == 1);
+        CHECK(parse_numbered("s", none) == std::nullopt);
+    CHECK(parse_numbered("slot_1", "slot_11") == 1);
 }
 
 // SYSTEMS M2, REGRESSIONS memonger.cc 11.

@@ -210,7 +210,7 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
         plan_options const options{.bytes = bytes, .role = role, .alias_of = view_of};
         auto const made = values_as_versions(flat.program, options);
         auto const names = name_slots(made, color_greedily(flat.program, root, role, bytes), options);
-        renamed += names.made.size();
+        renamed += names.new_names.size();
         for (int path = 0; path != 8; ++path) walk(flat.program, root, names.storage_of, pick);
 
         // What the user is told is what the flat program is called.

@@ -55,7 +55,7 @@ TEST_CASE("a recording device does what every device has to, and finds no fault 
         auto const fault = device.check(true);
         REQUIRE(fault);
         CHECK(fault->what == stream_fault::kind::unrecorded);
-        CHECK(fault->second + 8 > device.commands().acts.size());
+        CHECK(fault->second + 8 > device.commands().operations.size());
     }
 }
 
@@ -80,15 +80,15 @@ TEST_CASE("what is asked of a device is written down, with what it touches")
     device.deallocate(p, 64, 64, a);
     device.synchronize();
 
-    using act = stream_commands::act_kind;
+    using operation = stream_commands::operation_kind;
     auto const& list = device.commands();
     CHECK(list.streams == 2);
-    std::vector<stream_commands::act> const acts = {
-        {act::allocate, 0, 1},   {act::work, 0, no_step}, {act::record, 0, 0},
-        {act::wait, 1, 0},       {act::work, 1, 7},       {act::work, 1, 8},
-        {act::work, 1, no_step}, {act::work, 1, no_step}, {act::work, 1, no_step},
-        {act::join, 1, no_step}, {act::release, 0, 1},    {act::join_all, 0, no_step}};
-    CHECK(list.acts == acts);
+    std::vector<stream_commands::operation> const operations = {
+        {operation::allocate, 0, 1},   {operation::work, 0, no_step}, {operation::record, 0, 0},
+        {operation::wait, 1, 0},       {operation::work, 1, 7},       {operation::work, 1, 8},
+        {operation::work, 1, no_step}, {operation::work, 1, no_step}, {operation::work, 1, no_step},
+        {operation::join, 1, no_step}, {operation::release, 0, 1},    {operation::join_all, 0, no_step}};
+    CHECK(list.operations == operations);
     auto is_touch = [&](std::size_t i, std::uint32_t at, byte_count begin, byte_count end, value_id v,
                         bool writes) {
         byte_access const& t = list.touches.at(i);
@@ -135,7 +135,7 @@ TEST_CASE("the same bytes handed out again are another block, and who still thin
           "command 4 on stream 1 touches bytes [4, 8) of block 1 and does not wait for "
           "command 2 on stream 0, which touches them too");
     device.fill(p, std::byte{1}, 65, a);
-    CHECK(device.check()->what == stream_fault::kind::outside);
+    CHECK(device.check()->what == stream_fault::kind::out_of_bounds);
     device.forget();
     CHECK(!device.check(true)); // what is there is given
 }

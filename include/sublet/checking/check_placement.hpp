@@ -29,7 +29,7 @@ struct placement_fault {
         needless,   ///< buffer needs no bytes and has an offset, begin
         misaligned, ///< buffer lies at begin, which is no multiple of `needed`
         off_pin,    ///< buffer lies at begin and is pinned to `needed`
-        torn,       ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
+        not_colocated,       ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
         wrong_height,  ///< pool ends at end, which is not its height, `needed`
         clash,         ///< buffer and other are solid at position and share bytes [begin, end)
         wrong_bound,   ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof
@@ -75,7 +75,7 @@ Stream& operator<<(Stream& out, placement_fault const& f)
         out << "buffer " << f.buffer << " lies at offset " << f.begin << " of pool " << f.pool
             << " and is pinned to " << f.needed;
         break;
-    case placement_fault::kind::torn:
+    case placement_fault::kind::not_colocated:
         out << "buffer " << f.buffer << " is colocated with buffer " << f.other
             << " and does not lie where that asks for (offset " << f.begin << ", not " << f.needed << ')';
         break;

@@ -35,9 +35,9 @@ struct node_ends {
     std::vector<unsigned char> is_endless; ///< by node: no path leads to one without successors
 };
 
-/// Requires:   `asked` are the demands of the program.
+/// Requires:   `required` are the demands of the program.
 /// Complexity: O(values + V + E + touches).
-[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& asked);
+[[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& required);
 
 } // namespace detail
 
@@ -58,12 +58,12 @@ struct flow_options {
 
 namespace detail {
 
-/// Requires:   `asked` are the demands of the program, `ends` its ends.
-/// Ensures:    the first by position, then value: positions are those of `asked`, and their number stands for
+/// Requires:   `required` are the demands of the program, `ends` its ends.
+/// Ensures:    the first by position, then value: positions are those of `required`, and their number stands for
 ///             the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
 ///             may be needed.
-[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& asked,
+[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& required,
                                                          node_ends const& ends, flow_options const& options);
 
 } // namespace detail
@@ -164,8 +164,8 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 /// Who is alive where is not asked. What matters of the arena at a point of the program is the set of values
 /// whose bytes are intact there, whatever path led to it. A write adds its value and takes away all that
 /// overlaps it, so those left lie apart, in one order by offset, and whom a write hits stands next to it.
-/// Where paths meet, what is intact on all of them is (checking/detail/intact_values.hpp). Only where a read
-/// fails is a path looked for, to say why (checking/detail/intact_values.hpp).
+/// Where paths meet, what is intact on all of them is (checking/detail/available_set.hpp). Only where a read
+/// fails is a path looked for, to say why (checking/detail/available_set.hpp).
 
 /// Look for a path on which `plan` lets a step read other bytes than were written for it. None: it is proved.
 ///
@@ -181,7 +181,7 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 ///             that reads what some path has not written (then by value); as check_places; by position of the
 ///             plan's order the first read that fails or write that falls upon what its step holds. The
 ///             witness says where what is lost was written over.
-/// Complexity: as find_unwritten_read and intact_arrivals: beyond O(V + E + touches log n), for each node the
+/// Complexity: as find_unwritten_read and available_values: beyond O(V + E + touches log n), for each node the
 ///             values that arrive there intact, needed or not (what lies apart in the arena bounds them), for
 ///             each value the nodes in which it is needed. Where reads may be undefined, O(V + E + touches)
 ///             for each that is.
@@ -229,7 +229,7 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 ///             check_places finds; two classes that clash, though a value that nobody reads might as well be
 ///             destroyed. Classes move in by the position of their first def, those of one step as it lists
 ///             them, and meet those that lie there by ascending offset.
-/// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and what order_questions
+/// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and what reachability_queries
 ///             takes for about as many questions as there are buffers.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<concurrent_witness>

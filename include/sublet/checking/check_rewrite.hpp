@@ -34,7 +34,7 @@ struct rewrite_fault {
         read,        ///< a use reads something else
         read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
         kept,        ///< an output, or what belongs to the caller, is not in the end what it was
-        one_place, ///< two results of a step, or two given values (no step), have become one, or one and its
+        aliasing, ///< two results of a step, or two given values (no step), have become one, or one and its
                    ///< view have become two
         in_place   ///< a result may no longer, or may now, be written over an operand: by the names after,
                    ///< `name` over `value`
@@ -99,7 +99,7 @@ Stream& operator<<(Stream& out, rewrite_fault const& f)
         if (f.step == no_step) out << "the programs have different nodes, edges or steps";
         else out << "step " << f.step << " touches values in another way than before";
         return out;
-    case rewrite_fault::kind::one_place:
+    case rewrite_fault::kind::aliasing:
         if (f.step != no_step) out << "step " << f.step << " writes value ";
         else out << "it is given value ";
         out << f.value << " as " << f.name << ", and other bytes by that name or the same ones by another";

@@ -90,22 +90,22 @@ namespace detail {
 /// As the reason why a plan cannot be run so.
 [[nodiscard]] witness as_witness(race const& r);
 
-class access_walk {
+class conflict_scan {
 public:
-    explicit access_walk(std::vector<byte_access> const& list);
+    explicit conflict_scan(std::vector<byte_access> const& list);
 
-    template <class Ask>
-    void go(Ask ask)
+    template <class Visit>
+    void run(Visit visit)
     {
-        std::vector<sort_key> turns; // those of one step: reads first
+        std::vector<sort_key> sorted; // those of one step: reads first
         for (std::uint32_t i = 0; i != list_.size(); ++i)
-            if (list_[i].begin < list_[i].end) turns.push_back({list_[i].at, list_[i].writes, i});
-        sort_by_key(turns);
-        for (sort_key const& turn : turns) {
-            cut(begin_[turn.id]);
-            cut(end_[turn.id]);
-            if (list_[turn.id].writes) write(turn.id, ask);
-            else read(turn.id, ask);
+            if (list_[i].begin < list_[i].end) sorted.push_back({list_[i].at, list_[i].writes, i});
+        sort_by_key(sorted);
+        for (sort_key const& next_access : sorted) {
+            split_at(begin_[next_access.id]);
+            split_at(end_[next_access.id]);
+            if (list_[next_access.id].writes) write(next_access.id, visit);
+            else read(next_access.id, visit);
         }
     }
 
@@ -113,67 +113,67 @@ private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
     /// Bytes between neighbouring borders that have the same history.
-    struct stretch {
+    struct segment {
         std::uint32_t writer = none;  // the access that wrote them last
         std::uint32_t readers = none; // since then: the head of a list, of which others may share the rest
     };
     struct reader {
         std::uint32_t access;
-        std::uint32_t others;
+        std::uint32_t next;
     };
 
     /// Through all spaces, the places at which accesses begin or end; there may be none.
     std::size_t number_borders();
 
-    void cut(std::uint32_t at);
+    void split_at(std::uint32_t at);
 
-    template <class Ask>
-    void read(std::uint32_t i, Ask& ask)
+    template <class Visit>
+    void read(std::uint32_t i, Visit& visit)
     {
-        for (std::uint32_t s = begin_[i]; s != end_[i]; s = stretches_.above(s)) {
-            stretch& mine = stretch_[s];
-            ask_once(mine.writer, i, ask);
-            if (mine.readers != none && list_[readers_[mine.readers].access].at == list_[i].at) continue;
-            readers_.push_back({i, mine.readers});
-            mine.readers = static_cast<std::uint32_t>(readers_.size() - 1);
+        for (std::uint32_t s = begin_[i]; s != end_[i]; s = segments_.above(s)) {
+            segment& current = segment_[s];
+            visit_once(current.writer, i, visit);
+            if (current.readers != none && list_[readers_[current.readers].access].at == list_[i].at) continue;
+            readers_.push_back({i, current.readers});
+            current.readers = static_cast<std::uint32_t>(readers_.size() - 1);
         }
     }
-    template <class Ask>
-    void write(std::uint32_t i, Ask& ask)
+    template <class Visit>
+    void write(std::uint32_t i, Visit& visit)
     {
         for (std::uint32_t s = begin_[i]; s != end_[i];) {
-            for (std::uint32_t r = stretch_[s].readers; r != none; r = readers_[r].others)
-                ask_once(readers_[r].access, i, ask);
-            if (stretch_[s].readers == none) ask_once(stretch_[s].writer, i, ask);
-            std::uint32_t const next = stretches_.above(s);
-            if (s != begin_[i]) stretches_.erase(s);
+            for (std::uint32_t r = segment_[s].readers; r != none; r = readers_[r].next)
+                visit_once(readers_[r].access, i, visit);
+            if (segment_[s].readers == none) visit_once(segment_[s].writer, i, visit);
+            std::uint32_t const next = segments_.above(s);
+            if (s != begin_[i]) segments_.erase(s);
             s = next;
         }
-        stretch_[begin_[i]] = {i, none};
+        segment_[begin_[i]] = {i, none};
     }
 
     /// Of what one step does it is asked about another step once.
-    template <class Ask>
-    void ask_once(std::uint32_t before, std::uint32_t i, Ask& ask)
+    template <class Visit>
+    void visit_once(std::uint32_t before, std::uint32_t i, Visit& visit)
     {
         if (before == none) return;
         byte_access const &a = list_[before], &b = list_[i];
-        if (a.at == b.at || asked_by_[a.at] == b.at) return;
-        asked_by_[a.at] = b.at;
-        ask(a.at, b.at,
+        if (a.at == b.at || last_visitor_[a.at] == b.at) return;
+        last_visitor_[a.at] = b.at;
+        visit(a.at, b.at,
             race{a.at, b.at, a.value, b.value, a.writes, b.writes, a.space, larger(a.begin, b.begin),
                  smaller(a.end, b.end)});
     }
 
     std::vector<byte_access> const& list_;
     std::vector<std::uint32_t> begin_, end_; // by access: numbers of borders
-    std::vector<stretch> stretch_;           // by the border at which one begins
-    rank_set stretches_;
+    std::vector<segment> segment_;           // by the border at which one begins
+    rank_set segments_;
     std::vector<reader> readers_;
-    std::vector<std::uint32_t> asked_by_; // by `at`: who was last to ask
+    std::vector<std::uint32_t> last_visitor_; // by `at`: who was last to ask
 };
 
-/// Call `ask(earlier, later, race)` for pairs of `at`, the lower first, such that an order in which all of
+/// Call `visit(earlier, later, race)` for pairs of `at`, the lower first, such that an order in which all of
 /// these are ordered so orders every two accesses to a byte so, of which one writes.
 ///
 /// Accesses of one and the same `at` have no order, and it reads before it writes. `race` is what has been
@@ -185,10 +185,10 @@ private:
 ///             differs from its neighbours in who touched it since it was written; for each write, a step
 ///             for each reader that it meets there. Memory of the same order without the logarithm.
 /// Throws:     precondition_error where `at` is no_step.
-template <class Ask>
-void race_questions(std::vector<byte_access> const& accesses, Ask ask)
+template <class Visit>
+void for_conflicting_pairs(std::vector<byte_access> const& accesses, Visit visit)
 {
-    detail::access_walk(accesses).go(ask);
+    detail::conflict_scan(accesses).run(visit);
 }
 
 } // namespace detail
@@ -207,7 +207,7 @@ void race_questions(std::vector<byte_access> const& accesses, Ask ask)
 /// hands out again is another block, at the same address.
 
 struct stream_commands {
-    enum class act_kind : std::uint8_t {
+    enum class operation_kind : std::uint8_t {
         allocate, ///< a block, in the order of the stream
         release,  ///< a block
         record,   ///< an event: all that was issued in the stream before
@@ -217,11 +217,11 @@ struct stream_commands {
         join_all  ///< and for all
     };
 
-    struct act {
-        stream_commands::act_kind what = stream_commands::act_kind::work;
+    struct operation {
+        stream_commands::operation_kind what = stream_commands::operation_kind::work;
         std::uint32_t stream = 0;
         std::uint32_t which = no_step; ///< the block, the event, the step
-        friend bool operator==(stream_commands::act const&, stream_commands::act const&) = default;
+        friend bool operator==(stream_commands::operation const&, stream_commands::operation const&) = default;
     };
 
     struct block {
@@ -231,7 +231,7 @@ struct stream_commands {
     };
 
     std::size_t streams = 0;
-    std::vector<stream_commands::act> acts = {};
+    std::vector<stream_commands::operation> operations = {};
     std::vector<detail::byte_access> touches = {}; ///< `at` is a command's number, `space` a block's
     std::vector<stream_commands::block> blocks = {};
 };
@@ -272,12 +272,12 @@ public:
 
 private:
     /// Rows of `counts_` are never changed once somebody else has them: row 0 is everybody's.
-    struct lane {
+    struct stream_clock {
         std::size_t row = 0;
         std::uint32_t count = 0; // commands so far
         std::uint32_t joins = 0; // of the caller, which it has heard of
     };
-    struct moment {
+    struct event_state {
         bool is_recorded = false;
         std::uint32_t stream = 0;
         std::uint32_t count = 0;
@@ -290,14 +290,14 @@ private:
         bool is_recorded;
     };
 
-    void merge(lane& mine, std::size_t other);
+    void merge(stream_clock& current, std::size_t other);
     /// Into a row that is nobody's but this command's.
-    void raise(lane& mine, std::uint32_t stream, std::uint32_t count);
+    void advance(stream_clock& current, std::uint32_t stream, std::uint32_t count);
 
     std::size_t streams_;
     std::vector<std::uint32_t> counts_; // by row, by stream
     std::vector<command> rows_;         // by command
-    std::size_t fresh_ = 0;             // the row that the command in hand has made, or 0
+    std::size_t new_row_ = 0;             // the row that the command in hand has made, or 0
 };
 
 } // namespace detail
@@ -322,15 +322,15 @@ private:
 struct stream_fault {
     enum class kind : std::uint8_t {
         race,         ///< second does not wait for first, and both touch these bytes
-        unborn,       ///< second touches the block and does not wait for its allocation, first
-        dead,         ///< second touches the block, whose release was issued before: first
+        use_before_allocation,       ///< second touches the block and does not wait for its allocation, first
+        use_after_release,         ///< second touches the block, whose release was issued before: first
         freed_in_use, ///< second releases the block and does not wait for first, which touches it
-        freed_twice,  ///< second releases the block, as first did
-        absent,       ///< second releases or touches a block that nobody allocated before
-        made_twice,   ///< second allocates a block that was there already, by first
-        outside,      ///< second touches bytes beyond the end of the block
+        double_release,  ///< second releases the block, as first did
+        never_allocated,       ///< second releases or touches a block that nobody allocated before
+        double_allocation,   ///< second allocates a block that was there already, by first
+        out_of_bounds,      ///< second touches bytes beyond the end of the block
         unrecorded,   ///< second waits for an event that nobody recorded before
-        kept,         ///< the block, allocated by first, is never released
+        leaked,         ///< the block, allocated by first, is never released
         order         ///< second does not wait for first, though it was asked for: not found here
     };
 
@@ -373,7 +373,7 @@ Stream& operator<<(Stream& out, stream_fault const& f)
     auto const write_bytes = [&] {
         out << " touches bytes [" << f.begin << ", " << f.end << ") of block " << f.block;
     };
-    if (f.what == kind::kept) {
+    if (f.what == kind::leaked) {
         write_first();
         out << " allocates block " << f.block << ", which is never released";
         return out;
@@ -386,12 +386,12 @@ Stream& operator<<(Stream& out, stream_fault const& f)
         write_first();
         out << ", which touches them too";
         break;
-    case kind::unborn:
+    case kind::use_before_allocation:
         out << " asks for block " << f.block << " and does not wait for ";
         write_first();
         out << ", which allocates it";
         break;
-    case kind::dead:
+    case kind::use_after_release:
         out << " touches block " << f.block << " after ";
         write_first();
         out << " has released it";
@@ -401,14 +401,14 @@ Stream& operator<<(Stream& out, stream_fault const& f)
         write_first();
         out << ", which touches bytes [" << f.begin << ", " << f.end << ") of it";
         break;
-    case kind::freed_twice:
+    case kind::double_release:
         out << " releases block " << f.block << " after ";
         write_first();
         out << " has released it";
         break;
-    case kind::absent: out << " asks for block " << f.block << ", which nobody allocated before"; break;
-    case kind::made_twice: out << " allocates block " << f.block << ", which is there already"; break;
-    case kind::outside:
+    case kind::never_allocated: out << " asks for block " << f.block << ", which nobody allocated before"; break;
+    case kind::double_allocation: out << " allocates block " << f.block << ", which is there already"; break;
+    case kind::out_of_bounds:
         write_bytes();
         out << ", which ends before";
         break;
@@ -418,22 +418,22 @@ Stream& operator<<(Stream& out, stream_fault const& f)
         write_first();
         out << ", as an edge, a hand-off or the ends of the run ask";
         break;
-    case kind::kept: break;
+    case kind::leaked: break;
     }
     return out;
 }
 
-/// The first fault in a list of commands, or none. `is_whole`: what is allocated has to be released as well.
+/// The first fault in a list of commands, or none. `must_release`: what is allocated has to be released as well.
 ///
 /// Ensures:    if there is none, every order that keeps streams, events and the caller's joins carries out
 ///             any two touches that do not commute in the order of the list, each while its block is there.
 ///             If there is one, some order does otherwise (or the list asks for what is not there).
 ///             Blocks are looked at first, then touches of each, then pairs: the first of these that fails is
 ///             told, with the lowest later command.
-/// Complexity: that of stream_clocks and race_questions(): a row of streams for each wait, and what touches
+/// Complexity: that of stream_clocks and for_conflicting_pairs(): a row of streams for each wait, and what touches
 ///             cost; no walk over pairs.
 /// Throws:     precondition_error where a command names a stream or a block that is not listed.
-[[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list, bool is_whole = false);
+[[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list, bool must_release = false);
 
 // --- check waits -----------------------------------------------------------------------------------------
 
@@ -457,7 +457,7 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 namespace detail {
 
 /// By step, its place in an order of the steps.
-std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t steps);
+std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps);
 
 /// Who touches which bytes at which position, if a step touches all the bytes of a value with its views. The
 /// space of a planned value is its pool; there are `pools` of them, and behind these each class of values
@@ -486,7 +486,7 @@ std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t 
 ///             check_concurrent_plan() passes it. `after` has, by position, who waits for it: each higher.
 /// Ensures:    of clashes the first by the later position, else the first order that was asked for. Of
 ///             clashes within an arena `space` is the pool; others lie in `no_space`.
-/// Complexity: that of accesses_of(), of race_questions(), and of order_questions for what is asked.
+/// Complexity: that of accesses_of(), of for_conflicting_pairs(), and of reachability_queries for what is asked.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<race> check_waits(snapshot const& p, plan_options const& options,
                                               memory_plan const* plan, std::vector<step_id> const& step_at,

@@ -49,10 +49,10 @@ struct release_points {
 namespace detail {
 
 /// By buffer, whether it is there before the first step and whether it is there to the end.
-struct buffer_ends {
+struct buffer_roles {
     std::vector<unsigned char> is_given, is_kept;
 
-    buffer_ends(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
+    buffer_roles(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
                 std::vector<value_role> const& role);
 };
 
@@ -87,8 +87,8 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
     for (std::uint32_t count : points.counter)
         SUBLET_EXPECTS(count <= 1, "sublet: a buffer that several steps release has no place in a list");
     for (auto at = static_cast<step_id>(points.after.rows()); at-- != 0;) {
-        auto const dying = points.after[order.empty() ? at : order[at]];
-        if (!dying.empty()) insert(at + 1, dying);
+        auto const released = points.after[order.empty() ? at : order[at]];
+        if (!released.empty()) insert(at + 1, released);
     }
     if (!points.at_start.empty())
         insert(step_id{0}, std::span<buffer_id const>(points.at_start.data(), points.at_start.size()));

@@ -60,11 +60,11 @@ struct slot_renaming {
         pool_id pool = 0;
         byte_count bytes = 0;        ///< of the largest of its tenants
         value_id largest = no_value; ///< that tenant, whose shape and type will do for all
-        std::size_t tenants = 0;     ///< how many versions go by this name, views not counted
+        std::size_t occupants = 0;     ///< how many versions go by this name, views not counted
     };
 
     std::size_t values = 0;
-    std::vector<slot_renaming::name> made; ///< ascending by slot
+    std::vector<slot_renaming::name> new_names; ///< ascending by slot
     std::vector<value_id> name_of;         ///< by version
     std::vector<value_id> storage_of;    ///< by version: the name of its storage, for a view that of its root
     value_id planned_already = no_value; ///< one that is a slot: everything keeps its name
@@ -73,20 +73,20 @@ struct slot_renaming {
 /// The names of versions in their slots; `plan` and `options` are by version, as share_slots takes them
 /// and with_versions makes them.
 ///
-/// Requires:   the plan is right for `made.program` in some reading; views have the slot of their storage. A
+/// Requires:   the plan is right for `versioned.program` in some reading; views have the slot of their storage. A
 ///             value with views that is given, and written again is an output, has one storage for both
 ///             (version_options::same_storage): it can have one name only.
 /// Ensures:    two versions go by one new name if and only if the plan gives them one slot, that slot has
 ///             tenants of several values or not all versions of one, and neither is given, an output, a view
 ///             or to keep its name; everything else is called what it was. If anything `is_slot`, all is.
 ///             Where each step runs after those that the reading puts before it, steps read under the new
-///             names what they read before: check_rewrite(made.program, renamed_program(made, names),
-///             {.role = made.role, .alias_of = made.alias_of, .given_as = names.storage_of,
+///             names what they read before: check_rewrite(versioned.program, renamed_program(versioned, names),
+///             {.role = versioned.role, .alias_of = versioned.alias_of, .given_as = names.storage_of,
 ///             .kept_as = names.storage_of}) proves it.
 /// Complexity: O(values + versions + slots) time and memory.
 /// Throws:     precondition_error if a table has not one entry a version or value, or a slot is out of range.
-[[nodiscard]] slot_renaming name_slots(versioned_program const& made, sized_slot_plan const& plan,
-                                       plan_options const& options, rename_options const& how = {});
+[[nodiscard]] slot_renaming name_slots(versioned_program const& versioned, sized_slot_plan const& plan,
+                                       plan_options const& options, rename_options const& naming = {});
 
 /// Tell the user's program its new names: `set_input(step, operand, k)` where the step's operand-th use goes
 /// by new name k, and `set_output` likewise of defs. Uses, and defs, count from 0 in the order in which the
@@ -101,24 +101,24 @@ template <class SetInput, class SetOutput, class SetAtEnd>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetOutput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetAtEnd&, node_id, std::size_t, std::size_t>
-void rename(versioned_program const& made, slot_renaming const& names, SetInput set_input,
+void rename(versioned_program const& versioned, slot_renaming const& names, SetInput set_input,
             SetOutput set_output, SetAtEnd set_at_end)
 {
-    SUBLET_EXPECTS(names.name_of.size() == made.value_of.size(), "sublet: these are names of others");
-    auto tell = [&](auto& set, auto at, std::size_t operand, value_id version) {
+    SUBLET_EXPECTS(names.name_of.size() == versioned.value_of.size(), "sublet: these are names of others");
+    auto notify = [&](auto& set, auto at, std::size_t operand, value_id version) {
         if (names.name_of[version] < names.values) return;
         set(at, operand, std::size_t{names.name_of[version]} - names.values);
     };
-    for (step_id s = 0; s != made.program.steps(); ++s) {
+    for (step_id s = 0; s != versioned.program.steps(); ++s) {
         std::size_t inputs = 0, outputs = 0;
-        for (touch t : made.program.touches(s))
-            if (t.kind == touch::access::def) tell(set_output, s, outputs++, t.value);
-            else tell(set_input, s, inputs++, t.value);
+        for (touch t : versioned.program.touches(s))
+            if (t.kind == touch::access::def) notify(set_output, s, outputs++, t.value);
+            else notify(set_input, s, inputs++, t.value);
     }
-    if (made.program.edge_uses().empty()) return;
-    for (node_id n = 0; n != made.program.nodes(); ++n) {
+    if (versioned.program.edge_uses().empty()) return;
+    for (node_id n = 0; n != versioned.program.nodes(); ++n) {
         std::size_t operand = 0;
-        for (edge_use u : made.program.edge_uses(n)) tell(set_at_end, n, operand++, u.value);
+        for (edge_use u : versioned.program.edge_uses(n)) notify(set_at_end, n, operand++, u.value);
     }
 }
 
@@ -128,19 +128,19 @@ void rename(versioned_program const& made, slot_renaming const& names, SetInput 
 template <class SetInput, class SetOutput>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetOutput&, step_id, std::size_t, std::size_t>
-void rename(versioned_program const& made, slot_renaming const& names, SetInput set_input,
+void rename(versioned_program const& versioned, slot_renaming const& names, SetInput set_input,
             SetOutput set_output)
 {
-    SUBLET_EXPECTS(made.program.edge_uses().empty(),
+    SUBLET_EXPECTS(versioned.program.edge_uses().empty(),
                    "sublet: a use at the end of a predecessor needs a callback to be renamed");
-    rename(made, names, std::move(set_input), std::move(set_output),
+    rename(versioned, names, std::move(set_input), std::move(set_output),
            [](node_id, std::size_t, std::size_t) {});
 }
 
 /// The program under its new names, views by the names of their storage: what check_rewrite compares.
 ///
 /// Complexity: O(V + E + touches) time and memory.
-[[nodiscard]] snapshot renamed_program(versioned_program const& made, slot_renaming const& names);
+[[nodiscard]] snapshot renamed_program(versioned_program const& versioned, slot_renaming const& names);
 
 // --- rename tree -----------------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
     SUBLET_EXPECTS(flat.flat_of.size() == tree.size() && names.name_of.size() == flat.value_of.size(),
                    "sublet: these are names of others");
     for (program_id i = 0; i != tree.size(); ++i) {
-        auto tell = [&names](value_id flat_value, auto set) {
+        auto notify = [&names](value_id flat_value, auto set) {
             value_id const name = names.name_of[flat_value];
             if (name >= names.values) set(std::size_t{name} - names.values);
         };
@@ -208,12 +208,12 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
             program_body const& body = tree.body(i);
             std::vector<value_id> const& outer = flat.flat_of[body.parent];
             for (std::size_t c = 0; c != body.captures.size(); ++c)
-                tell(inner[body.captures[c].inner], [&](std::size_t k) { renamer.set_capture(i, c, k); });
+                notify(inner[body.captures[c].inner], [&](std::size_t k) { renamer.set_capture(i, c, k); });
             for (std::size_t b = 0; b != body.bindings.size(); ++b) {
                 auto part = [&](std::vector<value_id> const& of, value_id v,
                                 program_body::binding_part which) {
                     if (v != no_value)
-                        tell(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
+                        notify(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
                 };
                 program_body::binding const binding = body.bindings[b];
                 part(inner, binding.inner, program_body::binding_part::inner);
@@ -228,7 +228,7 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
             for (touch t : p.touches(s)) {
                 bool const is_def = t.kind == touch::access::def;
                 std::size_t const operand = is_def ? outputs++ : inputs++;
-                tell(inner[t.value], [&](std::size_t k) {
+                notify(inner[t.value], [&](std::size_t k) {
                     if (is_def) renamer.set_output(i, s, operand, k);
                     else renamer.set_input(i, s, operand, k);
                 });
@@ -238,7 +238,7 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
         for (node_id n = 0; n != p.nodes(); ++n) {
             std::size_t operand = 0;
             for (edge_use u : p.edge_uses(n)) {
-                tell(inner[u.value], [&](std::size_t k) { renamer.set_at_end(i, n, operand, k); });
+                notify(inner[u.value], [&](std::size_t k) { renamer.set_at_end(i, n, operand, k); });
                 ++operand;
             }
         }
@@ -260,8 +260,8 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
 namespace detail {
 
 /// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
-/// leading zeros, and fits 64 bits. What an earlier renaming may have made.
-[[nodiscard]] constexpr std::optional<std::uint64_t> number_behind(std::string_view prefix,
+/// leading zeros, and fits 64 bits. What an earlier renaming may have versioned.
+[[nodiscard]] constexpr std::optional<std::uint64_t> parse_numbered(std::string_view prefix,
                                                                    std::string_view name)
 {
     if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return std::nullopt;
@@ -292,7 +292,7 @@ template <detail::name_function Names>
     std::vector<char> text;
     for (std::size_t i = 0; i != names; ++i) {
         detail::read_name(text, name_of, static_cast<value_id>(i));
-        if (auto const number = detail::number_behind(prefix, std::string_view(text.data(), text.size())))
+        if (auto const number = detail::parse_numbered(prefix, std::string_view(text.data(), text.size())))
             taken.push_back(*number);
     }
     detail::sort_ascending(taken);

@@ -59,7 +59,7 @@ public:
             list_.blocks.push_back({.bytes = b.bytes, .is_given = true});
         }
         for (event const& its : events_)
-            if (its.is_recorded) list_.acts.push_back({stream_commands::act_kind::record, 0, its.number});
+            if (its.is_recorded) list_.operations.push_back({stream_commands::operation_kind::record, 0, its.number});
     }
 
     // --- a stream_device ----------------------------------------------------------------------------------
@@ -88,13 +88,13 @@ public:
     {
         inner_->record(e, s);
         event& its = event_of(e);
-        add(stream_commands::act_kind::record, s, its.number);
+        add(stream_commands::operation_kind::record, s, its.number);
         its.is_recorded = true;
     }
     void wait(stream_type s, event_type e)
     {
         inner_->wait(s, e);
-        add(stream_commands::act_kind::wait, s, event_of(e).number);
+        add(stream_commands::operation_kind::wait, s, event_of(e).number);
     }
 
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, stream_type s)
@@ -109,7 +109,7 @@ public:
                                       begin + static_cast<std::ptrdiff_t>(last));
         blocks_.insert(at, {data, bytes, number});
         list_.blocks.push_back({.bytes = bytes});
-        add(stream_commands::act_kind::allocate, s, number);
+        add(stream_commands::operation_kind::allocate, s, number);
         return data;
     }
     void deallocate(std::byte* data, byte_count bytes, byte_count alignment, stream_type s)
@@ -117,30 +117,30 @@ public:
         inner_->deallocate(data, bytes, alignment, s);
         block* const its = bytes == 0 ? nullptr : block_with(address(data));
         if (its == nullptr) return;
-        add(stream_commands::act_kind::release, s, its->number);
+        add(stream_commands::operation_kind::release, s, its->number);
         its->is_released = true;
     }
 
     void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s)
     {
         inner_->fill(to, with, bytes, s);
-        touch(add(stream_commands::act_kind::work, s, no_step), {to, static_cast<std::size_t>(bytes)}, true);
+        touch(add(stream_commands::operation_kind::work, s, no_step), {to, static_cast<std::size_t>(bytes)}, true);
     }
     void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s)
     {
         inner_->copy_to_device(to, from, s);
-        touch(add(stream_commands::act_kind::work, s, no_step), {to, from.size()}, true);
+        touch(add(stream_commands::operation_kind::work, s, no_step), {to, from.size()}, true);
     }
     void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type s)
     {
         inner_->copy_from_device(to, from, s);
-        touch(add(stream_commands::act_kind::work, s, no_step), {from, to.size()}, false);
+        touch(add(stream_commands::operation_kind::work, s, no_step), {from, to.size()}, false);
     }
     void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest)
         requires detail::takes_digests<Inner>
     {
         inner_->digest(s, bytes, digest);
-        touch(add(stream_commands::act_kind::work, s, no_step), bytes, false);
+        touch(add(stream_commands::operation_kind::work, s, no_step), bytes, false);
     }
 
     /// The operands of the call are what the kernel touches: it reads each, and writes all results that are
@@ -152,7 +152,7 @@ public:
         inner_->launch(s, std::forward<Kernel>(kernel), call);
         step_id step = no_step;
         if constexpr (requires { step_id{call.step}; }) step = call.step;
-        std::uint32_t const at = add(stream_commands::act_kind::work, s, step);
+        std::uint32_t const at = add(stream_commands::operation_kind::work, s, step);
         if constexpr (requires { call.uses()[0], call.in(0), call.defs()[0], call.out(0); }) {
             for (std::size_t i = 0; i != call.uses().size(); ++i)
                 touch(at, call.in(i), false, call.uses()[i]);
@@ -165,12 +165,12 @@ public:
     void synchronize(stream_type s)
     {
         inner_->synchronize(s);
-        add(stream_commands::act_kind::join, s, no_step);
+        add(stream_commands::operation_kind::join, s, no_step);
     }
     void synchronize()
     {
         inner_->synchronize();
-        list_.acts.push_back({.what = stream_commands::act_kind::join_all});
+        list_.operations.push_back({.what = stream_commands::operation_kind::join_all});
     }
 
 private:
@@ -189,14 +189,14 @@ private:
 
     static byte_count address(std::byte const* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
-    std::uint32_t add(stream_commands::act_kind what, stream_type s, std::uint32_t which)
+    std::uint32_t add(stream_commands::operation_kind what, stream_type s, std::uint32_t which)
     {
         // From behind: a handle that came back stands for what was made last.
         std::size_t i = streams_.size();
         while (i != 0 && !(streams_[i - 1] == s)) --i;
         SUBLET_EXPECTS(i != 0, "sublet: a device is asked for a stream that it does not have");
-        list_.acts.push_back({what, static_cast<std::uint32_t>(i - 1), which});
-        return static_cast<std::uint32_t>(list_.acts.size() - 1);
+        list_.operations.push_back({what, static_cast<std::uint32_t>(i - 1), which});
+        return static_cast<std::uint32_t>(list_.operations.size() - 1);
     }
     /// Events are mostly used one after the other: the search goes on where the last one ended.
     event& event_of(event_type e)

@@ -87,18 +87,18 @@ struct common_bytes {
 };
 
 /// Requires: both have a place that check_places has passed.
-inline common_bytes overlap(plan_requirements const& asked, memory_plan const& plan, value_id a, value_id b)
+inline common_bytes overlap(plan_requirements const& required, memory_plan const& plan, value_id a, value_id b)
 {
     pool_place const at = place_of(plan, a), other = place_of(plan, b);
     if (at.pool != other.pool) return {};
     return {larger(at.offset, other.offset),
-            smaller(at.offset + asked.bytes[a], other.offset + asked.bytes[b])};
+            smaller(at.offset + required.bytes[a], other.offset + required.bytes[b])};
 }
 
 /// Whether the plan has an entry a value, and a buffer behind each.
 bool is_complete(memory_plan const& plan, std::size_t values);
 
-std::optional<witness> misplaced(plan_requirements const& asked, memory_plan const& plan,
+std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
                                  plan_options const& options);
 
 /// Look for a view of more bytes than its root; for a class that has no place and needs one, or the converse;
@@ -109,7 +109,7 @@ std::optional<witness> misplaced(plan_requirements const& asked, memory_plan con
 ///             missing or needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the
 ///             end of the arena; by pool, its capacity.
 /// Complexity: O(values + pools).
-[[nodiscard]] std::optional<witness> check_places(plan_requirements const& asked, memory_plan const& plan,
+[[nodiscard]] std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
                                                   plan_options const& options);
 
 } // namespace sublet::detail

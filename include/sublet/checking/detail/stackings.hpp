@@ -26,7 +26,7 @@ namespace sublet::detail {
 
 struct allowed_pools {
     std::vector<sort_key> pools; ///< ascending {root and pool, cost, number of choosers that allow it}
-    std::vector<std::uint32_t> choosers; ///< by root
+    std::vector<std::uint32_t> constraint_count; ///< by root
 
     static std::uint64_t key(buffer_id root, pool_id pool);
 
@@ -37,7 +37,7 @@ struct allowed_pools {
     [[nodiscard]] std::uint32_t count(buffer_id root) const;
 
 private:
-    std::size_t from(buffer_id root, pool_id pool) const;
+    std::size_t first_index(buffer_id root, pool_id pool) const;
 };
 
 /// `root` is by buffer: one and the same for all that are tied to each other, and its own.
@@ -76,7 +76,7 @@ struct solid_parts {
     std::vector<buffer_id> root;            ///< by buffer: the first that it is tied to, perhaps itself
     std::vector<byte_count> above;          ///< by buffer: distance from the lowest that has a place
     std::vector<unsigned char> needs_place; ///< by buffer
-    std::vector<unsigned char> contradicts; ///< by root: its distances cannot all be
+    std::vector<unsigned char> is_inconsistent; ///< by root: its distances cannot all be
     std::vector<solid_part> parts;          ///< by root; of one root in time, one after the other
 };
 
@@ -113,22 +113,22 @@ struct rigid_group {
 
 /// `use(x, y)` for the parts of a and of b that are solid at the same time.
 template <class Use>
-void for_common_parts(rigid_group const& a, rigid_group const& b, Use use)
+void for_coexisting_parts(rigid_group const& a, rigid_group const& b, Use use)
 {
     for (solid_part const& x : a.parts)
         for (solid_part const& y : b.parts)
             if (overlaps(x.when, y.when)) use(x, y);
 }
 
-class all_stackings {
+class stacking_enumerator {
 public:
-    all_stackings(placement_problem const& problem, solid_parts const& solid, pool_limits const& limits)
+    stacking_enumerator(placement_problem const& problem, solid_parts const& solid, pool_limits const& limits)
         : problem_(problem), solid_(solid), limits_(limits)
     {
     }
 
     /// Whether not all was tried: alignments of a group agree very rarely, or something ends beyond 2^62.
-    [[nodiscard]] bool is_too_long() const { return is_too_long_; }
+    [[nodiscard]] bool hit_limit() const { return hit_limit_; }
 
     /// O(buffers and parts of all)
     [[nodiscard]] rigid_group group_of(buffer_id root) const;
@@ -138,14 +138,14 @@ public:
     [[nodiscard]] std::int64_t least_origin(rigid_group const& g, std::int64_t least);
 
     /// The height of a stacking that is lower than `height`, or `nowhere`: the first that is met.
-    [[nodiscard]] std::int64_t lower_than(byte_count height, std::vector<rigid_group> const& groups);
+    [[nodiscard]] std::int64_t find_below(byte_count height, std::vector<rigid_group> const& groups);
 
     /// Whether the groups can be placed so that they are no stacking, alignments and pins left aside: two
     /// pass each other, or several lie in a circle, each above the next.
-    [[nodiscard]] bool can_be_threaded(std::vector<rigid_group> const& groups);
+    [[nodiscard]] bool can_interleave(std::vector<rigid_group> const& groups);
 
 private:
-    static constexpr std::uint64_t most_tries = 100'000;
+    static constexpr std::uint64_t max_tries = 100'000;
 
     static std::int64_t difference(byte_count a, byte_count b);
 
@@ -154,7 +154,7 @@ private:
 
     /// Whether a walk upwards, each group above the one before it, leads from `at` back to `first` and is
     /// then no higher than where it began. Calls itself as often as there are groups.
-    bool comes_back(std::size_t first, std::size_t at, std::int64_t up,
+    bool closes_cycle(std::size_t first, std::size_t at, std::int64_t up,
                     std::vector<unsigned char>& is_passed);
 
     bool is_allowed(rigid_group const& g, std::int64_t origin) const;
@@ -167,8 +167,8 @@ private:
     solid_parts const& solid_;
     pool_limits const& limits_;
     std::vector<std::int64_t> above_; // by two groups: how far the second is above the first, if it is above
-    std::int64_t claimed_ = 0;
-    bool is_too_long_ = false;
+    std::int64_t height_limit_ = 0;
+    bool hit_limit_ = false;
 };
 
 } // namespace sublet::detail

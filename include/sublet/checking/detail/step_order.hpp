@@ -63,16 +63,16 @@ struct step_order {
 /// walk downwards answers as many as there are bits in a row. Those of which the steps lie further apart wait
 /// until they are as many; so a walk is never much longer than the distance that it has to bridge.
 
-class order_questions {
+class reachability_queries {
 public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
     /// Questions will be about rows of steps.  Requires: both live as long as this.
-    order_questions(step_order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
+    reachability_queries(step_order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
 
     /// Do all steps of the row come before `last`, or are it?  The answer will call this question `name`.
     /// Requires: none of them stands behind `last`.
-    void ask(std::uint32_t row, step_id last, std::uint64_t name);
+    void add(std::uint32_t row, step_id last, std::uint64_t id);
 
     /// The lowest name of a question to which the answer is no, or `none`. Then nothing is asked any more.
     ///
@@ -80,7 +80,7 @@ public:
     ///             O(q log q + e). For each power of two that distances come to, O(steps + edges) times 8
     ///             words, and as much again for each 512 of the questions that go over all steps. Memory for
     ///             8 words a step of the longest distance.
-    std::uint64_t first_no();
+    std::uint64_t first_failed();
 
 private:
     static constexpr std::size_t words = 8; // of a row: 512 different steps are asked about in one walk
@@ -88,17 +88,17 @@ private:
     static step_id position_of(sort_key const& question) { return static_cast<step_id>(question.key); }
 
     /// Walk down from the last step of a batch of questions to the first, and answer them.
-    std::size_t answer_from(std::size_t begin);
+    std::size_t answer_batch(std::size_t begin);
 
     /// For every position from `floor` on: which columns come after it, or are it.
     void fill_rows(step_id floor);
 
     step_order const& order_;
     csr_rows const& rows_;
-    std::vector<sort_key> asked_; // {how far apart and the position of the last, name, row}
+    std::vector<sort_key> queries_; // {how far apart and the position of the last, name, row}
     std::vector<step_id> columns_;
     std::vector<std::uint64_t> bits_; // by position from the floor, as many words each
-    std::uint64_t lowest_no_ = none;
+    std::uint64_t first_failed_ = none;
 };
 
 // --- class touches ---------------------------------------------------------------------------------------
@@ -113,11 +113,11 @@ private:
 /// A class may have several first and several last steps, of which none comes before the other. Others are
 /// left out where that is plain to see; to have kept them would cost time only.
 
-/// Requires: `asked` and `order` are of the program, and all of them live as long as this.
+/// Requires: `required` and `order` are of the program, and all of them live as long as this.
 class class_touches {
 public:
-    class_touches(snapshot const& program, plan_requirements const& asked, step_order const& order)
-        : p_(program), asked_(asked), order_(order), begins_(outermost(true)), ends_(outermost(false))
+    class_touches(snapshot const& program, plan_requirements const& required, step_order const& order)
+        : p_(program), required_(required), order_(order), begins_(boundary_steps(true)), ends_(boundary_steps(false))
     {
     }
 
@@ -128,24 +128,24 @@ public:
     /// There before all steps: nobody gives to it.
     [[nodiscard]] bool is_given(value_id root) const
     {
-        return has_role(asked_.class_role[root], value_role::input);
+        return has_role(required_.class_role[root], value_role::input);
     }
     /// There after all steps: it gives to nobody.
     [[nodiscard]] bool is_kept(value_id root) const
     {
-        return has_role(asked_.class_role[root], value_role::output);
+        return has_role(required_.class_role[root], value_role::output);
     }
 
     /// Whether a step is done with the bytes of class u when it writes class v there. It is if it only reads
     /// them early, and if it may write the result over the one operand that it reads of u, early or not.
-    [[nodiscard]] bool hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
+    [[nodiscard]] bool can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                   bool in_place) const;
 
 private:
-    csr_rows outermost(bool only_defs) const;
+    csr_rows boundary_steps(bool only_defs) const;
 
     snapshot const& p_;
-    plan_requirements const& asked_;
+    plan_requirements const& required_;
     step_order const& order_;
     csr_rows begins_;
     csr_rows ends_;
@@ -167,9 +167,9 @@ private:
 /// By step: whether it comes before s, if there is such a step.
 std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
-/// Find the three steps for u, and for v that is written over it. `maker` is no step if u is given.
-bool meets(step_order const& order, class_touches const& touches, memory_plan const& plan, bool in_place,
-           value_id u, value_id v, step_id maker, bool both_written, concurrent_witness& w);
+/// Find the three steps for u, and for v that is written over it. `producer` is no step if u is given.
+bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan, bool in_place,
+           value_id u, value_id v, step_id producer, bool both_written, concurrent_witness& w);
 
 /// How u and v meet: the values, the steps and the schedule of the witness.
 ///

@@ -14,9 +14,9 @@
 
 namespace sublet::detail {
 
-class placement_opponent {
+class placement_checker {
 public:
-    placement_opponent(placement_problem const& problem, placement const& placed,
+    placement_checker(placement_problem const& problem, placement const& placed,
                        placement::question const& question)
         : problem_(problem), placed_(placed), question_(question), solid_(solid_parts_of(problem)),
           buffers_(static_cast<buffer_id>(problem.buffers.size()))
@@ -30,7 +30,7 @@ public:
             return placement_fault{placement_fault::kind::foreign};
         if (auto fact = wrong_pool()) return fact;
         if (auto fact = misplaced()) return fact;
-        if (auto fact = torn()) return fact;
+        if (auto fact = not_colocated()) return fact;
         if (auto fact = clash()) return fact;
         if (auto fact = wrong_height()) return fact;
         return wrong_claim();
@@ -103,7 +103,7 @@ private:
     }
 
     /// Whether each lies above its root's lowest as far as the ties say.
-    std::optional<placement_fault> torn() const
+    std::optional<placement_fault> not_colocated() const
     {
         std::vector<buffer_id> first(buffers_, no_buffer); // by root: of those that are placed
         for (buffer_id b = 0; b != buffers_; ++b) {
@@ -111,8 +111,8 @@ private:
             buffer_id& other = first[solid_.root[b]];
             if (other == no_buffer) other = b;
             byte_count const should = placed_.offset[other] + solid_.above[b] - solid_.above[other];
-            if (placed_.offset[b] != should || solid_.contradicts[solid_.root[b]])
-                return placement_fault{.what = placement_fault::kind::torn,
+            if (placed_.offset[b] != should || solid_.is_inconsistent[solid_.root[b]])
+                return placement_fault{.what = placement_fault::kind::not_colocated,
                                        .buffer = b,
                                        .other = other,
                                        .begin = placed_.offset[b],
@@ -124,7 +124,7 @@ private:
 
     std::optional<placement_fault> clash() const
     {
-        std::vector<sort_key> births, deaths, by_place;
+        std::vector<sort_key> range_starts, range_ends, by_place;
         std::vector<solid_part> const& parts = solid_.parts;
         auto begin = [&](solid_part const& p) {
             return placed_.offset[p.buffer] - solid_.above[p.buffer] + p.begin;
@@ -132,39 +132,39 @@ private:
         for (std::size_t i = 0; i != parts.size(); ++i) {
             if (!is_placed(parts[i].buffer)) continue;
             auto const id = static_cast<std::uint32_t>(i);
-            births.push_back({parts[i].when.first, 0, id});
-            deaths.push_back({parts[i].when.last, 0, id});
+            range_starts.push_back({parts[i].when.first, 0, id});
+            range_ends.push_back({parts[i].when.last, 0, id});
             by_place.push_back({pool_of(parts[i].buffer), begin(parts[i]), id});
         }
-        sort_by_key(births);
-        sort_by_key(deaths);
+        sort_by_key(range_starts);
+        sort_by_key(range_ends);
         sort_by_key(by_place);
         std::vector<std::uint32_t> rank(parts.size());
         for (std::size_t r = 0; r != by_place.size(); ++r)
             rank[by_place[r].id] = static_cast<std::uint32_t>(r);
 
-        rank_set living(by_place.size());
-        auto dead = deaths.begin();
-        for (sort_key const& birth : births) {
-            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->id]);
-            solid_part const& born = parts[birth.id];
-            std::uint32_t const at = rank[birth.id];
-            for (std::uint32_t next : {living.below(at), living.above(at)}) {
-                if (next == living.none || by_place[next].key != by_place[at].key) continue;
+        rank_set active(by_place.size());
+        auto next_end = range_ends.begin();
+        for (sort_key const& starting : range_starts) {
+            for (; next_end->key <= starting.key; ++next_end) active.erase(rank[next_end->id]);
+            solid_part const& incoming = parts[starting.id];
+            std::uint32_t const at = rank[starting.id];
+            for (std::uint32_t next : {active.below(at), active.above(at)}) {
+                if (next == active.none || by_place[next].key != by_place[at].key) continue;
                 solid_part const& other = parts[by_place[next].id];
-                byte_count const from = larger(begin(born), begin(other));
+                byte_count const from = larger(begin(incoming), begin(other));
                 byte_count const to =
-                    smaller(begin(born) + (born.end - born.begin), begin(other) + (other.end - other.begin));
+                    smaller(begin(incoming) + (incoming.end - incoming.begin), begin(other) + (other.end - other.begin));
                 if (from < to)
                     return placement_fault{.what = placement_fault::kind::clash,
-                                           .buffer = smaller(born.buffer, other.buffer),
-                                           .other = larger(born.buffer, other.buffer),
-                                           .position = born.when.first,
+                                           .buffer = smaller(incoming.buffer, other.buffer),
+                                           .other = larger(incoming.buffer, other.buffer),
+                                           .position = incoming.when.first,
                                            .begin = from,
                                            .end = to,
-                                           .pool = pool_of(born.buffer)};
+                                           .pool = pool_of(incoming.buffer)};
             }
-            living.insert(at);
+            active.insert(at);
         }
         return std::nullopt;
     }
@@ -172,15 +172,15 @@ private:
     std::optional<placement_fault> wrong_height()
     {
         top_.assign(placed_.pools.size(), 0);
-        is_nowhere_.assign(placed_.pools.size(), 0);
+        has_unplaced_.assign(placed_.pools.size(), 0);
         for (buffer_id b = 0; b != buffers_; ++b) {
             if (!solid_.needs_place[b]) continue;
             pool_id const p = pool_of(b);
             if (is_placed(b)) top_[p] = larger(top_[p], placed_.offset[b] + problem_.buffers[b].size);
-            else is_nowhere_[p] = 1;
+            else has_unplaced_[p] = 1;
         }
         for (std::size_t p = 0; p != top_.size(); ++p)
-            if (!is_nowhere_[p] && top_[p] != placed_.pools[p].height)
+            if (!has_unplaced_[p] && top_[p] != placed_.pools[p].height)
                 return placement_fault{.what = placement_fault::kind::wrong_height,
                                        .end = top_[p],
                                        .needed = placed_.pools[p].height,
@@ -191,7 +191,7 @@ private:
     placement::outcome true_status(std::size_t p) const
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
-        if (!is_nowhere_[p] && top_[p] <= capacity)
+        if (!has_unplaced_[p] && top_[p] <= capacity)
             return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement::objective::fit
                        ? placement::outcome::optimal
                        : placement::outcome::feasible;
@@ -213,7 +213,7 @@ private:
         for (std::size_t p = 0; p != top_.size(); ++p) {
             placement::pool_result const& pool = placed_.pools[p];
             fact.pool = static_cast<pool_id>(p);
-            if (!is_nowhere_[p] && (pool.lower_bound > top_[p] || pool.proof.bytes > top_[p]))
+            if (!has_unplaced_[p] && (pool.lower_bound > top_[p] || pool.proof.bytes > top_[p]))
                 return refuse(placement_fault::kind::wrong_bound, top_[p], pool.lower_bound);
             if (pool.proof.bytes != no_limit && pool.proof.bytes != pool.lower_bound)
                 return refuse(placement_fault::kind::wrong_bound, pool.proof.bytes, pool.lower_bound);
@@ -248,7 +248,7 @@ private:
     buffer_id const buffers_;
     byte_count cost_ = 0, least_cost_ = 0;  // of the pools
     std::vector<byte_count> top_;           // by pool
-    std::vector<unsigned char> is_nowhere_; // by pool
+    std::vector<unsigned char> has_unplaced_; // by pool
 };
 
 } // namespace sublet::detail
@@ -259,7 +259,7 @@ SUBLET_DECL std::optional<placement_fault> check_placement(placement_problem con
                                                            placement const& placed,
                                                            placement::question const& question)
 {
-    return detail::placement_opponent(problem, placed, question).first_fault();
+    return detail::placement_checker(problem, placed, question).first_fault();
 }
 
 } // namespace sublet
@@ -268,9 +268,9 @@ SUBLET_DECL std::optional<placement_fault> check_placement(placement_problem con
 
 namespace sublet::detail {
 
-class proof_opponent {
+class proof_checker {
 public:
-    proof_opponent(placement_problem const& problem, placement const& placed, pool_id pool)
+    proof_checker(placement_problem const& problem, placement const& placed, pool_id pool)
         : problem_(problem), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
           limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
           solid_(solid_parts_of(problem)), allowed_(allowed_pools_of(problem, solid_.root))
@@ -281,32 +281,32 @@ public:
     {
         placement::outcome const status = placed_.pools[pool_].status;
         counts_all_ = status != placement::outcome::infeasible || problem_.choices.empty();
-        proof_finding const first = look();
+        proof_finding const first = examine();
         bool const holds = first.verdict == proof_finding::outcome::proved ||
                            first.verdict == proof_finding::outcome::not_checkable;
         if (holds || status != placement::outcome::limit) return first;
         counts_all_ = false;
-        proof_finding const second = look();
+        proof_finding const second = examine();
         return second.verdict == proof_finding::outcome::proved ? second : first;
     }
 
 private:
-    static constexpr std::size_t most_groups = 8;
+    static constexpr std::size_t max_groups = 8;
 
-    bool is_never() const
+    bool is_infeasibility() const
     {
         return proof_.kind == placement::proof::reason::pin_misaligned ||
                proof_.kind == placement::proof::reason::pins_clash ||
                proof_.kind == placement::proof::reason::parts_clash;
     }
-    proof_finding look()
+    proof_finding examine()
     {
         result_ = {proof_finding::outcome::proved, proof_.kind, pool_, proof_.bytes, 0};
-        add_up();
+        sum_live_bytes();
         if (proof_.kind == placement::proof::reason::given)
             result_.verdict = proof_finding::outcome::not_checkable;
-        else if (!names_enough() || !holds()) result_.verdict = proof_finding::outcome::refuted;
-        else if (result_.verdict == proof_finding::outcome::proved && !is_never() &&
+        else if (!has_needed_buffers() || !holds()) result_.verdict = proof_finding::outcome::refuted;
+        else if (result_.verdict == proof_finding::outcome::proved && !is_infeasibility() &&
                  placed_.pools[pool_].peak_position != peak_) {
             result_.verdict = proof_finding::outcome::wrong_peak;
             result_.found = peak_;
@@ -325,7 +325,7 @@ private:
     }
 
     /// Whether the proof names as many buffers as it speaks of, of this pool, that need a place.
-    bool names_enough() const
+    bool has_needed_buffers() const
     {
         std::size_t least = 0;
         if (proof_.kind == placement::proof::reason::top_of_pin ||
@@ -335,13 +335,13 @@ private:
             proof_.kind == placement::proof::reason::parts_clash)
             least = 2;
         if (proof_.buffers.size() < least) return false;
-        bool const may_be_a_link =
+        bool const may_need_no_place =
             proof_.kind == placement::proof::reason::parts_clash; // of ties, without bytes
         for (buffer_id b : proof_.buffers) {
             if (b >= problem_.buffers.size() || !counts(b)) return false;
-            if (!solid_.needs_place[b] && !may_be_a_link) return false;
+            if (!solid_.needs_place[b] && !may_need_no_place) return false;
         }
-        return !is_never() || proof_.bytes == no_limit;
+        return !is_infeasibility() || proof_.bytes == no_limit;
     }
 
     bool holds()
@@ -351,39 +351,39 @@ private:
         case placement::proof::reason::live_bytes:
             result_.found = live_bytes_;
             return live_bytes_ == proof_.bytes;
-        case placement::proof::reason::top_of_pin: return ends_there();
+        case placement::proof::reason::top_of_pin: return check_top_of_pin();
         case placement::proof::reason::exhausted: return has_no_stacking();
         case placement::proof::reason::given: return true;
         case placement::proof::reason::pin_misaligned: return is_misaligned(proof_.buffers[0]);
-        case placement::proof::reason::pins_clash: return are_pinned_together();
+        case placement::proof::reason::pins_clash: return do_pins_clash();
         case placement::proof::reason::parts_clash:
-            return cannot_both_be(proof_.buffers[0], proof_.buffers[1]);
+            return are_incompatible(proof_.buffers[0], proof_.buffers[1]);
         }
         return false;
     }
 
     /// The bytes alive at the position of the proof, and where most are.
-    void add_up()
+    void sum_live_bytes()
     {
-        enum : unsigned { dies, is_born };
+        enum : unsigned { is_end, is_begin };
         std::vector<sort_key> events;
         for (std::size_t i = 0; i != solid_.parts.size(); ++i) {
             solid_part const& p = solid_.parts[i];
             if (!counts(p.buffer)) continue;
-            events.push_back({p.when.last, dies, static_cast<std::uint32_t>(i)});
-            events.push_back({p.when.first, is_born, static_cast<std::uint32_t>(i)});
+            events.push_back({p.when.last, is_end, static_cast<std::uint32_t>(i)});
+            events.push_back({p.when.first, is_begin, static_cast<std::uint32_t>(i)});
         }
         sort_by_key(events);
-        byte_count live = 0, most = 0;
+        byte_count live = 0, max_live = 0;
         live_bytes_ = 0;
         peak_ = 0;
         for (std::size_t i = 0; i != events.size(); ++i) {
             solid_part const& p = solid_.parts[events[i].id];
-            live = events[i].tie == dies ? live - (p.end - p.begin) : checked_add(live, p.end - p.begin);
+            live = events[i].tie == is_end ? live - (p.end - p.begin) : checked_add(live, p.end - p.begin);
             if (i + 1 != events.size() && events[i + 1].key == events[i].key) continue;
             if (events[i].key <= proof_.position) live_bytes_ = live;
-            if (live <= most) continue;
-            most = live;
+            if (live <= max_live) continue;
+            max_live = live;
             peak_ = static_cast<step_id>(events[i].key);
         }
     }
@@ -395,41 +395,41 @@ private:
         byte_count const pin = problem_.buffers[b].pinned;
         return pin != no_offset && (pin % problem_.buffers[b].alignment != 0 || pin % limits_.alignment != 0);
     }
-    bool ends_there()
+    bool check_top_of_pin()
     {
         buffer_id const b = proof_.buffers[0];
-        std::int64_t const origin = stackings_.least_origin(stackings_.group_of(solid_.root[b]), 0);
-        if (stackings_.is_too_long()) result_.verdict = proof_finding::outcome::not_checkable;
-        if (origin == rigid_group::nowhere) return stackings_.is_too_long(); // else it has no place at all
+        std::int64_t const origin = enumerator_.least_origin(enumerator_.group_of(solid_.root[b]), 0);
+        if (enumerator_.hit_limit()) result_.verdict = proof_finding::outcome::not_checkable;
+        if (origin == rigid_group::nowhere) return enumerator_.hit_limit(); // else it has no place at all
         result_.found = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
         return result_.found == proof_.bytes;
     }
-    bool are_pinned_together() const
+    bool do_pins_clash() const
     {
-        rigid_group const a = stackings_.group_of(solid_.root[proof_.buffers[0]]);
-        rigid_group const b = stackings_.group_of(solid_.root[proof_.buffers[1]]);
+        rigid_group const a = enumerator_.group_of(solid_.root[proof_.buffers[0]]);
+        rigid_group const b = enumerator_.group_of(solid_.root[proof_.buffers[1]]);
         if (a.root == b.root || a.pin == rigid_group::nowhere || b.pin == rigid_group::nowhere) return false;
-        bool do_meet = false;
-        for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+        bool is_overlap = false;
+        for_coexisting_parts(a, b, [&](solid_part const& x, solid_part const& y) {
             auto at = [](std::int64_t pin, byte_count up) { return pin + static_cast<std::int64_t>(up); };
-            do_meet =
-                do_meet || (at(a.pin, x.begin) < at(b.pin, y.end) && at(b.pin, y.begin) < at(a.pin, x.end));
+            is_overlap =
+                is_overlap || (at(a.pin, x.begin) < at(b.pin, y.end) && at(b.pin, y.begin) < at(a.pin, x.end));
         });
-        return do_meet;
+        return is_overlap;
     }
     /// Two of one group: by their distances, their pins, or their alignments.
-    bool cannot_both_be(buffer_id x, buffer_id y) const
+    bool are_incompatible(buffer_id x, buffer_id y) const
     {
         if (x == y || solid_.root[x] != solid_.root[y]) return false;
-        if (solid_.contradicts[solid_.root[x]] != 0) return true;
+        if (solid_.is_inconsistent[solid_.root[x]] != 0) return true;
         if (!solid_.needs_place[x] || !solid_.needs_place[y]) return false;
         std::int64_t const from_x = static_cast<std::int64_t>(solid_.above[y] - solid_.above[x]);
         auto forbids = [&](buffer_id pinned, buffer_id other, std::int64_t distance) {
             byte_count const pin = problem_.buffers[pinned].pinned;
             if (pin == no_offset) return false;
             std::int64_t const at = static_cast<std::int64_t>(pin) + distance;
-            byte_count const also = problem_.buffers[other].pinned;
-            return at < 0 || (also != no_offset && also != static_cast<byte_count>(at)) ||
+            byte_count const other_pin = problem_.buffers[other].pinned;
+            return at < 0 || (other_pin != no_offset && other_pin != static_cast<byte_count>(at)) ||
                    static_cast<byte_count>(at) % problem_.buffers[other].alignment != 0 ||
                    static_cast<byte_count>(at) % limits_.alignment != 0;
         };
@@ -438,9 +438,9 @@ private:
         byte_count a = combine_alignment(problem_.buffers[x].alignment, limits_.alignment);
         byte_count b = combine_alignment(problem_.buffers[y].alignment, limits_.alignment);
         while (b != 0) {
-            byte_count const rest = a % b;
+            byte_count const remainder = a % b;
             a = b;
-            b = rest;
+            b = remainder;
         }
         return static_cast<byte_count>(from_x < 0 ? -from_x : from_x) % a != 0;
     }
@@ -452,18 +452,18 @@ private:
         for (buffer_id b : proof_.buffers) {
             bool is_new = true;
             for (rigid_group const& g : groups) is_new = is_new && g.root != solid_.root[b];
-            if (is_new) groups.push_back(stackings_.group_of(solid_.root[b]));
-            if (groups.size() > most_groups) break;
+            if (is_new) groups.push_back(enumerator_.group_of(solid_.root[b]));
+            if (groups.size() > max_groups) break;
         }
         std::int64_t const lower =
-            groups.size() > most_groups ? rigid_group::nowhere : stackings_.lower_than(proof_.bytes, groups);
+            groups.size() > max_groups ? rigid_group::nowhere : enumerator_.find_below(proof_.bytes, groups);
         result_.found = static_cast<byte_count>(lower);
         if (lower != rigid_group::nowhere) return false;
-        if (groups.size() <= most_groups && stackings_.can_be_threaded(groups)) {
+        if (groups.size() <= max_groups && enumerator_.can_interleave(groups)) {
             result_.found = no_limit;
             return false;
         }
-        if (groups.size() > most_groups || stackings_.is_too_long())
+        if (groups.size() > max_groups || enumerator_.hit_limit())
             result_.verdict = proof_finding::outcome::not_checkable;
         return true;
     }
@@ -479,7 +479,7 @@ private:
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
     step_id peak_ = 0;
-    all_stackings stackings_{problem_, solid_, limits_};
+    stacking_enumerator enumerator_{problem_, solid_, limits_};
 };
 
 } // namespace sublet::detail
@@ -489,7 +489,7 @@ namespace sublet {
 SUBLET_DECL proof_finding check_proof(placement_problem const& problem, placement const& placed, pool_id pool)
 {
     SUBLET_EXPECTS(pool < placed.pools.size(), "sublet: a proof is asked of a pool that is not placed");
-    return detail::proof_opponent(problem, placed, pool).finding();
+    return detail::proof_checker(problem, placed, pool).finding();
 }
 
 } // namespace sublet
@@ -498,12 +498,12 @@ SUBLET_DECL proof_finding check_proof(placement_problem const& problem, placemen
 
 namespace sublet::detail {
 
-class slot_opponent {
+class slot_checker {
 public:
-    slot_opponent(snapshot const& program, slot_plan const& plan)
+    slot_checker(snapshot const& program, slot_plan const& plan)
         : program_(program), plan_(plan), is_given_(program.values(), 1),
-          before_(program.graph().transposed(program.nodes())), leaving_(program.nodes(), none),
-          arriving_(program.nodes()), is_awaited_(program.nodes())
+          predecessors_(program.graph().transposed(program.nodes())), last_write_(program.nodes(), none),
+          reaching_(program.nodes()), is_live_in_(program.nodes())
     {
     }
 
@@ -511,31 +511,31 @@ public:
     {
         if (is_foreign()) return slot_witness{.what = fault::foreign_plan};
         if (auto fact = unplaced()) return fact;
-        csr_rows const in_slot = gather();
+        csr_rows const in_slot = collect_accesses();
         for (slot_id slot = 0; slot != plan_.slots; ++slot) {
-            indices const deeds = in_slot[slot];
-            if (!is_shared(deeds)) continue;
-            follow(deeds);
-            if (auto fact = clash(deeds)) return fact;
-            forget(deeds);
+            indices const accesses = in_slot[slot];
+            if (!is_shared(accesses)) continue;
+            propagate(accesses);
+            if (auto fact = clash(accesses)) return fact;
+            reset(accesses);
         }
         return std::nullopt;
     }
 
 private:
-    enum class act : std::uint8_t { is_given, reads_early, reads, writes, reads_at_end };
-    struct deed {
+    enum class slot_access_kind : std::uint8_t { is_given, reads_early, reads, writes, reads_at_end };
+    struct slot_access {
         step_id step;
-        act what;
+        slot_access_kind what;
         value_id value;
         node_id node;
         /// Throughout its step.
-        bool stays() const { return what == act::reads || what == act::writes; }
+        bool spans_step() const { return what == slot_access_kind::reads || what == slot_access_kind::writes; }
     };
     using indices = std::span<std::uint32_t const>;
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     /// Deeds that put something into the slot and may be the last to do so; of different values.
-    struct writers {
+    struct reaching_writes {
         std::uint32_t one = none;
         std::uint32_t another = none;
     };
@@ -561,7 +561,7 @@ private:
     }
 
     /// Lists every deed, in the order of the steps and as they come there; returns them by slot.
-    csr_rows gather()
+    csr_rows collect_accesses()
     {
         std::vector<unsigned char> is_reached(program_.nodes(), 0);
         if (program_.nodes() != 0) open_.push_back(0);
@@ -572,14 +572,14 @@ private:
             is_reached[n] = 1;
             for (node_id s : program_.successors(n)) open_.push_back(s);
         }
-        auto note = [this](value_id v, node_id n, step_id s, act what) {
-            if (plan_.slot_of[v] != no_slot) deeds_.push_back({s, what, v, n});
+        auto note = [this](value_id v, node_id n, step_id s, slot_access_kind what) {
+            if (plan_.slot_of[v] != no_slot) accesses_.push_back({s, what, v, n});
         };
-        auto read = [&](value_id v, node_id n, step_id s, act what) {
+        auto read = [&](value_id v, node_id n, step_id s, slot_access_kind what) {
             note(v, n, s, what);
             if (!is_given_[v] || !is_reached[n]) return;
             is_given_[v] = 0; // once is enough
-            note(v, 0, 0, act::is_given);
+            note(v, 0, 0, slot_access_kind::is_given);
         };
         csr_rows const read_at_end = csr_rows::gathered(program_.nodes(), [this](auto add) {
             for (edge_use u : program_.edge_uses()) add(u.pred, u.value);
@@ -588,131 +588,131 @@ private:
             step_range const steps = program_.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s)
                 for (touch t : program_.touches(s))
-                    if (t.kind == touch::access::def) note(t.value, n, s, act::writes);
-                    else read(t.value, n, s, t.kind == touch::access::use ? act::reads : act::reads_early);
-            for (value_id v : read_at_end[n]) read(v, n, steps.last - 1, act::reads_at_end);
+                    if (t.kind == touch::access::def) note(t.value, n, s, slot_access_kind::writes);
+                    else read(t.value, n, s, t.kind == touch::access::use ? slot_access_kind::reads : slot_access_kind::reads_early);
+            for (value_id v : read_at_end[n]) read(v, n, steps.last - 1, slot_access_kind::reads_at_end);
         }
-        SUBLET_EXPECTS(deeds_.size() < none, "sublet: more touches than 32-bit ids");
+        SUBLET_EXPECTS(accesses_.size() < none, "sublet: more touches than 32-bit ids");
         return csr_rows::gathered(plan_.slots, [this](auto add) {
-            for (std::uint32_t d = 0; d != deeds_.size(); ++d) add(plan_.slot_of[deeds_[d].value], d);
+            for (std::uint32_t d = 0; d != accesses_.size(); ++d) add(plan_.slot_of[accesses_[d].value], d);
         });
     }
 
-    bool is_shared(indices deeds) const
+    bool is_shared(indices accesses) const
     {
-        for (std::uint32_t d : deeds)
-            if (deeds_[d].value != deeds_[deeds[0]].value) return true;
+        for (std::uint32_t d : accesses)
+            if (accesses_[d].value != accesses_[accesses[0]].value) return true;
         return false;
     }
 
     /// Finds the nodes from whose beginning a read is reached before a write.
-    void find_awaited(indices deeds)
+    void find_live_in(indices accesses)
     {
-        auto await = [this](node_id n) {
-            if (is_awaited_[n]) return;
-            is_awaited_[n] = 1;
-            awaited_.push_back(n);
+        auto mark_live_in = [this](node_id n) {
+            if (is_live_in_[n]) return;
+            is_live_in_[n] = 1;
+            live_in_.push_back(n);
         };
         node_id node = no_node;
-        for (std::uint32_t d : deeds) {
-            if (deeds_[d].what == act::is_given || deeds_[d].node == node) continue;
-            node = deeds_[d].node;
-            if (deeds_[d].what != act::writes) await(node); // its first deed
+        for (std::uint32_t d : accesses) {
+            if (accesses_[d].what == slot_access_kind::is_given || accesses_[d].node == node) continue;
+            node = accesses_[d].node;
+            if (accesses_[d].what != slot_access_kind::writes) mark_live_in(node); // its first deed
         }
-        for (std::size_t i = 0; i != awaited_.size(); ++i)
-            for (node_id p : before_[awaited_[i]])
-                if (leaving_[p] == none) await(p);
+        for (std::size_t i = 0; i != live_in_.size(); ++i)
+            for (node_id p : predecessors_[live_in_[i]])
+                if (last_write_[p] == none) mark_live_in(p);
     }
 
     /// Brings every write to the nodes that it reaches and that wait for one.
-    void follow(indices deeds)
+    void propagate(indices accesses)
     {
-        for (std::uint32_t d : deeds)
-            if (deeds_[d].what == act::writes) leaving_[deeds_[d].node] = d;
-        find_awaited(deeds);
-        for (std::uint32_t d : deeds)
-            if (deeds_[d].what == act::is_given) arrive(0, d);
-            else if (leaving_[deeds_[d].node] == d)
-                for (node_id s : program_.successors(deeds_[d].node)) arrive(s, d);
+        for (std::uint32_t d : accesses)
+            if (accesses_[d].what == slot_access_kind::writes) last_write_[accesses_[d].node] = d;
+        find_live_in(accesses);
+        for (std::uint32_t d : accesses)
+            if (accesses_[d].what == slot_access_kind::is_given) add_reaching(0, d);
+            else if (last_write_[accesses_[d].node] == d)
+                for (node_id s : program_.successors(accesses_[d].node)) add_reaching(s, d);
         while (!open_.empty()) {
             node_id const n = open_.back();
             open_.pop_back();
             for (node_id s : program_.successors(n)) {
-                arrive(s, arriving_[n].one);
-                if (arriving_[n].another != none) arrive(s, arriving_[n].another);
+                add_reaching(s, reaching_[n].one);
+                if (reaching_[n].another != none) add_reaching(s, reaching_[n].another);
             }
         }
     }
-    void arrive(node_id n, std::uint32_t write)
+    void add_reaching(node_id n, std::uint32_t write)
     {
-        if (!is_awaited_[n]) return;
-        writers& known = arriving_[n];
-        if (known.one == none) {
-            known.one = write;
-        } else if (known.another == none && deeds_[known.one].value != deeds_[write].value) {
-            known.another = write;
+        if (!is_live_in_[n]) return;
+        reaching_writes& reaching = reaching_[n];
+        if (reaching.one == none) {
+            reaching.one = write;
+        } else if (reaching.another == none && accesses_[reaching.one].value != accesses_[write].value) {
+            reaching.another = write;
         } else {
             return;
         }
-        if (leaving_[n] == none) open_.push_back(n);
+        if (last_write_[n] == none) open_.push_back(n);
     }
 
-    std::optional<slot_witness> clash(indices deeds) const
+    std::optional<slot_witness> clash(indices accesses) const
     {
         node_id node = no_node;
-        writers here;
-        deed const* kept = nullptr; // the last that stays
-        for (std::uint32_t d : deeds) {
-            deed const& now = deeds_[d];
-            if (now.what == act::is_given) continue;
-            if (now.node != node) {
-                node = now.node;
-                here = arriving_[node];
+        reaching_writes here;
+        slot_access const* last_spanning = nullptr; // the last that stays
+        for (std::uint32_t d : accesses) {
+            slot_access const& next_access = accesses_[d];
+            if (next_access.what == slot_access_kind::is_given) continue;
+            if (next_access.node != node) {
+                node = next_access.node;
+                here = reaching_[node];
             }
-            if (now.stays()) {
-                if (kept != nullptr && kept->step == now.step && kept->value != now.value &&
-                    !takes_over(*kept, now))
-                    return found(kept->value, now, now);
-                kept = &now;
+            if (next_access.spans_step()) {
+                if (last_spanning != nullptr && last_spanning->step == next_access.step && last_spanning->value != next_access.value &&
+                    !can_overwrite(*last_spanning, next_access))
+                    return found(last_spanning->value, next_access, next_access);
+                last_spanning = &next_access;
             }
-            if (now.what == act::writes) {
+            if (next_access.what == slot_access_kind::writes) {
                 here = {d, none};
                 continue;
             }
             for (std::uint32_t w : {here.one, here.another})
-                if (w != none && deeds_[w].value != now.value) return found(now.value, now, deeds_[w]);
+                if (w != none && accesses_[w].value != next_access.value) return found(next_access.value, next_access, accesses_[w]);
         }
         return std::nullopt;
     }
-    slot_witness found(value_id v, deed const& at, deed const& other) const
+    slot_witness found(value_id v, slot_access const& at, slot_access const& other) const
     {
-        step_id const written = other.what == act::is_given ? no_step : other.step;
+        step_id const written = other.what == slot_access_kind::is_given ? no_step : other.step;
         return {fault::clash, v, other.value, plan_.slot_of[v], at.step, written};
     }
-    bool takes_over(deed const& in, deed const& out) const
+    bool can_overwrite(slot_access const& in, slot_access const& out) const
     {
-        if (in.what != act::reads || out.what != act::writes) return false;
+        if (in.what != slot_access_kind::reads || out.what != slot_access_kind::writes) return false;
         for (overwrite o : program_.overwrites(out.step))
             if (o.in == in.value && o.out == out.value) return true;
         return false;
     }
 
-    void forget(indices deeds)
+    void reset(indices accesses)
     {
-        for (std::uint32_t d : deeds) leaving_[deeds_[d].node] = none;
-        for (node_id n : awaited_) arriving_[n] = {}, is_awaited_[n] = 0;
-        awaited_.clear();
+        for (std::uint32_t d : accesses) last_write_[accesses_[d].node] = none;
+        for (node_id n : live_in_) reaching_[n] = {}, is_live_in_[n] = 0;
+        live_in_.clear();
     }
 
     snapshot const& program_;
     slot_plan const& plan_;
     std::vector<unsigned char> is_given_; // by value: nothing writes it
-    std::vector<deed> deeds_;
-    csr_rows before_;                       // by node: its predecessors
-    std::vector<std::uint32_t> leaving_;    // by node: its last write to the slot
-    std::vector<writers> arriving_;         // by node: at its beginning
-    std::vector<unsigned char> is_awaited_; // by node: whether a read comes before a write from there on
-    std::vector<node_id> awaited_;          // all of these
+    std::vector<slot_access> accesses_;
+    csr_rows predecessors_;                       // by node: its predecessors
+    std::vector<std::uint32_t> last_write_;    // by node: its last write to the slot
+    std::vector<reaching_writes> reaching_;         // by node: at its beginning
+    std::vector<unsigned char> is_live_in_; // by node: whether a read comes before a write from there on
+    std::vector<node_id> live_in_;          // all of these
     std::vector<node_id> open_;
 };
 
@@ -722,7 +722,7 @@ namespace sublet {
 
 SUBLET_DECL std::optional<slot_witness> check_slots(snapshot const& p, slot_plan const& plan)
 {
-    return detail::slot_opponent(p, plan).first_fault();
+    return detail::slot_checker(p, plan).first_fault();
 }
 
 } // namespace sublet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/detail/intact_values.hpp>
+#include <sublet/checking/detail/available_values.hpp>
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -16,7 +16,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& asked)
+SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& required)
 {
     node_ends ends;
     std::vector<node_id> open;
@@ -33,7 +33,7 @@ SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements
             if (std::exchange(ends.is_endless[before], 0)) open.push_back(before);
     }
     for (value_id v = 0; v != p.values(); ++v)
-        if (has_role(asked.role[v], value_role::output)) ends.outputs.push_back(v);
+        if (has_role(required.role[v], value_role::output)) ends.outputs.push_back(v);
     ends.read_by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
@@ -55,26 +55,26 @@ struct exposed_reads {
     csr_rows of;                   // by value: reads, by position
 };
 
-SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& asked, node_ends const& ends,
+SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& required, node_ends const& ends,
                                        flow_options const& options)
 {
     exposed_reads reads;
     std::vector<value_id> read_of; // by read
     std::vector<node_id> written_in(p.values(), no_node);
     auto note = [&](value_id v, node_id n, step_id position) {
-        if (written_in[v] == n || is_given(asked.role[v])) return;
-        if (options.allows_undefined && asked.first_def[v] != plan_requirements::never) return;
+        if (written_in[v] == n || is_given(required.role[v])) return;
+        if (options.allows_undefined && required.first_def[v] != plan_requirements::never) return;
         reads.node.push_back(n);
         reads.position.push_back(position);
         read_of.push_back(v);
     };
     for (node_id n = 0; n != p.nodes(); ++n) {
-        step_range const mine = p.steps_of(n);
-        for (step_id s = mine.first; s != mine.last; ++s)
+        step_range const node_steps = p.steps_of(n);
+        for (step_id s = node_steps.first; s != node_steps.last; ++s)
             for (touch t : p.touches(s))
                 if (t.kind == touch::access::def) written_in[t.value] = n;
-                else note(t.value, n, asked.position[s]);
-        for (value_id v : ends.read_by_edges[n]) note(v, n, asked.position[mine.last - 1]);
+                else note(t.value, n, required.position[s]);
+        for (value_id v : ends.read_by_edges[n]) note(v, n, required.position[node_steps.last - 1]);
         if (p.successors(n).empty())
             for (value_id v : ends.outputs) note(v, n, static_cast<step_id>(p.steps()));
     }
@@ -94,14 +94,14 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& asked,
+SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& required,
                                                        node_ends const& ends, flow_options const& options)
 {
     std::optional<witness> first;
     auto found = [&](value_id v, step_id position) {
         if (first && (first->position < position || (first->position == position && first->value <= v)))
             return;
-        bool const is_ever_written = asked.first_def[v] != detail::plan_requirements::never;
+        bool const is_ever_written = required.first_def[v] != detail::plan_requirements::never;
         first = witness{.what = fault::used_undefined,
                         .value = v,
                         .other = is_ever_written ? v : no_value,
@@ -109,7 +109,7 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail
     };
     if (p.nodes() == 0) {
         for (value_id v : ends.outputs)
-            if (!is_given(asked.role[v])) found(v, 0);
+            if (!is_given(required.role[v])) found(v, 0);
         return first;
     }
     csr_rows const writers = csr_rows::gathered(p.values(), [&p](auto add) {
@@ -117,7 +117,7 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail
             for (touch t : p.touches(p.steps_of(n)))
                 if (t.kind == touch::access::def) add(t.value, n);
     });
-    detail::exposed_reads const reads = detail::find_exposed(p, asked, ends, options);
+    detail::exposed_reads const reads = detail::find_exposed(p, required, ends, options);
     std::vector<value_id> passed_for(p.nodes(), no_value); // by node: for which value last
     std::vector<node_id> open;
     for (value_id v = 0; v != p.values(); ++v) {
@@ -148,10 +148,10 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail
 
 namespace sublet::detail {
 
-class plan_opponent {
+class plan_checker {
 public:
-    plan_opponent(snapshot const& program, memory_plan const& plan, plan_options const& options)
-        : program_(program), plan_(plan), options_(options), asked_(derive_requirements(program, options)),
+    plan_checker(snapshot const& program, memory_plan const& plan, plan_options const& options)
+        : program_(program), plan_(plan), options_(options), required_(derive_requirements(program, options)),
           values_(static_cast<value_id>(program.values()))
     {
     }
@@ -161,8 +161,8 @@ public:
         if (is_foreign()) return witness{.what = fault::foreign_plan};
         if (auto fact = undefined_use()) return fact;
         if (auto fact = moved_write()) return fact;
-        if (auto fact = edge_back()) return fact;
-        if (auto fact = check_places(asked_, plan_, options_)) return fact;
+        if (auto fact = back_edge()) return fact;
+        if (auto fact = check_places(required_, plan_, options_)) return fact;
         return clash();
     }
 
@@ -183,14 +183,14 @@ private:
     }
 
     /// All that is checked here is checked of steps that run once, one after the other.
-    std::optional<witness> edge_back() const
+    std::optional<witness> back_edge() const
     {
         std::optional<witness> first;
         for (node_id n = 0; n != program_.nodes(); ++n) {
-            step_id const last = asked_.position[program_.steps_of(n).last - 1];
+            step_id const last = required_.position[program_.steps_of(n).last - 1];
             if (first && first->position < last) continue;
             for (node_id next : program_.successors(n))
-                if (asked_.position[program_.steps_of(next).first] <= last)
+                if (required_.position[program_.steps_of(next).first] <= last)
                     first = witness{.what = fault::leads_back, .position = last};
         }
         return first;
@@ -203,18 +203,18 @@ private:
             if (first && (first->position < p || (first->position == p && first->value <= v))) return;
             first = witness{.what = fault::used_undefined,
                             .value = v,
-                            .other = asked_.first_def[v] == plan_requirements::never ? no_value : v,
+                            .other = required_.first_def[v] == plan_requirements::never ? no_value : v,
                             .position = p};
         };
-        each_touch(program_, asked_.position, [&](value_id v, step_id p, access_kind m) {
+        each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind m) {
             // What a step writes is there where its node ends, but not for its own reads.
-            bool const is_there = is_given(asked_.role[v]) || asked_.first_def[v] < p ||
-                                  (m == access_kind::reads_at_end && asked_.first_def[v] == p);
+            bool const is_there = is_given(required_.role[v]) || required_.first_def[v] < p ||
+                                  (m == access_kind::reads_at_end && required_.first_def[v] == p);
             if (m != access_kind::writes && !is_there) found(v, p);
         });
         for (value_id v = 0; v != values_; ++v) {
-            bool const exists = is_given(asked_.role[v]) || asked_.first_def[v] != plan_requirements::never;
-            if (has_role(asked_.role[v], value_role::output) && !exists)
+            bool const exists = is_given(required_.role[v]) || required_.first_def[v] != plan_requirements::never;
+            if (has_role(required_.role[v], value_role::output) && !exists)
                 found(v, static_cast<step_id>(program_.steps()));
         }
         return first;
@@ -230,10 +230,10 @@ private:
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
                 if (t.kind != touch::access::def) continue;
-                writes.push_back({t.value, s, asked_.position[s]});
+                writes.push_back({t.value, s, required_.position[s]});
                 ++versions[t.value];
             }
-        for (value_id v = 0; v != values_; ++v) versions[v] += is_given(asked_.role[v]);
+        for (value_id v = 0; v != values_; ++v) versions[v] += is_given(required_.role[v]);
         sort_by_key(writes);
 
         std::optional<witness> first;
@@ -247,7 +247,7 @@ private:
             if (writes[i - 1].key == writes[i].key && writes[i - 1].id > writes[i].id) found(writes[i]);
         auto read = [&](value_id v, step_id s, bool at_end) {
             if (versions[v] < 2) return;
-            step_id const p = asked_.position[s];
+            step_id const p = required_.position[s];
             std::size_t const next = partition_point(writes.size(), [&](std::size_t i) {
                 sort_key const& w = writes[i];
                 return w.key != v ? w.key > v : w.tie > s || (w.tie == s && !at_end);
@@ -267,101 +267,101 @@ private:
     std::vector<value_id> last_readers() const
     {
         std::vector<value_id> reader(values_, no_value);
-        auto is_last = [this](value_id v, step_id p) { return p + 1 == asked_.life[asked_.root[v]].last; };
-        each_touch(program_, asked_.position, [&](value_id v, step_id p, access_kind) {
-            if (is_last(v, p)) reader[asked_.root[v]] = v;
+        auto is_last = [this](value_id v, step_id p) { return p + 1 == required_.life[required_.root[v]].last; };
+        each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind) {
+            if (is_last(v, p)) reader[required_.root[v]] = v;
         });
-        each_touch(program_, asked_.position, [&](value_id v, step_id p, access_kind m) {
-            value_id& one = reader[asked_.root[v]];
+        each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind m) {
+            value_id& one = reader[required_.root[v]];
             bool const only_reads = m == access_kind::reads_early || m == access_kind::reads;
             if (is_last(v, p) && (v != one || !only_reads)) one = no_value;
-            if (p == asked_.life[asked_.root[v]].last) one = no_value; // read early, so not alive here
+            if (p == required_.life[required_.root[v]].last) one = no_value; // read early, so not alive here
         });
         return reader;
     }
 
     /// By root: the class that dies of handing its bytes over to this one, in place.
-    std::vector<value_id> predecessors() const
+    std::vector<value_id> overwritten_classes() const
     {
-        std::vector<value_id> predecessor(values_, no_value);
-        if (!options_.in_place || program_.overwrites().empty()) return predecessor;
+        std::vector<value_id> overwritten(values_, no_value);
+        if (!options_.in_place || program_.overwrites().empty()) return overwritten;
         std::vector<value_id> const last_reader = last_readers();
-        std::vector<unsigned char> has_heir(values_);
+        std::vector<unsigned char> is_overwritten(values_);
         for (overwrite o : program_.overwrites()) {
-            step_id const p = asked_.position[o.step];
-            value_id const in = asked_.root[o.in], out = asked_.root[o.out];
-            if (!asked_.is_planned(in) || !asked_.is_planned(out)) continue;
-            if (place_of(in) != place_of(out) || asked_.bytes[in] < asked_.bytes[out]) continue;
-            if (has_heir[in] || asked_.pinned[in] != no_offset) continue;
+            step_id const p = required_.position[o.step];
+            value_id const in = required_.root[o.in], out = required_.root[o.out];
+            if (!required_.is_planned(in) || !required_.is_planned(out)) continue;
+            if (place_of(in) != place_of(out) || required_.bytes[in] < required_.bytes[out]) continue;
+            if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
             // An output lives on after the last step, an input before the first: their ranges do not say so.
-            bool const dies = asked_.life[in].last == p + 1 && last_reader[in] == o.in &&
-                              !has_role(asked_.class_role[in], value_role::output);
-            bool const is_born = asked_.life[out].first == p && asked_.first_def[o.out] == p &&
-                                 !has_role(asked_.class_role[out], value_role::input);
-            if (!dies || !is_born) continue;
-            predecessor[out] = in;
-            has_heir[in] = 1;
+            bool const ends_here = required_.life[in].last == p + 1 && last_reader[in] == o.in &&
+                              !has_role(required_.class_role[in], value_role::output);
+            bool const starts_here = required_.life[out].first == p && required_.first_def[o.out] == p &&
+                                 !has_role(required_.class_role[out], value_role::input);
+            if (!ends_here || !starts_here) continue;
+            overwritten[out] = in;
+            is_overwritten[in] = 1;
         }
-        return predecessor;
+        return overwritten;
     }
 
     std::optional<witness> clash() const
     {
-        std::vector<value_id> const predecessor = predecessors();
+        std::vector<value_id> const overwritten = overwritten_classes();
         // Heirs come last at their position: whoever is born there beside them meets all of the predecessor.
-        std::vector<sort_key> births, deaths;
+        std::vector<sort_key> range_starts, range_ends;
         for (value_id r = 0; r != values_; ++r) {
-            if (asked_.root[r] != r || !asked_.is_planned(r)) continue;
-            births.push_back({asked_.life[r].first, predecessor[r] != no_value, r});
-            deaths.push_back({asked_.life[r].last, 0, r});
+            if (required_.root[r] != r || !required_.is_planned(r)) continue;
+            range_starts.push_back({required_.life[r].first, overwritten[r] != no_value, r});
+            range_ends.push_back({required_.life[r].last, 0, r});
         }
-        sort_by_key(births);
-        sort_by_key(deaths);
+        sort_by_key(range_starts);
+        sort_by_key(range_ends);
 
         std::vector<sort_key> by_place; // ascending; alive or not
-        for (sort_key const& b : births)
+        for (sort_key const& b : range_starts)
             by_place.push_back({place_of(b.id).pool, place_of(b.id).offset, b.id});
         sort_by_key(by_place);
         std::vector<std::uint32_t> rank(values_, rank_set::none);
         for (std::size_t i = 0; i != by_place.size(); ++i)
             rank[by_place[i].id] = static_cast<std::uint32_t>(i);
 
-        rank_set living(by_place.size());
-        auto dead = deaths.begin();
-        for (sort_key const& birth : births) {
-            value_id const born = birth.id;
-            for (; dead->key <= birth.key; ++dead)
-                if (living.contains(rank[dead->id]))
-                    living.erase(rank[dead->id]); // else its heir lives there
-            if (predecessor[born] != no_value) {
-                living.erase(rank[predecessor[born]]); // the heir lies within it and at its offset
+        rank_set active(by_place.size());
+        auto next_end = range_ends.begin();
+        for (sort_key const& starting : range_starts) {
+            value_id const incoming = starting.id;
+            for (; next_end->key <= starting.key; ++next_end)
+                if (active.contains(rank[next_end->id]))
+                    active.erase(rank[next_end->id]); // else its heir lives there
+            if (overwritten[incoming] != no_value) {
+                active.erase(rank[overwritten[incoming]]); // the heir lies within it and at its offset
             } else {
-                for (std::uint32_t next : {living.below(rank[born]), living.above(rank[born])})
-                    if (next != living.none)
-                        if (auto fact = shared_bytes(by_place[next].id, born)) return fact;
+                for (std::uint32_t next : {active.below(rank[incoming]), active.above(rank[incoming])})
+                    if (next != active.none)
+                        if (auto fact = shared_bytes(by_place[next].id, incoming)) return fact;
             }
-            living.insert(rank[born]);
+            active.insert(rank[incoming]);
         }
         return std::nullopt;
     }
 
-    std::optional<witness> shared_bytes(value_id living, value_id born) const
+    std::optional<witness> shared_bytes(value_id active, value_id incoming) const
     {
-        auto const [begin, end] = overlap(asked_, plan_, living, born);
+        auto const [begin, end] = overlap(required_, plan_, active, incoming);
         if (begin >= end) return std::nullopt;
         return witness{.what = fault::clash,
-                       .value = smaller(living, born),
-                       .other = larger(living, born),
-                       .position = asked_.life[born].first,
+                       .value = smaller(active, incoming),
+                       .other = larger(active, incoming),
+                       .position = required_.life[incoming].first,
                        .begin = begin,
                        .end = end,
-                       .pool = place_of(born).pool};
+                       .pool = place_of(incoming).pool};
     }
 
     snapshot const& program_;
     memory_plan const& plan_;
     plan_options const& options_;
-    plan_requirements const asked_;
+    plan_requirements const required_;
     value_id const values_;
 };
 
@@ -372,7 +372,7 @@ namespace sublet {
 SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, memory_plan const& plan,
                                               plan_options const& options)
 {
-    return detail::plan_opponent(p, plan, options).first_fault();
+    return detail::plan_checker(p, plan, options).first_fault();
 }
 
 } // namespace sublet
@@ -381,23 +381,23 @@ SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, memory_plan con
 
 namespace sublet::detail {
 
-class symbolic_opponent {
+class symbolic_checker {
 public:
-    symbolic_opponent(snapshot const& program, symbolic_plan const& plan, symbolic_options const& options)
-        : program_(program), plan_(plan), options_(options), most_(options.max_batch)
+    symbolic_checker(snapshot const& program, symbolic_plan const& plan, symbolic_options const& options)
+        : program_(program), plan_(plan), options_(options), max_batch_(options.max_batch)
     {
     }
 
     std::optional<symbolic_witness> first_fault() const
     {
         if (is_foreign()) return symbolic_witness{{.what = fault::foreign_plan}, 1};
-        for (byte_count batch : {byte_count{1}, most_})
+        for (byte_count batch : {byte_count{1}, max_batch_})
             if (auto fact = check_plan(program_, plan_.at(batch), options_.at(batch)))
                 return symbolic_witness{*fact, batch};
-        plan_requirements const asked = derive_requirements(program_, options_.at(most_));
-        std::optional<symbolic_witness> fact = too_small(asked);
-        if (!fact) fact = misaligned(asked);
-        if (!fact) fact = clash(asked);
+        plan_requirements const required = derive_requirements(program_, options_.at(max_batch_));
+        std::optional<symbolic_witness> fact = too_small(required);
+        if (!fact) fact = misaligned(required);
+        if (!fact) fact = clash(required);
         if (fact && fact->batch != 0) confirm(*fact);
         return fact;
     }
@@ -405,7 +405,7 @@ public:
 private:
     bool is_foreign() const
     {
-        if (plan_.max_batch != most_ || plan_.buffer_of.size() != program_.values()) return true;
+        if (plan_.max_batch != max_batch_ || plan_.buffer_of.size() != program_.values()) return true;
         for (buffer_id b : plan_.buffer_of)
             if (b != no_buffer && b >= plan_.buffers.size()) return true;
         for (symbolic_plan::buffer const& b : plan_.buffers)
@@ -423,14 +423,14 @@ private:
     }
 
     /// What check_plan() does not believe either: it asks the program, and tops here are of the plan's sizes.
-    std::optional<symbolic_witness> too_small(plan_requirements const& asked) const
+    std::optional<symbolic_witness> too_small(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
             symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
-            affine_bytes const needed = bytes[asked.root[v]];
-            for (byte_count batch : {byte_count{1}, most_})
+            affine_bytes const needed = bytes[required.root[v]];
+            for (byte_count batch : {byte_count{1}, max_batch_})
                 if (b.size.at(batch) < needed.at(batch)) {
                     byte_count const at = b.offset_at(batch);
                     return symbolic_witness{{.what = fault::outside_arena,
@@ -443,12 +443,12 @@ private:
                 }
         }
         for (symbolic_plan::buffer const& b : plan_.buffers)
-            if (!never_above(b.top(), plan_.arena[b.pool], most_))
+            if (!never_above(b.top(), plan_.arena[b.pool], max_batch_))
                 return symbolic_witness{{.what = fault::outside_arena,
                                          .value = b.root,
-                                         .begin = b.offset_at(most_),
-                                         .end = b.top().at(most_),
-                                         .needed = plan_.arena[b.pool].at(most_),
+                                         .begin = b.offset_at(max_batch_),
+                                         .end = b.top().at(max_batch_),
+                                         .needed = plan_.arena[b.pool].at(max_batch_),
                                          .pool = b.pool},
                                         0};
         return std::nullopt;
@@ -456,19 +456,19 @@ private:
 
     /// Offsets are multiples for every batch if what they are rounded to is one; or if nothing is rounded and
     /// both parts are.
-    std::optional<symbolic_witness> misaligned(plan_requirements const& asked) const
+    std::optional<symbolic_witness> misaligned(plan_requirements const& required) const
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
             symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
             byte_count const of_pool = b.pool < options_.pools.size() ? options_.pools[b.pool].alignment : 1;
-            for (byte_count needed : {asked.alignment[v], of_pool}) {
+            for (byte_count needed : {required.alignment[v], of_pool}) {
                 auto is_multiple = [needed](byte_count n) { return n % needed == 0; };
                 if (is_multiple(b.alignment)) continue;
                 if (max_padding(b.start, b.alignment) == 0 && is_multiple(b.start.fixed) &&
                     is_multiple(b.start.per_batch))
                     continue;
-                byte_count batch = smaller(most_, byte_count{2}), at = b.offset_at(batch);
+                byte_count batch = smaller(max_batch_, byte_count{2}), at = b.offset_at(batch);
                 if (is_multiple(at)) batch = 0;
                 return symbolic_witness{
                     {.what = fault::misaligned, .value = v, .begin = at, .needed = needed, .pool = b.pool},
@@ -478,9 +478,9 @@ private:
         return std::nullopt;
     }
 
-    /// As plan_opponent::clash(), but with two ends for each address, and without in-place pairs: they are in
+    /// As plan_checker::clash(), but with two ends for each address, and without in-place pairs: they are in
     /// one buffer.
-    std::optional<symbolic_witness> clash(plan_requirements const& asked) const
+    std::optional<symbolic_witness> clash(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         std::vector<live_range> life(plan_.buffers.size());
@@ -489,35 +489,35 @@ private:
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             buffer_id const b = plan_.buffer_of[v];
             if (b == no_buffer) continue;
-            life[b] = hull(life[b], asked.life[asked.root[v]]);
-            needed[b].size = least_above(needed[b].size, bytes[asked.root[v]], most_);
+            life[b] = hull(life[b], required.life[required.root[v]]);
+            needed[b].size = least_above(needed[b].size, bytes[required.root[v]], max_batch_);
         }
-        std::vector<sort_key> births, deaths, by_start;
+        std::vector<sort_key> range_starts, range_ends, by_start;
         for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
             if (is_empty(life[b])) continue;
-            births.push_back({life[b].first, 0, b});
-            deaths.push_back({life[b].last, 0, b});
+            range_starts.push_back({life[b].first, 0, b});
+            range_ends.push_back({life[b].last, 0, b});
             by_start.push_back({plan_.buffers[b].pool, plan_.buffers[b].start.at(1), b});
         }
-        sort_by_key(births);
-        sort_by_key(deaths);
+        sort_by_key(range_starts);
+        sort_by_key(range_ends);
         sort_by_key(by_start);
         std::vector<std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
         for (std::size_t i = 0; i != by_start.size(); ++i)
             rank[by_start[i].id] = static_cast<std::uint32_t>(i);
 
-        rank_set living(by_start.size());
-        auto dead = deaths.begin();
-        for (sort_key const& birth : births) {
-            for (; dead->key <= birth.key; ++dead) living.erase(rank[dead->id]);
-            std::uint32_t const below = living.below(rank[birth.id]), above = living.above(rank[birth.id]);
-            if (below != living.none)
-                if (auto fact = reaches_into(needed[by_start[below].id], needed[birth.id], birth.key))
+        rank_set active(by_start.size());
+        auto next_end = range_ends.begin();
+        for (sort_key const& starting : range_starts) {
+            for (; next_end->key <= starting.key; ++next_end) active.erase(rank[next_end->id]);
+            std::uint32_t const below = active.below(rank[starting.id]), above = active.above(rank[starting.id]);
+            if (below != active.none)
+                if (auto fact = reaches_into(needed[by_start[below].id], needed[starting.id], starting.key))
                     return fact;
-            if (above != living.none)
-                if (auto fact = reaches_into(needed[birth.id], needed[by_start[above].id], birth.key))
+            if (above != active.none)
+                if (auto fact = reaches_into(needed[starting.id], needed[by_start[above].id], starting.key))
                     return fact;
-            living.insert(rank[birth.id]);
+            active.insert(rank[starting.id]);
         }
         return std::nullopt;
     }
@@ -525,7 +525,7 @@ private:
     std::optional<symbolic_witness> reaches_into(symbolic_plan::buffer const& a,
                                                  symbolic_plan::buffer const& b, std::uint64_t when) const
     {
-        if (a.pool != b.pool || never_above(a.top(), b.start, most_)) return std::nullopt;
+        if (a.pool != b.pool || never_above(a.top(), b.start, max_batch_)) return std::nullopt;
         symbolic_witness w{{.what = fault::clash,
                             .value = smaller(a.root, b.root),
                             .other = larger(a.root, b.root),
@@ -533,7 +533,7 @@ private:
                             .pool = a.pool},
                            0};
         // Where they change sides, if they do: the last batch with b above a, and the next one.
-        byte_count last = 1, beyond = most_;
+        byte_count last = 1, beyond = max_batch_;
         while (beyond - last > 1) {
             byte_count const middle = last + (beyond - last) / 2;
             (a.start.at(middle) <= b.start.at(middle) ? last : beyond) = middle;
@@ -554,7 +554,7 @@ private:
     snapshot const& program_;
     symbolic_plan const& plan_;
     symbolic_options const& options_;
-    byte_count const most_;
+    byte_count const max_batch_;
 };
 
 } // namespace sublet::detail
@@ -564,7 +564,7 @@ namespace sublet {
 SUBLET_DECL std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
                                                        symbolic_options const& options)
 {
-    return detail::symbolic_opponent(p, plan, options).first_fault();
+    return detail::symbolic_checker(p, plan, options).first_fault();
 }
 
 } // namespace sublet
@@ -573,35 +573,35 @@ SUBLET_DECL std::optional<symbolic_witness> check_plan(snapshot const& p, symbol
 
 namespace sublet::detail {
 
-/// Requires: check_places has passed the plan, whose order that of `asked` is; the program has a node.
-class flow_opponent {
+/// Requires: check_places has passed the plan, whose order that of `required` is; the program has a node.
+class flow_checker {
 public:
-    flow_opponent(snapshot const& program, memory_plan const& plan, plan_requirements const& asked,
+    flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
                   node_ends const& ends, bool in_place)
-        : program_(program), plan_(plan), asked_(asked), ends_(ends), in_place_(in_place),
-          classes_(asked, plan), now_(classes_, program.values()), held_(classes_.size()),
-          written_(classes_.size()), paths_{program, asked, classes_, {}, {}}
+        : program_(program), plan_(plan), required_(required), ends_(ends), in_place_(in_place),
+          classes_(required, plan), available_(classes_, program.values()), held_(classes_.size()),
+          written_(classes_.size()), query_{program, required, classes_, {}, {}}
     {
     }
 
     std::optional<witness> first_fault()
     {
-        paths_.beside_entry.assign(classes_.size(), no_value);
-        intact_arrivals const arriving(program_, classes_, given(), now_);
-        paths_.is_reached = arriving.reached();
+        query_.entry_overlap.assign(classes_.size(), no_value);
+        available_values const available_in(program_, classes_, given(), available_);
+        query_.is_reached = available_in.reached();
         for (std::size_t i = 0; i != program_.nodes(); ++i) {
             node_id const n = node_at(i);
-            if (!arriving.is_reached(n)) continue;
-            arriving.enter(n, now_);
-            step_range const mine = program_.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s)
+            if (!available_in.is_reached(n)) continue;
+            available_in.add_at_entry(n, available_);
+            step_range const node_steps = program_.steps_of(n);
+            for (step_id s = node_steps.first; s != node_steps.last; ++s)
                 if (auto fact = fault_at(s, n)) return fact;
             for (value_id v : ends_.read_by_edges[n])
-                if (auto fact = lost(v, n, mine.last)) return fact;
+                if (auto fact = check_available(v, n, node_steps.last)) return fact;
             if (program_.successors(n).empty() || ends_.is_endless[n])
                 for (value_id v : ends_.outputs)
-                    if (auto fact = lost(v, n, mine.last)) return fact;
-            static_cast<void>(now_.taken());
+                    if (auto fact = check_available(v, n, node_steps.last)) return fact;
+            static_cast<void>(available_.drain());
         }
         return std::nullopt;
     }
@@ -616,76 +616,76 @@ private:
     std::vector<value_id> given()
     {
         std::size_t const values = program_.values();
-        std::vector<value_id> by_place(classes_.size(), no_value), whole;
+        std::vector<value_id> by_place(classes_.size(), no_value), disjoint;
         for (value_id v = 0; v != values; ++v)
-            if (classes_.is_placed(v) && is_given(asked_.role[v])) by_place[classes_.rank_of(v)] = v;
-        auto end_of = [this](value_id v) { return place_of(plan_, v).offset + asked_.bytes[asked_.root[v]]; };
-        value_id furthest = no_value;
+            if (classes_.is_placed(v) && is_given(required_.role[v])) by_place[classes_.rank_of(v)] = v;
+        auto end_of = [this](value_id v) { return place_of(plan_, v).offset + required_.bytes[required_.root[v]]; };
+        value_id highest = no_value;
         for (value_id v : by_place) {
             if (v == no_value) continue;
-            if (furthest != no_value && classes_.meet(furthest, v)) {
-                paths_.beside_entry[classes_.rank_of(v)] = furthest;
-                paths_.beside_entry[classes_.rank_of(furthest)] = v;
+            if (highest != no_value && classes_.overlaps(highest, v)) {
+                query_.entry_overlap[classes_.rank_of(v)] = highest;
+                query_.entry_overlap[classes_.rank_of(highest)] = v;
             }
-            if (furthest == no_value || place_of(plan_, furthest).pool != place_of(plan_, v).pool ||
-                end_of(furthest) < end_of(v))
-                furthest = v;
+            if (highest == no_value || place_of(plan_, highest).pool != place_of(plan_, v).pool ||
+                end_of(highest) < end_of(v))
+                highest = v;
         }
         for (value_id v = 0; v != values; ++v)
-            if (classes_.is_placed(v) && is_given(asked_.role[v]) &&
-                paths_.beside_entry[classes_.rank_of(v)] == no_value)
-                whole.push_back(v);
-        return whole;
+            if (classes_.is_placed(v) && is_given(required_.role[v]) &&
+                query_.entry_overlap[classes_.rank_of(v)] == no_value)
+                disjoint.push_back(v);
+        return disjoint;
     }
 
-    std::optional<witness> lost(value_id v, node_id n, step_id before) const
+    std::optional<witness> check_available(value_id v, node_id n, step_id before) const
     {
-        if (!classes_.is_placed(v) || now_.has(v)) return std::nullopt;
-        return find_spoiling_path(paths_, v, n, before);
+        if (!classes_.is_placed(v) || available_.has(v)) return std::nullopt;
+        return find_clobber_path(query_, v, n, before);
     }
 
     /// Reads, then writes; what it holds and writes lies apart, but for what it may write over.
     std::optional<witness> fault_at(step_id s, node_id n)
     {
-        std::vector<value_id> loose; // held, and on some path not written at all: these may overlap others
+        std::vector<value_id> unavailable; // held, and on some path not written at all: these may overlap others
         for (touch t : program_.touches(s)) {
             if (t.kind == touch::access::def || !classes_.is_placed(t.value)) continue;
-            if (auto fact = lost(t.value, n, s)) return fact;
+            if (auto fact = check_available(t.value, n, s)) return fact;
             if (t.kind != touch::access::use) continue;
-            if (now_.has(t.value)) held_.insert(classes_.rank_of(t.value));
-            else loose.push_back(t.value);
+            if (available_.has(t.value)) held_.insert(classes_.rank_of(t.value));
+            else unavailable.push_back(t.value);
         }
         std::optional<witness> fact;
         for (touch t : program_.touches(s)) {
             if (t.kind != touch::access::def || !classes_.is_placed(t.value)) continue;
-            auto hit = [&](value_id other) {
-                if (!fact) fact = classes_.clash(other, t.value, asked_.position[s]);
+            auto report_clash = [&](value_id other) {
+                if (!fact) fact = classes_.clash(other, t.value, required_.position[s]);
             };
-            classes_.each_hit(written_, t.value, [&](std::uint32_t other) { hit(classes_.root_at(other)); });
-            classes_.each_hit(held_, t.value, [&](std::uint32_t other) {
-                if (!takes_over(s, classes_.root_at(other), t.value)) hit(classes_.root_at(other));
+            classes_.for_each_overlap(written_, t.value, [&](std::uint32_t other) { report_clash(classes_.root_at(other)); });
+            classes_.for_each_overlap(held_, t.value, [&](std::uint32_t other) {
+                if (!can_overwrite(s, classes_.root_at(other), t.value)) report_clash(classes_.root_at(other));
             });
-            for (value_id other : loose)
-                if (classes_.rank_of(other) != classes_.rank_of(t.value) && classes_.meet(other, t.value) &&
-                    !takes_over(s, other, t.value))
-                    hit(other);
+            for (value_id other : unavailable)
+                if (classes_.rank_of(other) != classes_.rank_of(t.value) && classes_.overlaps(other, t.value) &&
+                    !can_overwrite(s, other, t.value))
+                    report_clash(other);
             written_.insert(classes_.rank_of(t.value));
         }
         for (touch t : program_.touches(s)) {
             if (!classes_.is_placed(t.value)) continue;
             bool const writes = t.kind == touch::access::def;
             (writes ? written_ : held_).erase(classes_.rank_of(t.value));
-            if (writes) now_.write(t.value);
+            if (writes) available_.write(t.value);
         }
         return fact;
     }
     /// All that the step holds of the class of `in` may be overwritten by `out`, which lies within it.
-    bool takes_over(step_id s, value_id in, value_id out) const
+    bool can_overwrite(step_id s, value_id in, value_id out) const
     {
         if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
-        if (asked_.bytes[asked_.root[out]] > asked_.bytes[asked_.root[in]]) return false;
+        if (required_.bytes[required_.root[out]] > required_.bytes[required_.root[in]]) return false;
         for (touch t : program_.touches(s)) {
-            if (t.kind != touch::access::use || asked_.root[t.value] != asked_.root[in]) continue;
+            if (t.kind != touch::access::use || required_.root[t.value] != required_.root[in]) continue;
             bool is_declared = false;
             for (overwrite o : program_.overwrites(s))
                 is_declared = is_declared || (o.in == t.value && o.out == out);
@@ -696,13 +696,13 @@ private:
 
     snapshot const& program_;
     memory_plan const& plan_;
-    plan_requirements const& asked_;
+    plan_requirements const& required_;
     node_ends const& ends_;
     bool const in_place_;
     placed_classes const classes_;
-    intact_values now_;       // where the walk is
+    available_set available_;       // where the walk is
     rank_set held_, written_; // by the step that is looked at
-    flow_paths paths_;
+    clobber_query query_;
 };
 
 /// Whether the plan is of such a program, and its order is one.
@@ -727,12 +727,12 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
     if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
     plan_options in_order = options;
     in_order.order = plan.order;
-    detail::plan_requirements const asked = detail::derive_requirements(p, in_order);
-    detail::node_ends const ends = ends_of_nodes(p, asked);
-    if (auto fact = find_unwritten_read(p, asked, ends, flow)) return fact;
-    if (auto fact = check_places(asked, plan, in_order)) return fact;
+    detail::plan_requirements const required = detail::derive_requirements(p, in_order);
+    detail::node_ends const ends = ends_of_nodes(p, required);
+    if (auto fact = find_unwritten_read(p, required, ends, flow)) return fact;
+    if (auto fact = check_places(required, plan, in_order)) return fact;
     if (p.nodes() == 0) return std::nullopt;
-    return detail::flow_opponent(p, plan, asked, ends, options.in_place).first_fault();
+    return detail::flow_checker(p, plan, required, ends, options.in_place).first_fault();
 }
 
 } // namespace sublet
@@ -743,15 +743,15 @@ namespace sublet::detail {
 
 /// Number the places at which classes begin or end, through all pools: by root, the number of its begin and
 /// that of its end. Between one and the next nothing changes.
-SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& asked, memory_plan const& plan,
+SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& required, memory_plan const& plan,
                                         std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
 {
     std::vector<sort_key> bounds; // {pool, offset, who begins or ends there}
-    for (value_id r = 0; r != asked.root.size(); ++r) {
-        if (asked.root[r] != r || !asked.is_planned(r)) continue;
+    for (value_id r = 0; r != required.root.size(); ++r) {
+        if (required.root[r] != r || !required.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, r);
         bounds.push_back({pool, offset, r});
-        bounds.push_back({pool, offset + asked.bytes[r], r});
+        bounds.push_back({pool, offset + required.bytes[r], r});
     }
     sort_by_key(bounds);
     std::uint32_t number = 0;
@@ -763,13 +763,13 @@ SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& asked, memory_p
     return number + 1;
 }
 
-class concurrent_opponent {
+class concurrent_checker {
 public:
     /// Requires: the plan is complete, and the order has no fault.
-    concurrent_opponent(snapshot const& program, memory_plan const& plan, bool in_place,
-                        plan_requirements const& asked, step_order const& order)
-        : p_(program), plan_(plan), in_place_(in_place), asked_(asked), order_(order),
-          touches_(program, asked, order), asked_by_(program.values(), no_value)
+    concurrent_checker(snapshot const& program, memory_plan const& plan, bool in_place,
+                        plan_requirements const& required, step_order const& order)
+        : p_(program), plan_(plan), in_place_(in_place), required_(required), order_(order),
+          touches_(program, required, order), last_reuser_(program.values(), no_value)
     {
     }
 
@@ -778,68 +778,68 @@ public:
     std::optional<concurrent_witness> clash()
     {
         std::vector<std::uint32_t> begin(p_.values()), end(p_.values());
-        std::vector<value_id> tenant(number_bounds(asked_, plan_, begin, end), no_value);
-        rank_set stretches(tenant.size()); // where one begins that has one tenant, or none
-        stretches.insert(0);
-        auto cut = [&](std::uint32_t at) {
-            if (stretches.contains(at)) return;
-            tenant[at] = tenant[stretches.below(at)];
-            stretches.insert(at);
+        std::vector<value_id> occupant(number_bounds(required_, plan_, begin, end), no_value);
+        rank_set segments(occupant.size()); // where one begins that has one tenant, or none
+        segments.insert(0);
+        auto split_at = [&](std::uint32_t at) {
+            if (segments.contains(at)) return;
+            occupant[at] = occupant[segments.below(at)];
+            segments.insert(at);
         };
-        bool goes_on = true;
-        auto move_in = [&](value_id v) {
-            cut(begin[v]);
-            cut(end[v]);
-            for (std::uint32_t at = begin[v]; at != end[v] && goes_on; at = stretches.above(at)) {
-                goes_on = may_follow(tenant[at], v);
-                if (at != begin[v]) stretches.erase(at);
+        bool no_clash = true;
+        auto occupy = [&](value_id v) {
+            split_at(begin[v]);
+            split_at(end[v]);
+            for (std::uint32_t at = begin[v]; at != end[v] && no_clash; at = segments.above(at)) {
+                no_clash = may_reuse(occupant[at], v);
+                if (at != begin[v]) segments.erase(at);
             }
-            tenant[begin[v]] = v;
+            occupant[begin[v]] = v;
         };
         std::vector<unsigned char> is_there(p_.values());
-        for (value_id r = 0; r != p_.values() && goes_on; ++r) {
-            if (asked_.root[r] != r || !asked_.is_planned(r) || !touches_.is_given(r)) continue;
+        for (value_id r = 0; r != p_.values() && no_clash; ++r) {
+            if (required_.root[r] != r || !required_.is_planned(r) || !touches_.is_given(r)) continue;
             is_there[r] = 1;
-            move_in(r);
+            occupy(r);
         }
         for (std::size_t at = 0; at != p_.steps(); ++at)
             for (touch t : p_.touches(order_.step_at[at])) {
-                value_id const r = asked_.root[t.value];
-                if (t.kind != touch::access::def || is_there[r] || !asked_.is_planned(r) || !goes_on)
+                value_id const r = required_.root[t.value];
+                if (t.kind != touch::access::def || is_there[r] || !required_.is_planned(r) || !no_clash)
                     continue;
                 is_there[r] = 1;
-                move_in(r);
+                occupy(r);
             }
 
-        std::uint64_t const answer = questions_.first_no();
-        if (goes_on && answer == questions_.none) return std::nullopt;
-        std::size_t const pair = answer != questions_.none ? answer : pairs_.size() - 2;
+        std::uint64_t const answer = queries_.first_failed();
+        if (no_clash && answer == queries_.none) return std::nullopt;
+        std::size_t const pair = answer != queries_.none ? answer : pairs_.size() - 2;
         value_id const u = pairs_[pair], v = pairs_[pair + 1];
         concurrent_witness w = clash_schedule(order_, touches_, plan_, in_place_, u, v);
-        auto const common = overlap(asked_, plan_, u, v);
+        auto const common = overlap(required_, plan_, u, v);
         w.begin = common.begin;
         w.end = common.end;
-        w.pool = asked_.pool[u];
+        w.pool = required_.pool[u];
         return w;
     }
 
 private:
     /// May v move in where u lies? Says no if that is clear, else asks.
-    bool may_follow(value_id u, value_id v)
+    bool may_reuse(value_id u, value_id v)
     {
-        if (u == no_value || asked_by_[u] == v) return true;
-        asked_by_[u] = v;
+        if (u == no_value || last_reuser_[u] == v) return true;
+        last_reuser_[u] = v;
         std::uint64_t const name = pairs_.size();
         pairs_.push_back(u);
         pairs_.push_back(v);
         if (touches_.is_kept(u) || touches_.is_given(v)) return false;
         for (step_id d : touches_.begins()[v]) {
             for (step_id t : touches_.ends()[u]) {
-                bool const is_past = t == d ? touches_.hands_over(d, u, v, plan_, in_place_)
+                bool const is_past = t == d ? touches_.can_overwrite(d, u, v, plan_, in_place_)
                                             : order_.position[t] < order_.position[d];
                 if (!is_past) return false;
             }
-            questions_.ask(u, d, name);
+            queries_.add(u, d, name);
         }
         return true;
     }
@@ -847,12 +847,12 @@ private:
     snapshot const& p_;
     memory_plan const& plan_;
     bool in_place_;
-    plan_requirements const& asked_;
+    plan_requirements const& required_;
     step_order const& order_;
     class_touches touches_;
-    std::vector<value_id> asked_by_; // by root: who was last to move in where it lies
+    std::vector<value_id> last_reuser_; // by root: who was last to move in where it lies
     std::vector<value_id> pairs_;    // that were asked about, one after the other
-    order_questions questions_{order_, touches_.ends()};
+    reachability_queries queries_{order_, touches_.ends()};
 };
 
 SUBLET_DECL bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values)
@@ -871,15 +871,15 @@ SUBLET_DECL std::optional<concurrent_witness>
 check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     concurrent_witness found;
-    detail::plan_requirements const asked = detail::derive_requirements(p, options);
+    detail::plan_requirements const required = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) {
         found.what = fault::foreign_plan;
         return found;
     }
-    detail::step_order const order = detail::order_of_steps(p, asked.role, plan.handoffs);
+    detail::step_order const order = detail::order_of_steps(p, required.role, plan.handoffs);
     std::optional<witness> fact = order.fault;
-    if (!fact) fact = check_places(asked, plan, options);
-    if (!fact) return detail::concurrent_opponent(p, plan, options.in_place, asked, order).clash();
+    if (!fact) fact = check_places(required, plan, options);
+    if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();
     static_cast<witness&>(found) = *fact;
     found.schedule = order.cycle;
     return found;

@@ -8,11 +8,11 @@
 
 namespace sublet::detail {
 
-class rewrite_opponent {
+class rewrite_checker {
 public:
-    rewrite_opponent(snapshot const& before, snapshot const& after, rewrite_options const& options)
+    rewrite_checker(snapshot const& before, snapshot const& after, rewrite_options const& options)
         : before_(before), after_(after), root_(roots_of(options.alias_of.tabulate(before.values()))),
-          was_(before.values()), is_(after.values())
+          before_state_(before.values()), after_state_(after.values())
     {
     }
 
@@ -36,17 +36,17 @@ public:
         return std::nullopt;
     }
 
-    std::optional<rewrite_fault> changed_gift(value_id v, value_id name)
+    std::optional<rewrite_fault> changed_input(value_id v, value_id name)
     {
         expect_name(name);
-        entry &was = was_[root_[v]], &is = is_[name];
-        bool const is_other = is.result != no_value && is.result != root_[v];
-        bool const is_elsewhere = was.defined_as != no_value && was.defined_as != name;
+        entry &old_state = before_state_[root_[v]], &new_state = after_state_[name];
+        bool const is_other = new_state.result != no_value && new_state.result != root_[v];
+        bool const is_elsewhere = old_state.defined_as != no_value && old_state.defined_as != name;
         if (is_other || is_elsewhere)
-            return rewrite_fault{rewrite_fault::kind::one_place, no_step, 0, v, name, {}, {}};
-        was.defined_as = name;
-        is.result = root_[v];
-        was.source = is.source = rewrite_fault::source{no_step, root_[v]};
+            return rewrite_fault{rewrite_fault::kind::aliasing, no_step, 0, v, name, {}, {}};
+        old_state.defined_as = name;
+        new_state.result = root_[v];
+        old_state.source = new_state.source = rewrite_fault::source{no_step, root_[v]};
         return std::nullopt;
     }
 
@@ -55,23 +55,23 @@ public:
         auto const a = before_.touches(s), b = after_.touches(s);
         for (std::uint32_t i = 0; i != a.size(); ++i) {
             value_id const value = a[i].value, name = b[i].value;
-            entry &was = was_[root_[value]], &is = is_[name];
+            entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
             if (a[i].kind != touch::access::def) {
-                if (was.source != is.source) return differs(rewrite_fault::kind::read, s, i, value, name);
-                was.used_at = is.used_at = s;
-                was.used_as = name;
+                if (old_state.source != new_state.source) return differs(rewrite_fault::kind::read, s, i, value, name);
+                old_state.used_at = new_state.used_at = s;
+                old_state.used_as = name;
                 if (a[i].kind == touch::access::use_early) continue; // done before any result is written
-                is.id = is.held_at == s && is.id != value ? no_value : value;
-                was.held_at = is.held_at = s;
+                new_state.held_value = new_state.held_at == s && new_state.held_value != value ? no_value : value;
+                old_state.held_at = new_state.held_at = s;
                 continue;
             }
-            if ((is.defined_at == s && is.result != root_[value]) ||
-                (was.defined_at == s && was.defined_as != name))
-                return rewrite_fault{rewrite_fault::kind::one_place, s, i, value, name, {}, {}};
-            was.defined_at = is.defined_at = s;
-            was.defined_as = name;
-            is.result = root_[value];
-            was.source = is.source = rewrite_fault::source{s, i};
+            if ((new_state.defined_at == s && new_state.result != root_[value]) ||
+                (old_state.defined_at == s && old_state.defined_as != name))
+                return rewrite_fault{rewrite_fault::kind::aliasing, s, i, value, name, {}, {}};
+            old_state.defined_at = new_state.defined_at = s;
+            old_state.defined_as = name;
+            new_state.result = root_[value];
+            old_state.source = new_state.source = rewrite_fault::source{s, i};
         }
         return changed_pairs(s);
     }
@@ -80,14 +80,14 @@ public:
     {
         edge_use const a = before_.edge_uses()[i];
         value_id const name = after_.edge_uses()[i].value;
-        if (was_[root_[a.value]].source == is_[name].source) return std::nullopt;
+        if (before_state_[root_[a.value]].source == after_state_[name].source) return std::nullopt;
         return differs(rewrite_fault::kind::read_at_end, before_.steps_of(a.pred).last - 1, i, a.value, name);
     }
 
-    std::optional<rewrite_fault> changed_in_the_end(value_id v, value_id name) const
+    std::optional<rewrite_fault> changed_output(value_id v, value_id name) const
     {
         expect_name(name);
-        if (was_[root_[v]].source == is_[name].source) return std::nullopt;
+        if (before_state_[root_[v]].source == after_state_[name].source) return std::nullopt;
         return differs(rewrite_fault::kind::kept, no_step, 0, v, name);
     }
 
@@ -101,61 +101,61 @@ private:
         value_id used_as = no_value;    // before: the name there
         value_id defined_as = no_value; // before: the name there
         value_id result = no_value;     // after: the class that was defined so
-        value_id id = no_value;        // after: the value that was held by this name, if it was one only
+        value_id held_value = no_value;        // after: the value that was held by this name, if it was one only
     };
 
     void expect_name(value_id name) const
     {
-        SUBLET_EXPECTS(name < is_.size(), "sublet: a value is called what is no value of the program after");
+        SUBLET_EXPECTS(name < after_state_.size(), "sublet: a value is called what is no value of the program after");
     }
     rewrite_fault differs(rewrite_fault::kind what, step_id s, std::uint32_t operand, value_id v,
                           value_id name) const
     {
-        return {what, s, operand, v, name, was_[root_[v]].source, is_[name].source};
+        return {what, s, operand, v, name, before_state_[root_[v]].source, after_state_[name].source};
     }
 
     /// Which results may be written over which operands, by the names after.
     std::optional<rewrite_fault> changed_pairs(step_id s)
     {
-        asked_.clear();
-        done_.clear();
+        pairs_before_.clear();
+        pairs_after_.clear();
         // One name needs no permission where all that it was read for is done early, before a result is
         // written.
-        auto note = [&](std::vector<sort_key>& to, value_id in, value_id out) {
-            if (in != out || is_[in].held_at == s) to.push_back({in, out, 0});
+        auto add_pair = [&](std::vector<sort_key>& to, value_id in, value_id out) {
+            if (in != out || after_state_[in].held_at == s) to.push_back({in, out, 0});
         };
         for (overwrite o : before_.overwrites(s)) {
-            entry const &in = was_[root_[o.in]], &out = was_[root_[o.out]];
+            entry const &in = before_state_[root_[o.in]], &out = before_state_[root_[o.out]];
             if (in.used_at != s || out.defined_at != s) continue;
             // Who else reads these bytes at this step has not been asked.
-            if (in.used_as != out.defined_as || is_[in.used_as].id == o.in)
-                note(asked_, in.used_as, out.defined_as);
+            if (in.used_as != out.defined_as || after_state_[in.used_as].held_value == o.in)
+                add_pair(pairs_before_, in.used_as, out.defined_as);
         }
         for (overwrite o : after_.overwrites(s))
-            if (is_[o.in].used_at == s && is_[o.out].defined_at == s) note(done_, o.in, o.out);
+            if (after_state_[o.in].used_at == s && after_state_[o.out].defined_at == s) add_pair(pairs_after_, o.in, o.out);
         auto const a = before_.touches(s), b = after_.touches(s);
         for (std::size_t i = 0; i != a.size(); ++i) {
             if (a[i].kind != touch::access::def) continue;
             value_id const name = b[i].value;
-            entry const& was = was_[root_[a[i].value]];
-            if (was.used_at == s && (was.used_as != name || was.held_at == s))
-                note(asked_, was.used_as, name);
-            if (is_[name].held_at == s) note(done_, name, name);
+            entry const& old_state = before_state_[root_[a[i].value]];
+            if (old_state.used_at == s && (old_state.used_as != name || old_state.held_at == s))
+                add_pair(pairs_before_, old_state.used_as, name);
+            if (after_state_[name].held_at == s) add_pair(pairs_after_, name, name);
         }
-        if (asked_.size() > 1) sort_by_key(asked_);
-        if (done_.size() > 1) sort_by_key(done_);
+        if (pairs_before_.size() > 1) sort_by_key(pairs_before_);
+        if (pairs_after_.size() > 1) sort_by_key(pairs_after_);
         std::size_t i = 0, k = 0;
-        while (i != asked_.size() || k != done_.size()) {
-            bool const lacks_one = k == done_.size() || (i != asked_.size() && asked_[i] < done_[k]);
-            bool const has_more = i == asked_.size() || (k != done_.size() && done_[k] < asked_[i]);
-            if (lacks_one || has_more) {
-                sort_key const& pair = lacks_one ? asked_[i] : done_[k];
+        while (i != pairs_before_.size() || k != pairs_after_.size()) {
+            bool const is_missing = k == pairs_after_.size() || (i != pairs_before_.size() && pairs_before_[i] < pairs_after_[k]);
+            bool const is_extra = i == pairs_before_.size() || (k != pairs_after_.size() && pairs_after_[k] < pairs_before_[i]);
+            if (is_missing || is_extra) {
+                sort_key const& pair = is_missing ? pairs_before_[i] : pairs_after_[k];
                 auto const in = static_cast<value_id>(pair.key), out = static_cast<value_id>(pair.tie);
                 return rewrite_fault{rewrite_fault::kind::in_place, s, 0, in, out, {}, {}};
             }
-            sort_key const pair = asked_[i];
-            while (i != asked_.size() && !(pair < asked_[i])) ++i;
-            while (k != done_.size() && !(pair < done_[k])) ++k;
+            sort_key const pair = pairs_before_[i];
+            while (i != pairs_before_.size() && !(pair < pairs_before_[i])) ++i;
+            while (k != pairs_after_.size() && !(pair < pairs_after_[k])) ++k;
         }
         return std::nullopt;
     }
@@ -163,9 +163,9 @@ private:
     snapshot const& before_;
     snapshot const& after_;
     std::vector<value_id> root_; // by value before
-    std::vector<entry> was_;     // by root
-    std::vector<entry> is_;      // by value after
-    std::vector<sort_key> asked_, done_;
+    std::vector<entry> before_state_;     // by root
+    std::vector<entry> after_state_;      // by value after
+    std::vector<sort_key> pairs_before_, pairs_after_;
 };
 
 } // namespace sublet::detail
@@ -176,15 +176,15 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
                                                        rewrite_options const& options)
 {
     detail::positions_in(options.order, before); // refuses what is no order
-    detail::rewrite_opponent opponent(before, after, options);
-    if (auto fact = opponent.changed_shape()) return fact;
+    detail::rewrite_checker checker(before, after, options);
+    if (auto fact = checker.changed_shape()) return fact;
 
     auto const role = options.role.tabulate(before.values());
     auto const given_as = options.given_as.tabulate(before.values());
     auto const kept_as = options.kept_as.tabulate(before.values());
     for (value_id v = 0; v != before.values(); ++v) {
         if (!detail::is_given(role[v])) continue;
-        if (auto fact = opponent.changed_gift(v, given_as[v] == no_value ? v : given_as[v])) return fact;
+        if (auto fact = checker.changed_input(v, given_as[v] == no_value ? v : given_as[v])) return fact;
     }
 
     std::uint32_t const none = no_value; // by node, and by edge use: the next that reads where the node ends
@@ -195,16 +195,16 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
     }
     for (std::size_t at = 0; at != before.nodes(); ++at) {
         node_id const n = options.order.empty() ? static_cast<node_id>(at) : options.order[at];
-        step_range const mine = before.steps_of(n);
-        for (step_id s = mine.first; s != mine.last; ++s)
-            if (auto fact = opponent.changed_step(s)) return fact;
+        step_range const node_steps = before.steps_of(n);
+        for (step_id s = node_steps.first; s != node_steps.last; ++s)
+            if (auto fact = checker.changed_step(s)) return fact;
         for (std::uint32_t i = first[n]; i != none; i = next[i])
-            if (auto fact = opponent.changed_at_end(i)) return fact;
+            if (auto fact = checker.changed_at_end(i)) return fact;
     }
     for (value_id v = 0; v != before.values(); ++v) {
         bool const is_kept = has_role(role[v], value_role::output) || has_role(role[v], value_role::external);
         if (!is_kept) continue;
-        if (auto fact = opponent.changed_in_the_end(v, kept_as[v] == no_value ? v : kept_as[v])) return fact;
+        if (auto fact = checker.changed_output(v, kept_as[v] == no_value ? v : kept_as[v])) return fact;
     }
     return std::nullopt;
 }

@@ -29,17 +29,17 @@ SUBLET_DECL witness as_witness(race const& r)
 
 namespace sublet::detail {
 
-SUBLET_DECL access_walk::access_walk(std::vector<byte_access> const& list)
-    : list_(list), begin_(list.size()), end_(list.size()), stretch_(number_borders()),
-      stretches_(stretch_.size())
+SUBLET_DECL conflict_scan::conflict_scan(std::vector<byte_access> const& list)
+    : list_(list), begin_(list.size()), end_(list.size()), segment_(number_borders()),
+      segments_(segment_.size())
 {
     for (byte_access const& a : list_) {
         SUBLET_EXPECTS(a.at != no_step, "sublet: an access has no place in the order");
-        if (asked_by_.size() <= a.at) asked_by_.resize(a.at + std::size_t{1}, no_step);
+        if (last_visitor_.size() <= a.at) last_visitor_.resize(a.at + std::size_t{1}, no_step);
     }
 }
 
-SUBLET_DECL std::size_t access_walk::number_borders()
+SUBLET_DECL std::size_t conflict_scan::number_borders()
 {
     std::vector<sort_key> borders; // {space, byte, access}
     for (std::uint32_t i = 0; i != list_.size(); ++i) {
@@ -57,12 +57,12 @@ SUBLET_DECL std::size_t access_walk::number_borders()
     return number + std::size_t{1}; // 0 is nobody's, below all
 }
 
-SUBLET_DECL void access_walk::cut(std::uint32_t at)
+SUBLET_DECL void conflict_scan::split_at(std::uint32_t at)
 {
-    if (stretches_.contains(at)) return;
-    std::uint32_t const below = stretches_.below(at);
-    stretch_[at] = below == stretches_.none ? stretch{} : stretch_[below];
-    stretches_.insert(at);
+    if (segments_.contains(at)) return;
+    std::uint32_t const below = segments_.below(at);
+    segment_[at] = below == segments_.none ? segment{} : segment_[below];
+    segments_.insert(at);
 }
 
 } // namespace sublet::detail
@@ -76,61 +76,61 @@ namespace detail {
 SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
     : streams_(list.streams), counts_(streams_, 0)
 {
-    std::vector<lane> lanes(streams_);
-    lane caller;
+    std::vector<stream_clock> lanes(streams_);
+    stream_clock caller;
     std::uint32_t joins = 0;
-    std::vector<moment> events;
-    for (stream_commands::act const& act : list.acts) {
-        fresh_ = 0;
-        SUBLET_EXPECTS(act.stream < streams_ || act.what == stream_commands::act_kind::join_all,
+    std::vector<event_state> events;
+    for (stream_commands::operation const& operation : list.operations) {
+        new_row_ = 0;
+        SUBLET_EXPECTS(operation.stream < streams_ || operation.what == stream_commands::operation_kind::join_all,
                        "sublet: a command is on a stream that is not there");
-        lane nobody;
-        lane& mine = act.what == stream_commands::act_kind::join_all ? nobody : lanes[act.stream];
-        if (&mine != &nobody && mine.joins != joins) {
-            merge(mine, caller.row);
-            mine.joins = joins;
+        stream_clock no_stream;
+        stream_clock& current = operation.what == stream_commands::operation_kind::join_all ? no_stream : lanes[operation.stream];
+        if (&current != &no_stream && current.joins != joins) {
+            merge(current, caller.row);
+            current.joins = joins;
         }
         bool is_recorded = true;
-        if (act.what == stream_commands::act_kind::wait) {
-            is_recorded = act.which < events.size() && events[act.which].is_recorded;
+        if (operation.what == stream_commands::operation_kind::wait) {
+            is_recorded = operation.which < events.size() && events[operation.which].is_recorded;
             if (is_recorded) {
-                moment const& e = events[act.which];
-                merge(mine, e.row);
-                raise(mine, e.stream, e.count);
+                event_state const& e = events[operation.which];
+                merge(current, e.row);
+                advance(current, e.stream, e.count);
             }
-        } else if (act.what == stream_commands::act_kind::record) {
-            if (events.size() <= act.which) events.resize(act.which + std::size_t{1});
-            events[act.which] = {true, act.stream, mine.count + 1, mine.row};
-        } else if (act.what == stream_commands::act_kind::join ||
-                   act.what == stream_commands::act_kind::join_all) {
+        } else if (operation.what == stream_commands::operation_kind::record) {
+            if (events.size() <= operation.which) events.resize(operation.which + std::size_t{1});
+            events[operation.which] = {true, operation.stream, current.count + 1, current.row};
+        } else if (operation.what == stream_commands::operation_kind::join ||
+                   operation.what == stream_commands::operation_kind::join_all) {
             for (std::uint32_t s = 0; s != streams_; ++s) {
-                if (act.what == stream_commands::act_kind::join && s != act.stream) continue;
+                if (operation.what == stream_commands::operation_kind::join && s != operation.stream) continue;
                 merge(caller, lanes[s].row);
-                raise(caller, s, lanes[s].count);
+                advance(caller, s, lanes[s].count);
             }
             ++joins;
         }
-        rows_.push_back({act.stream, mine.count, mine.row, is_recorded});
-        ++mine.count;
+        rows_.push_back({operation.stream, current.count, current.row, is_recorded});
+        ++current.count;
     }
 }
 
-SUBLET_DECL void stream_clocks::merge(lane& mine, std::size_t other)
+SUBLET_DECL void stream_clocks::merge(stream_clock& current, std::size_t other)
 {
-    for (std::uint32_t s = 0; s != streams_; ++s) raise(mine, s, counts_[other * streams_ + s]);
+    for (std::uint32_t s = 0; s != streams_; ++s) advance(current, s, counts_[other * streams_ + s]);
 }
 
-SUBLET_DECL void stream_clocks::raise(lane& mine, std::uint32_t stream, std::uint32_t count)
+SUBLET_DECL void stream_clocks::advance(stream_clock& current, std::uint32_t stream, std::uint32_t count)
 {
-    if (counts_[mine.row * streams_ + stream] >= count) return;
-    if (mine.row == 0 || mine.row != fresh_) {
-        fresh_ = counts_.size() / streams_;
+    if (counts_[current.row * streams_ + stream] >= count) return;
+    if (current.row == 0 || current.row != new_row_) {
+        new_row_ = counts_.size() / streams_;
         counts_.resize(counts_.size() + streams_);
         for (std::size_t s = 0; s != streams_; ++s)
-            counts_[fresh_ * streams_ + s] = counts_[mine.row * streams_ + s];
-        mine.row = fresh_;
+            counts_[new_row_ * streams_ + s] = counts_[current.row * streams_ + s];
+        current.row = new_row_;
     }
-    counts_[mine.row * streams_ + stream] = count;
+    counts_[current.row * streams_ + stream] = count;
 }
 
 } // namespace detail
@@ -149,14 +149,14 @@ public:
     {
     }
 
-    std::optional<stream_fault> find(bool is_whole)
+    std::optional<stream_fault> find(bool must_release)
     {
         follow_blocks();
         if (!found_) follow_touches();
         if (!found_) follow_races();
-        for (std::uint32_t b = 0; is_whole && !found_ && b != allocated_.size(); ++b)
+        for (std::uint32_t b = 0; must_release && !found_ && b != allocated_.size(); ++b)
             if (allocated_[b] != no_step && released_[b] == no_step)
-                report({.what = kind::kept, .first = allocated_[b], .block = b});
+                report({.what = kind::leaked, .first = allocated_[b], .block = b});
         return found_;
     }
 
@@ -168,19 +168,19 @@ private:
     {
         if (found_ && found_->second <= what.second) return;
         if (what.first != no_step) {
-            what.first_stream = list_.acts[what.first].stream;
+            what.first_stream = list_.operations[what.first].stream;
             what.first_step = step_of(what.first);
         }
         if (what.second != no_step) {
-            what.second_stream = list_.acts[what.second].stream;
+            what.second_stream = list_.operations[what.second].stream;
             what.second_step = step_of(what.second);
         }
         found_ = what;
     }
     step_id step_of(std::uint32_t command) const
     {
-        stream_commands::act const& act = list_.acts[command];
-        return act.what == stream_commands::act_kind::work ? act.which : no_step;
+        stream_commands::operation const& operation = list_.operations[command];
+        return operation.what == stream_commands::operation_kind::work ? operation.which : no_step;
     }
     bool is_given(std::uint32_t block) const
     {
@@ -189,26 +189,26 @@ private:
 
     void follow_blocks()
     {
-        for (std::uint32_t i = 0; i != list_.acts.size() && !found_; ++i) {
-            stream_commands::act const& act = list_.acts[i];
-            if (act.what == stream_commands::act_kind::wait && !clocks_.is_recorded(i))
-                report({.what = kind::unrecorded, .second = i, .block = act.which});
-            if (act.what != stream_commands::act_kind::allocate &&
-                act.what != stream_commands::act_kind::release)
+        for (std::uint32_t i = 0; i != list_.operations.size() && !found_; ++i) {
+            stream_commands::operation const& operation = list_.operations[i];
+            if (operation.what == stream_commands::operation_kind::wait && !clocks_.is_recorded(i))
+                report({.what = kind::unrecorded, .second = i, .block = operation.which});
+            if (operation.what != stream_commands::operation_kind::allocate &&
+                operation.what != stream_commands::operation_kind::release)
                 continue;
-            SUBLET_EXPECTS(act.which < list_.blocks.size(), "sublet: a command names a block not listed");
-            std::uint32_t &made = allocated_[act.which], &freed = released_[act.which];
-            if (act.what == stream_commands::act_kind::allocate) {
-                if (made != no_step || is_given(act.which))
-                    report({.what = kind::made_twice, .first = made, .second = i, .block = act.which});
+            SUBLET_EXPECTS(operation.which < list_.blocks.size(), "sublet: a command names a block not listed");
+            std::uint32_t &made = allocated_[operation.which], &freed = released_[operation.which];
+            if (operation.what == stream_commands::operation_kind::allocate) {
+                if (made != no_step || is_given(operation.which))
+                    report({.what = kind::double_allocation, .first = made, .second = i, .block = operation.which});
                 made = i;
-            } else if (made == no_step && !is_given(act.which)) {
-                report({.what = kind::absent, .second = i, .block = act.which});
+            } else if (made == no_step && !is_given(operation.which)) {
+                report({.what = kind::never_allocated, .second = i, .block = operation.which});
             } else if (freed != no_step) {
-                report({.what = kind::freed_twice, .first = freed, .second = i, .block = act.which});
+                report({.what = kind::double_release, .first = freed, .second = i, .block = operation.which});
             } else {
                 if (made != no_step && !clocks_.is_before(made, i))
-                    report({.what = kind::unborn, .first = made, .second = i, .block = act.which});
+                    report({.what = kind::use_before_allocation, .first = made, .second = i, .block = operation.which});
                 freed = i;
             }
         }
@@ -217,17 +217,17 @@ private:
     void follow_touches()
     {
         for (byte_access const& t : list_.touches) {
-            SUBLET_EXPECTS(t.at < list_.acts.size() && t.space < list_.blocks.size(),
+            SUBLET_EXPECTS(t.at < list_.operations.size() && t.space < list_.blocks.size(),
                            "sublet: a touch names a command or a block not listed");
             if (t.begin >= t.end) continue;
             stream_fault f{
                 .second = t.at, .second_value = t.value, .block = t.space, .begin = t.begin, .end = t.end};
-            if (t.end > list_.blocks[t.space].bytes) report_as(f, kind::outside, no_step);
+            if (t.end > list_.blocks[t.space].bytes) report_as(f, kind::out_of_bounds, no_step);
             std::uint32_t const made = allocated_[t.space], freed = released_[t.space];
             bool const is_there = is_given(t.space) || (made != no_step && made < t.at);
-            if (!is_there) report_as(f, kind::absent, no_step);
-            else if (made != no_step && !clocks_.is_before(made, t.at)) report_as(f, kind::unborn, made);
-            else if (freed < t.at) report_as(f, kind::dead, freed);
+            if (!is_there) report_as(f, kind::never_allocated, no_step);
+            else if (made != no_step && !clocks_.is_before(made, t.at)) report_as(f, kind::use_before_allocation, made);
+            else if (freed < t.at) report_as(f, kind::use_after_release, freed);
             else if (freed != no_step && !clocks_.is_before(t.at, freed))
                 report({.what = kind::freed_in_use,
                         .first = t.at,
@@ -247,7 +247,7 @@ private:
 
     void follow_races()
     {
-        race_questions(list_.touches, [this](std::uint32_t earlier, std::uint32_t later, race const& r) {
+        for_conflicting_pairs(list_.touches, [this](std::uint32_t earlier, std::uint32_t later, race const& r) {
             if (found_ || clocks_.is_before(earlier, later)) return;
             report({.what = kind::race,
                     .first = earlier,
@@ -270,9 +270,9 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<stream_fault> check_streams(stream_commands const& list, bool is_whole)
+SUBLET_DECL std::optional<stream_fault> check_streams(stream_commands const& list, bool must_release)
 {
-    return detail::stream_checker(list).find(is_whole);
+    return detail::stream_checker(list).find(must_release);
 }
 
 } // namespace sublet
@@ -281,7 +281,7 @@ SUBLET_DECL std::optional<stream_fault> check_streams(stream_commands const& lis
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<step_id> places_in(std::vector<step_id> const& step_at, std::size_t steps)
+SUBLET_DECL std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps)
 {
     SUBLET_EXPECTS(step_at.size() == steps, "sublet: an order of steps does not name each of them once");
     std::vector<step_id> position(steps, no_step);
@@ -303,57 +303,57 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
                                                  memory_plan const* plan, std::uint32_t pools,
                                                  std::vector<step_id> const& step_at)
 {
-    detail::plan_requirements const asked = detail::derive_requirements(p, options);
-    std::vector<step_id> const position = detail::places_in(step_at, p.steps());
+    detail::plan_requirements const required = detail::derive_requirements(p, options);
+    std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
     SUBLET_EXPECTS(plan == nullptr || detail::is_complete(*plan, p.values()),
                    "sublet: a plan has not one entry a value");
     auto const values = static_cast<value_id>(p.values());
     std::vector<byte_access> bytes_of(values); // by root
     for (value_id r = 0; r != values; ++r) {
-        if (asked.root[r] != r) continue;
+        if (required.root[r] != r) continue;
         bytes_of[r] = {.space = pools + r, .end = 1};
-        if (plan == nullptr || !asked.is_planned(r)) continue;
+        if (plan == nullptr || !required.is_planned(r)) continue;
         SUBLET_EXPECTS(plan->buffer_of[r] != no_buffer, "sublet: a value needs storage and has none");
         auto const [pool, offset] = detail::place_of(*plan, r);
         bool const is_within = pool < pools && pool < plan->arena_bytes.size() &&
                                offset <= plan->arena_bytes[pool] &&
-                               asked.bytes[r] <= plan->arena_bytes[pool] - offset;
+                               required.bytes[r] <= plan->arena_bytes[pool] - offset;
         SUBLET_EXPECTS(is_within, "sublet: a place is outside of the arena of its pool");
-        bytes_of[r] = {.space = pool, .begin = offset, .end = offset + asked.bytes[r]};
+        bytes_of[r] = {.space = pool, .begin = offset, .end = offset + required.bytes[r]};
     }
 
     std::vector<step_id> first_def(values, no_step); // by root: its position
     std::vector<std::uint32_t> versions(values, 0);
-    for (value_id v = 0; v != values; ++v) versions[v] = is_given(asked.role[v]);
+    for (value_id v = 0; v != values; ++v) versions[v] = is_given(required.role[v]);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             if (t.kind != touch::access::def) continue;
-            step_id& first = first_def[asked.root[t.value]];
+            step_id& first = first_def[required.root[t.value]];
             first = smaller(first, position[s]);
             ++versions[t.value];
         }
 
-    std::vector<unsigned char> is_name_only(values);
+    std::vector<unsigned char> is_pure_view(values);
     std::vector<step_id> read_by(values, no_step); // by root
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) { // reads come first
-            value_id const r = asked.root[t.value];
+            value_id const r = required.root[t.value];
             if (t.kind != touch::access::def) {
                 read_by[r] = s;
                 continue;
             }
-            bool const is_there = is_given(asked.class_role[r]) || first_def[r] < position[s];
-            is_name_only[t.value] = t.value != r && is_there && versions[t.value] == 1 && read_by[r] == s;
+            bool const is_there = is_given(required.class_role[r]) || first_def[r] < position[s];
+            is_pure_view[t.value] = t.value != r && is_there && versions[t.value] == 1 && read_by[r] == s;
         }
 
     std::vector<byte_access> list;
     auto touches = [&](value_id v, step_id at, bool defines) {
-        byte_access access = bytes_of[asked.root[v]];
+        byte_access access = bytes_of[required.root[v]];
         access.at = at;
         access.value = v;
-        access.writes = defines && !is_name_only[v];
+        access.writes = defines && !is_pure_view[v];
         list.push_back(access);
-        if (is_name_only[v]) list.push_back({at, pools + v, 0, 1, v, defines});
+        if (is_pure_view[v]) list.push_back({at, pools + v, 0, 1, v, defines});
     };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) touches(t.value, position[s], t.kind == touch::access::def);
@@ -367,53 +367,53 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
 {
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
     std::vector<byte_access> const accesses = detail::accesses_of(p, options, plan, pools, step_at);
-    std::vector<step_id> const position = detail::places_in(step_at, p.steps());
+    std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
     SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: waits are not those of as many steps");
     detail::step_order order;
     order.after = after;
-    csr_rows alone;
+    csr_rows singletons;
     for (step_id at = 0; at != p.steps(); ++at) {
         for (step_id next : after[at])
             SUBLET_EXPECTS(at < next && next < p.steps(), "sublet: a wait leads back in the reference order");
         order.step_at.push_back(at);
-        alone.append(at);
-        alone.close_row();
+        singletons.append(at);
+        singletons.close_row();
     }
     order.position = order.step_at; // here positions are steps
 
-    std::vector<race> asked;
-    detail::order_questions questions(order, alone);
-    auto ask = [&](step_id earlier, step_id later, race const& found) {
-        questions.ask(earlier, later, asked.size());
-        asked.push_back(found);
+    std::vector<race> races;
+    detail::reachability_queries queries(order, singletons);
+    auto add_query = [&](step_id earlier, step_id later, race const& found) {
+        queries.add(earlier, later, races.size());
+        races.push_back(found);
         if (found.space < pools) return;
-        asked.back().space = detail::no_space;
-        asked.back().begin = asked.back().end = 0;
+        races.back().space = detail::no_space;
+        races.back().begin = races.back().end = 0;
     };
-    detail::race_questions(accesses, ask);
-    std::optional<race> backwards;
-    auto demand = [&](step_id from, step_id to) {
+    detail::for_conflicting_pairs(accesses, add_query);
+    std::optional<race> reversed;
+    auto require_order = [&](step_id from, step_id to) {
         race const found{.first = position[from], .second = position[to]};
-        if (found.first < found.second) ask(found.first, found.second, found);
-        else if (!backwards) backwards = found;
+        if (found.first < found.second) add_query(found.first, found.second, found);
+        else if (!reversed) reversed = found;
     };
     for (node_id n = 0; n != p.nodes(); ++n) {
-        step_range const mine = p.steps_of(n);
-        for (step_id s = mine.first + 1; s != mine.last; ++s) demand(s - 1, s);
-        for (node_id next : p.successors(n)) demand(mine.last - 1, p.steps_of(next).first);
+        step_range const current = p.steps_of(n);
+        for (step_id s = current.first + 1; s != current.last; ++s) require_order(s - 1, s);
+        for (node_id next : p.successors(n)) require_order(current.last - 1, p.steps_of(next).first);
     }
-    auto demand_all = [&](std::vector<handoff> const& list) {
+    auto require_handoffs = [&](std::vector<handoff> const& list) {
         for (handoff h : list) {
             SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(), "sublet: a hand-off names no step");
-            demand(h.from, h.to);
+            require_order(h.from, h.to);
         }
     };
-    if (plan != nullptr && plan->valid_for == program_reading::concurrent) demand_all(plan->handoffs);
-    demand_all(handoffs);
+    if (plan != nullptr && plan->valid_for == program_reading::concurrent) require_handoffs(plan->handoffs);
+    require_handoffs(handoffs);
 
-    std::uint64_t const answer = questions.first_no();
-    if (answer != questions.none) return asked[answer];
-    return backwards;
+    std::uint64_t const answer = queries.first_failed();
+    if (answer != queries.none) return races[answer];
+    return reversed;
 }
 
 } // namespace detail

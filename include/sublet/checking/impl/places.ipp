@@ -76,11 +76,11 @@ SUBLET_DECL bool is_complete(memory_plan const& plan, std::size_t values)
     return true;
 }
 
-SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& asked)
+SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& required)
 {
-    for (value_id v = 0; v != asked.root.size(); ++v) {
-        value_id const r = asked.root[v];
-        byte_count const view = asked.bytes[v], root = asked.bytes[r];
+    for (value_id v = 0; v != required.root.size(); ++v) {
+        value_id const r = required.root[v];
+        byte_count const view = required.bytes[v], root = required.bytes[r];
         if (view != no_size && root != no_size && view > root)
             return witness{
                 .what = fault::oversized_view, .value = v, .other = r, .end = view, .needed = root};
@@ -88,12 +88,12 @@ SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& ask
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> wrongly_kept(plan_requirements const& asked, memory_plan const& plan)
+SUBLET_DECL std::optional<witness> wrong_storage(plan_requirements const& required, memory_plan const& plan)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
         value_id const v = static_cast<value_id>(i);
         bool const has_buffer = plan.buffer_of[v] != no_buffer;
-        if (!asked.is_planned(asked.root[v])) {
+        if (!required.is_planned(required.root[v])) {
             if (has_buffer) return witness{.what = fault::needless, .value = v};
         } else if (!has_buffer || place_of(plan, v).offset == no_offset) {
             return witness{.what = fault::unplaced, .value = v};
@@ -102,13 +102,13 @@ SUBLET_DECL std::optional<witness> wrongly_kept(plan_requirements const& asked, 
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& asked, memory_plan const& plan,
+SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
                                              plan_options const& options)
 {
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
         value_id const v = static_cast<value_id>(i);
-        value_id const r = asked.root[v];
-        if (!asked.is_planned(r)) continue;
+        value_id const r = required.root[v];
+        if (!required.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, v);
         witness fact{.value = v, .begin = offset, .pool = pool};
         auto refuse = [&fact](fault what, byte_count needed) {
@@ -119,32 +119,32 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& asked, mem
 
         if (place_of(plan, v) != place_of(plan, r)) {
             fact.other = r;
-            return refuse(fault::torn_alias, place_of(plan, r).offset);
+            return refuse(fault::misplaced_view, place_of(plan, r).offset);
         }
-        if (pool != asked.pool[r]) {
-            fact.pool = asked.pool[r];
+        if (pool != required.pool[r]) {
+            fact.pool = required.pool[r];
             return refuse(fault::wrong_pool, 0);
         }
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
-        for (byte_count a : {asked.alignment[v], of_pool})
+        for (byte_count a : {required.alignment[v], of_pool})
             if (offset % a != 0) return refuse(fault::misaligned, a);
-        byte_count const pin = asked.pinned[v];
+        byte_count const pin = required.pinned[v];
         if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
         if (pool >= plan.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
-        fact.end = sum_fits(offset, asked.bytes[r]) ? offset + asked.bytes[r] : no_offset;
+        fact.end = sum_fits(offset, required.bytes[r]) ? offset + required.bytes[r] : no_offset;
         if (fact.end == no_offset || fact.end > plan.arena_bytes[pool])
             return refuse(fault::outside_arena, plan.arena_bytes[pool]);
     }
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> check_places(plan_requirements const& asked, memory_plan const& plan,
+SUBLET_DECL std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
                                                 plan_options const& options)
 {
-    if (auto fact = larger_than_root(asked)) return fact;
-    if (auto fact = wrongly_kept(asked, plan)) return fact;
-    if (auto fact = misplaced(asked, plan, options)) return fact;
+    if (auto fact = larger_than_root(required)) return fact;
+    if (auto fact = wrong_storage(required, plan)) return fact;
+    if (auto fact = misplaced(required, plan, options)) return fact;
     for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {
         byte_count const has = plan.arena_bytes[i], capacity = options.pools[i].capacity;
         if (has > capacity)

@@ -14,28 +14,28 @@ SUBLET_DECL std::uint64_t allowed_pools::key(buffer_id root, pool_id pool)
 
 SUBLET_DECL byte_count allowed_pools::cost(buffer_id root, pool_id pool) const
 {
-    std::size_t const at = from(root, pool);
+    std::size_t const at = first_index(root, pool);
     bool const is_there = at != pools.size() && pools[at].key == key(root, pool);
-    return is_there && pools[at].id == choosers[root] ? pools[at].tie : no_limit;
+    return is_there && pools[at].id == constraint_count[root] ? pools[at].tie : no_limit;
 }
 
 SUBLET_DECL byte_count allowed_pools::least_cost(buffer_id root) const
 {
     byte_count least = no_limit;
-    for (std::size_t at = from(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
-        if (pools[at].id == choosers[root]) least = smaller(least, pools[at].tie);
+    for (std::size_t at = first_index(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
+        if (pools[at].id == constraint_count[root]) least = smaller(least, pools[at].tie);
     return least;
 }
 
 SUBLET_DECL std::uint32_t allowed_pools::count(buffer_id root) const
 {
     std::uint32_t all = 0;
-    for (std::size_t at = from(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
-        all += pools[at].id == choosers[root];
+    for (std::size_t at = first_index(root, 0); at != pools.size() && pools[at].key >> 32 == root; ++at)
+        all += pools[at].id == constraint_count[root];
     return all;
 }
 
-SUBLET_DECL std::size_t allowed_pools::from(buffer_id root, pool_id pool) const
+SUBLET_DECL std::size_t allowed_pools::first_index(buffer_id root, pool_id pool) const
 {
     return partition_point(pools.size(), [&](std::size_t i) { return pools[i].key >= key(root, pool); });
 }
@@ -44,38 +44,38 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
                                            std::vector<buffer_id> const& root)
 {
     std::size_t const n = problem.buffers.size();
-    std::vector<unsigned char> is_anchored(n, 0), has_free(n, 0), has_choice(n, 0);
+    std::vector<unsigned char> is_anchored(n, 0), has_unanchored(n, 0), has_choice(n, 0);
     for (placement_problem::colocation const& c : problem.colocated) is_anchored[c.buffer] = 1;
     for (buffer_id b = 0; b != n; ++b)
-        if (!is_anchored[b]) has_free[root[b]] = 1;
-    auto chooses = [&](buffer_id b) { return !is_anchored[b] || !has_free[root[b]]; };
+        if (!is_anchored[b]) has_unanchored[root[b]] = 1;
+    auto is_constraining = [&](buffer_id b) { return !is_anchored[b] || !has_unanchored[root[b]]; };
 
-    std::vector<sort_key> wishes; // {chooser and pool, cost, }
+    std::vector<sort_key> candidates; // {chooser and pool, cost, }
     for (placement_problem::choice const& c : problem.choices) {
         SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
         has_choice[c.buffer] = 1;
-        if (chooses(c.buffer)) wishes.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
+        if (is_constraining(c.buffer)) candidates.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
     }
     allowed_pools result;
-    result.choosers.assign(n, 0);
+    result.constraint_count.assign(n, 0);
     for (buffer_id b = 0; b != n; ++b) {
-        if (!chooses(b)) continue;
-        ++result.choosers[root[b]];
-        if (!has_choice[b]) wishes.push_back({allowed_pools::key(b, problem.buffers[b].pool), 0, 0});
+        if (!is_constraining(b)) continue;
+        ++result.constraint_count[root[b]];
+        if (!has_choice[b]) candidates.push_back({allowed_pools::key(b, problem.buffers[b].pool), 0, 0});
     }
-    sort_by_key(wishes); // of the same chooser and pool the cheapest first
+    sort_by_key(candidates); // of the same chooser and pool the cheapest first
     std::vector<sort_key> by_root;
-    for (std::size_t i = 0; i != wishes.size(); ++i) {
-        if (i != 0 && wishes[i - 1].key == wishes[i].key) continue;
-        auto const chooser = static_cast<buffer_id>(wishes[i].key >> 32);
-        auto const pool = static_cast<pool_id>(wishes[i].key);
-        by_root.push_back({allowed_pools::key(root[chooser], pool), wishes[i].tie, chooser});
+    for (std::size_t i = 0; i != candidates.size(); ++i) {
+        if (i != 0 && candidates[i - 1].key == candidates[i].key) continue;
+        auto const member = static_cast<buffer_id>(candidates[i].key >> 32);
+        auto const pool = static_cast<pool_id>(candidates[i].key);
+        by_root.push_back({allowed_pools::key(root[member], pool), candidates[i].tie, member});
     }
     sort_by_key(by_root);
-    for (sort_key const& wish : by_root) {
-        if (result.pools.empty() || result.pools.back().key != wish.key)
-            result.pools.push_back({wish.key, 0, 0});
-        result.pools.back().tie = checked_add(result.pools.back().tie, wish.tie);
+    for (sort_key const& candidate : by_root) {
+        if (result.pools.empty() || result.pools.back().key != candidate.key)
+            result.pools.push_back({candidate.key, 0, 0});
+        result.pools.back().tie = checked_add(result.pools.back().tie, candidate.tie);
         ++result.pools.back().id;
     }
     return result;
@@ -84,10 +84,10 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
 // --- solid parts -----------------------------------------------------------------------------------------
 
 /// Who is tied to whom, and how far above.
-class colocation_ties {
+class weighted_union_find {
 public:
-    explicit colocation_ties(placement_problem const& problem)
-        : parent_(problem.buffers.size()), up_(problem.buffers.size(), 0), contradicts(parent_.size(), 0)
+    explicit weighted_union_find(placement_problem const& problem)
+        : parent_(problem.buffers.size()), distance_(problem.buffers.size(), 0), is_inconsistent(parent_.size(), 0)
     {
         for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
         for (placement_problem::colocation const& c : problem.colocated) {
@@ -95,9 +95,9 @@ public:
                            "sublet: a colocated buffer does not exist");
             buffer_id low = root_of(c.anchor), high = root_of(c.buffer);
             // How far the root of c.buffer lies above that of c.anchor. Distances below a root wrap round.
-            byte_count distance = up_[c.anchor] + c.distance - up_[c.buffer];
+            byte_count distance = distance_[c.anchor] + c.distance - distance_[c.buffer];
             if (low == high) {
-                contradicts[low] |= distance != 0;
+                is_inconsistent[low] |= distance != 0;
                 continue;
             }
             if (high < low) {
@@ -107,8 +107,8 @@ public:
                 distance = -distance;
             }
             parent_[high] = low;
-            up_[high] = distance;
-            contradicts[low] |= contradicts[high];
+            distance_[high] = distance;
+            is_inconsistent[low] |= is_inconsistent[high];
         }
     }
 
@@ -118,34 +118,34 @@ public:
         path_.clear();
         for (; parent_[b] != b; b = parent_[b]) path_.push_back(b);
         for (std::size_t i = path_.size(); i-- > 1;) { // those next to the root first
-            up_[path_[i - 1]] += up_[path_[i]];
+            distance_[path_[i - 1]] += distance_[path_[i]];
             parent_[path_[i - 1]] = b;
         }
         return b;
     }
-    std::int64_t up(buffer_id b) const { return static_cast<std::int64_t>(up_[b]); }
+    std::int64_t up(buffer_id b) const { return static_cast<std::int64_t>(distance_[b]); }
 
 private:
     std::vector<buffer_id> parent_, path_;
-    std::vector<byte_count> up_;
+    std::vector<byte_count> distance_;
 
 public:
-    std::vector<unsigned char> contradicts; ///< by root
+    std::vector<unsigned char> is_inconsistent; ///< by root
 };
 
 /// Replace parts of one group, from the one at `first` on, by one at a position. What is solid is kept by the
 /// rank of its begin and by that of its end, so lowest and highest are at hand.
 template <class Part>
-void take_hulls(std::vector<Part>& parts, std::size_t first)
+void replace_by_hulls(std::vector<Part>& parts, std::size_t first)
 {
-    enum : unsigned { dies, is_born };
+    enum : unsigned { is_end, is_begin };
     std::vector<sort_key> by_begin, by_end, events;
     for (std::size_t i = first; i != parts.size(); ++i) {
         auto const id = static_cast<std::uint32_t>(i - first);
         by_begin.push_back({parts[i].begin, 0, id});
         by_end.push_back({descending(parts[i].end), 0, id});
-        events.push_back({parts[i].when.first, is_born, id});
-        events.push_back({parts[i].when.last, dies, id});
+        events.push_back({parts[i].when.first, is_begin, id});
+        events.push_back({parts[i].when.last, is_end, id});
     }
     sort_by_key(by_begin);
     sort_by_key(by_end);
@@ -167,7 +167,7 @@ void take_hulls(std::vector<Part>& parts, std::size_t first)
             hulls.push_back({{since, static_cast<step_id>(e.key)}, low.begin, high.end, low.buffer});
         }
         since = static_cast<step_id>(e.key);
-        if (e.tie == is_born) {
+        if (e.tie == is_begin) {
             lows.insert(low_rank[e.id]);
             highs.insert(high_rank[e.id]);
             ++alive;
@@ -184,7 +184,7 @@ void take_hulls(std::vector<Part>& parts, std::size_t first)
 SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
-    colocation_ties ties(problem);
+    weighted_union_find colocations(problem);
     std::vector<sort_key> gaps, members; // by buffer, by root
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap is one of no buffer");
@@ -197,22 +197,22 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     result.above.assign(n, 0);
     result.needs_place.assign(n, 0);
     for (buffer_id b = 0; b != n; ++b) {
-        result.root[b] = ties.root_of(b);
+        result.root[b] = colocations.root_of(b);
         placement_problem::buffer const& buffer = problem.buffers[b];
         if (buffer.size != 0 && !is_empty(buffer.life)) members.push_back({result.root[b], 0, b});
     }
-    result.contradicts = ties.contradicts;
+    result.is_inconsistent = colocations.is_inconsistent;
     if (!problem.colocated.empty()) sort_by_key(members);
 
     for (std::size_t i = 0, last = 0; i != members.size(); i = last) {
-        std::int64_t lowest = ties.up(members[i].id);
+        std::int64_t lowest = colocations.up(members[i].id);
         for (last = i; last != members.size() && members[last].key == members[i].key; ++last)
-            lowest = smaller(lowest, ties.up(members[last].id));
+            lowest = smaller(lowest, colocations.up(members[last].id));
         std::size_t const first_part = result.parts.size();
         for (std::size_t m = i; m != last; ++m) {
             buffer_id const b = members[m].id;
             placement_problem::buffer const& buffer = problem.buffers[b];
-            byte_count const above = static_cast<byte_count>(ties.up(b) - lowest);
+            byte_count const above = static_cast<byte_count>(colocations.up(b) - lowest);
             result.above[b] = above;
             auto add = [&](live_range when, byte_count begin, byte_count end) {
                 if (!is_empty(when) && begin < end)
@@ -233,7 +233,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             add({solid_from, buffer.life.last}, 0, buffer.size);
         }
         if (result.parts.size() == first_part) continue;
-        if (last - i > 1) take_hulls(result.parts, first_part);
+        if (last - i > 1) replace_by_hulls(result.parts, first_part);
         for (std::size_t m = i; m != last; ++m) result.needs_place[members[m].id] = 1;
     }
     return result;
@@ -241,7 +241,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
 
 // --- all stackings ---------------------------------------------------------------------------------------
 
-SUBLET_DECL rigid_group all_stackings::group_of(buffer_id root) const
+SUBLET_DECL rigid_group stacking_enumerator::group_of(buffer_id root) const
 {
     rigid_group found;
     found.root = root;
@@ -258,7 +258,7 @@ SUBLET_DECL rigid_group all_stackings::group_of(buffer_id root) const
     return found;
 }
 
-SUBLET_DECL std::int64_t all_stackings::least_origin(rigid_group const& g, std::int64_t least)
+SUBLET_DECL std::int64_t stacking_enumerator::least_origin(rigid_group const& g, std::int64_t least)
 {
     if (g.pin != rigid_group::nowhere)
         return g.pin >= least && is_allowed(g, g.pin) ? g.pin : rigid_group::nowhere;
@@ -273,8 +273,8 @@ SUBLET_DECL std::int64_t all_stackings::least_origin(rigid_group const& g, std::
     byte_count const first = align_up(static_cast<byte_count>(least) + above, step) - above;
     for (std::uint64_t tried = 0; tried != period / step; ++tried) {
         byte_count const origin = first + tried * step;
-        if (origin >= byte_count{1} << 62 || tried > most_tries) {
-            is_too_long_ = true;
+        if (origin >= byte_count{1} << 62 || tried > max_tries) {
+            hit_limit_ = true;
             break;
         }
         if (is_allowed(g, static_cast<std::int64_t>(origin))) return static_cast<std::int64_t>(origin);
@@ -282,54 +282,54 @@ SUBLET_DECL std::int64_t all_stackings::least_origin(rigid_group const& g, std::
     return rigid_group::nowhere;
 }
 
-SUBLET_DECL std::int64_t all_stackings::lower_than(byte_count height, std::vector<rigid_group> const& groups)
+SUBLET_DECL std::int64_t stacking_enumerator::find_below(byte_count height, std::vector<rigid_group> const& groups)
 {
     bool const is_any = height >= byte_count{1} << 62;
-    claimed_ = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
+    height_limit_ = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
     std::vector<std::int64_t> origin(groups.size(), rigid_group::nowhere);
     return extend(groups, origin, 0);
 }
 
-SUBLET_DECL bool all_stackings::can_be_threaded(std::vector<rigid_group> const& groups)
+SUBLET_DECL bool stacking_enumerator::can_interleave(std::vector<rigid_group> const& groups)
 {
     std::size_t const n = groups.size();
     above_.assign(n * n, rigid_group::nowhere);
     for (std::size_t a = 0; a != n; ++a)
         for (std::size_t b = 0; b != n; ++b) {
             if (a == b) continue;
-            if (groups[a].size >= std::int64_t{1} << 58) is_too_long_ = true; // sums are 62 bits
+            if (groups[a].size >= std::int64_t{1} << 58) hit_limit_ = true; // sums are 62 bits
             if (a < b && can_pass(groups[a], groups[b])) return true;
             std::int64_t& least = above_[a * n + b];
-            for_common_parts(groups[a], groups[b], [&](solid_part const& x, solid_part const& y) {
+            for_coexisting_parts(groups[a], groups[b], [&](solid_part const& x, solid_part const& y) {
                 std::int64_t const up = difference(x.end, y.begin);
                 least = least == rigid_group::nowhere ? up : larger(least, up);
             });
         }
-    if (is_too_long_) return false;
+    if (hit_limit_) return false;
     std::vector<unsigned char> is_passed(n, 0);
     for (std::size_t first = 0; first != n; ++first)
-        if (comes_back(first, first, 0, is_passed)) return true;
+        if (closes_cycle(first, first, 0, is_passed)) return true;
     return false;
 }
 
-SUBLET_DECL std::int64_t all_stackings::difference(byte_count a, byte_count b)
+SUBLET_DECL std::int64_t stacking_enumerator::difference(byte_count a, byte_count b)
 {
     return static_cast<std::int64_t>(a) - static_cast<std::int64_t>(b);
 }
 
-SUBLET_DECL bool all_stackings::can_pass(rigid_group const& a, rigid_group const& b)
+SUBLET_DECL bool stacking_enumerator::can_pass(rigid_group const& a, rigid_group const& b)
 {
     std::int64_t highest_from = -rigid_group::nowhere, lowest_to = rigid_group::nowhere;
-    for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+    for_coexisting_parts(a, b, [&](solid_part const& x, solid_part const& y) {
         highest_from = larger(highest_from, difference(x.begin, y.end));
         lowest_to = smaller(lowest_to, difference(x.end, y.begin));
     });
     if (highest_from < lowest_to) return false; // what is between them overlaps everywhere
     bool found = false;
-    for_common_parts(a, b, [&](solid_part const& under, solid_part const& over) {
+    for_coexisting_parts(a, b, [&](solid_part const& under, solid_part const& over) {
         std::int64_t const up = difference(under.end, over.begin);
         bool is_apart = true, is_below = false;
-        for_common_parts(a, b, [&](solid_part const& x, solid_part const& y) {
+        for_coexisting_parts(a, b, [&](solid_part const& x, solid_part const& y) {
             bool const y_is_below = up <= difference(x.begin, y.end);
             is_apart = is_apart && (y_is_below || up >= difference(x.end, y.begin));
             is_below = is_below || y_is_below;
@@ -339,7 +339,7 @@ SUBLET_DECL bool all_stackings::can_pass(rigid_group const& a, rigid_group const
     return found;
 }
 
-SUBLET_DECL bool all_stackings::comes_back(std::size_t first, std::size_t at, std::int64_t up,
+SUBLET_DECL bool stacking_enumerator::closes_cycle(std::size_t first, std::size_t at, std::int64_t up,
                                            std::vector<unsigned char>& is_passed)
 {
     std::size_t const n = is_passed.size();
@@ -349,13 +349,13 @@ SUBLET_DECL bool all_stackings::comes_back(std::size_t first, std::size_t at, st
         std::int64_t const step = above_[at * n + next];
         if (step == rigid_group::nowhere) continue;
         if (next == first) found = up + step <= 0;
-        else found = is_passed[next] == 0 && comes_back(first, next, up + step, is_passed);
+        else found = is_passed[next] == 0 && closes_cycle(first, next, up + step, is_passed);
     }
     is_passed[at] = 0;
     return found;
 }
 
-SUBLET_DECL bool all_stackings::is_allowed(rigid_group const& g, std::int64_t origin) const
+SUBLET_DECL bool stacking_enumerator::is_allowed(rigid_group const& g, std::int64_t origin) const
 {
     for (buffer_id b : g.members) {
         placement_problem::buffer const& wanted = problem_.buffers[b];
@@ -363,10 +363,10 @@ SUBLET_DECL bool all_stackings::is_allowed(rigid_group const& g, std::int64_t or
         if (at % wanted.alignment != 0 || at % limits_.alignment != 0) return false;
         if (wanted.pinned != no_offset && wanted.pinned != at) return false;
     }
-    return solid_.contradicts[g.root] == 0;
+    return solid_.is_inconsistent[g.root] == 0;
 }
 
-SUBLET_DECL std::int64_t all_stackings::extend(std::vector<rigid_group> const& groups,
+SUBLET_DECL std::int64_t stacking_enumerator::extend(std::vector<rigid_group> const& groups,
                                                std::vector<std::int64_t>& origin, std::int64_t height)
 {
     bool is_complete = true;
@@ -376,14 +376,14 @@ SUBLET_DECL std::int64_t all_stackings::extend(std::vector<rigid_group> const& g
         std::int64_t least = 0;
         for (std::size_t below = 0; below != groups.size(); ++below)
             if (origin[below] != rigid_group::nowhere)
-                for_common_parts(groups[below], groups[g], [&](solid_part const& x, solid_part const& y) {
+                for_coexisting_parts(groups[below], groups[g], [&](solid_part const& x, solid_part const& y) {
                     auto const reach = static_cast<std::int64_t>(x.end) - static_cast<std::int64_t>(y.begin);
                     least = larger(least, origin[below] + reach);
                 });
         std::int64_t const at = least_origin(groups[g], least);
         if (at == rigid_group::nowhere) continue;
-        if (at + groups[g].size >= claimed_) {
-            is_too_long_ = is_too_long_ || claimed_ == rigid_group::nowhere;
+        if (at + groups[g].size >= height_limit_) {
+            hit_limit_ = hit_limit_ || height_limit_ == rigid_group::nowhere;
             continue;
         }
         origin[g] = at;
@@ -391,7 +391,7 @@ SUBLET_DECL std::int64_t all_stackings::extend(std::vector<rigid_group> const& g
         origin[g] = rigid_group::nowhere;
         if (found != rigid_group::nowhere) return found;
     }
-    return is_complete && height < claimed_ ? height : rigid_group::nowhere;
+    return is_complete && height < height_limit_ ? height : rigid_group::nowhere;
 }
 
 } // namespace sublet::detail

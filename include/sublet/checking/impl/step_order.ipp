@@ -10,7 +10,7 @@
 namespace sublet::detail {
 
 /// Whether every value is there once when it is read; fills in who defines it.
-SUBLET_DECL std::optional<witness> wrong_version(snapshot const& p, std::vector<value_role> const& role,
+SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, std::vector<value_role> const& role,
                                                  std::vector<step_id>& def_of)
 {
     def_of = std::vector<step_id>(p.values(), no_step);
@@ -43,19 +43,19 @@ SUBLET_DECL std::optional<witness> wrong_version(snapshot const& p, std::vector<
 
 /// Number the steps so that `after` leads upwards: as they are listed if it does so there, else always the
 /// latest that waits for nothing more. What is missing then lies on or behind a cycle.
-SUBLET_DECL std::vector<step_id> listed_upwards(csr_rows const& after)
+SUBLET_DECL std::vector<step_id> topological_order(csr_rows const& after)
 {
     std::size_t const steps = after.rows();
     std::vector<step_id> order, waits_for(steps, 0), ready;
     order.reserve(steps);
-    bool is_listed_so = true;
+    bool is_listed_order = true;
     for (step_id s = 0; s != steps; ++s)
         for (step_id next : after[s]) {
             ++waits_for[next];
-            is_listed_so = is_listed_so && s < next;
+            is_listed_order = is_listed_order && s < next;
         }
     for (step_id s = 0; s != steps; ++s)
-        if (is_listed_so) order.push_back(s);
+        if (is_listed_order) order.push_back(s);
         else if (waits_for[s] == 0) ready.push_back(s);
     while (!ready.empty()) {
         order.push_back(ready.back());
@@ -88,7 +88,7 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
                                       std::vector<handoff> const& handoffs)
 {
     step_order found;
-    found.fault = wrong_version(p, role, found.def_of);
+    found.fault = find_def_fault(p, role, found.def_of);
     if (found.fault) return found;
     auto const& def_of = found.def_of;
     found.after = csr_rows::gathered(p.steps(), [&](auto add) {
@@ -100,14 +100,14 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
             if (def_of[u.value] != no_step && def_of[u.value] != reader) add(def_of[u.value], reader);
         }
         for (node_id n = 0; n != p.nodes(); ++n) {
-            step_range const mine = p.steps_of(n);
-            for (step_id s = mine.first + 1; s != mine.last; ++s) add(s - 1, s);
-            for (node_id next : p.successors(n)) add(mine.last - 1, p.steps_of(next).first);
+            step_range const node_steps = p.steps_of(n);
+            for (step_id s = node_steps.first + 1; s != node_steps.last; ++s) add(s - 1, s);
+            for (node_id next : p.successors(n)) add(node_steps.last - 1, p.steps_of(next).first);
         }
         for (handoff h : handoffs)
             if (h.from < p.steps() && h.to < p.steps()) add(h.from, h.to);
     });
-    found.step_at = listed_upwards(found.after);
+    found.step_at = topological_order(found.after);
     if (found.step_at.size() != p.steps()) {
         found.cycle = find_cycle(found.after, found.step_at);
         found.fault = witness{.what = fault::cycle, .position = found.cycle.front()};
@@ -120,33 +120,33 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
 
 // --- order questions -------------------------------------------------------------------------------------
 
-SUBLET_DECL void order_questions::ask(std::uint32_t row, step_id last, std::uint64_t name)
+SUBLET_DECL void reachability_queries::add(std::uint32_t row, step_id last, std::uint64_t id)
 {
     step_id const end = order_.position[last];
     step_id first = end;
     for (step_id s : rows_[row]) first = smaller(first, order_.position[s]);
     auto const reach = static_cast<std::uint64_t>(std::bit_width(end - first));
-    if (reach != 0) asked_.push_back({reach << 32 | end, name, row});
+    if (reach != 0) queries_.push_back({reach << 32 | end, id, row});
 }
 
-SUBLET_DECL std::uint64_t order_questions::first_no()
+SUBLET_DECL std::uint64_t reachability_queries::first_failed()
 {
-    sort_by_key(asked_);
-    lowest_no_ = none;
-    for (std::size_t i = 0; i != asked_.size();) i = answer_from(i);
-    asked_.clear();
-    return lowest_no_;
+    sort_by_key(queries_);
+    first_failed_ = none;
+    for (std::size_t i = 0; i != queries_.size();) i = answer_batch(i);
+    queries_.clear();
+    return first_failed_;
 }
 
-SUBLET_DECL std::size_t order_questions::answer_from(std::size_t begin)
+SUBLET_DECL std::size_t reachability_queries::answer_batch(std::size_t begin)
 {
-    std::uint64_t const bits = asked_[begin].key >> 32, reach = std::uint64_t{1} << bits;
-    step_id const lowest = position_of(asked_[begin]);
+    std::uint64_t const bits = queries_[begin].key >> 32, reach = std::uint64_t{1} << bits;
+    step_id const lowest = position_of(queries_[begin]);
     step_id const floor = lowest < reach ? 0 : lowest - static_cast<step_id>(reach - 1);
     std::size_t end = begin;
     columns_.clear();
-    for (; end != asked_.size() && asked_[end].key >> 32 == bits; ++end) {
-        step_id const at = position_of(asked_[end]);
+    for (; end != queries_.size() && queries_[end].key >> 32 == bits; ++end) {
+        step_id const at = position_of(queries_[end]);
         if (!columns_.empty() && columns_.back() == at) continue;
         if (columns_.size() == 64 * words || at - lowest > larger(reach, std::uint64_t{64 * words})) break;
         columns_.push_back(at);
@@ -155,17 +155,17 @@ SUBLET_DECL std::size_t order_questions::answer_from(std::size_t begin)
 
     std::size_t column = 0;
     for (std::size_t i = begin; i != end; ++i) {
-        step_id const last = position_of(asked_[i]);
+        step_id const last = position_of(queries_[i]);
         if (columns_[column] != last) ++column;
-        for (step_id s : rows_[asked_[i].id]) {
+        for (step_id s : rows_[queries_[i].id]) {
             std::uint64_t const word = bits_[(order_.position[s] - floor) * words + column / 64];
-            if ((word >> column % 64 & 1) == 0) lowest_no_ = smaller(lowest_no_, asked_[i].tie);
+            if ((word >> column % 64 & 1) == 0) first_failed_ = smaller(first_failed_, queries_[i].tie);
         }
     }
     return end;
 }
 
-SUBLET_DECL void order_questions::fill_rows(step_id floor)
+SUBLET_DECL void reachability_queries::fill_rows(step_id floor)
 {
     step_id const top = columns_.back();
     std::size_t const needed = (top - floor + std::size_t{1}) * words;
@@ -188,51 +188,51 @@ SUBLET_DECL void order_questions::fill_rows(step_id floor)
 
 // --- class touches ---------------------------------------------------------------------------------------
 
-SUBLET_DECL bool class_touches::hands_over(step_id s, value_id u, value_id v, memory_plan const& plan,
+SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                            bool in_place) const
 {
     value_id operand = no_value;
     bool is_late = false, are_several = false;
     for (touch t : p_.touches(s)) {
-        if (asked_.root[t.value] != u) continue;
+        if (required_.root[t.value] != u) continue;
         if (t.kind == touch::access::def) return false;
         is_late = is_late || t.kind == touch::access::use;
         are_several = are_several || (operand != no_value && operand != t.value);
         operand = t.value;
     }
     for (edge_use e : p_.edge_uses()) // they read after the writes
-        if (asked_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
+        if (required_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
     if (!is_late) return true;
     if (are_several) return false;
-    if (!in_place || asked_.bytes[u] < asked_.bytes[v] || asked_.pinned[u] != no_offset) return false;
+    if (!in_place || required_.bytes[u] < required_.bytes[v] || required_.pinned[u] != no_offset) return false;
     if (place_of(plan, u) != place_of(plan, v)) return false;
     for (overwrite o : p_.overwrites(s))
-        if (o.in == operand && asked_.root[o.out] == v && order_.def_of[o.out] == s) return true;
+        if (o.in == operand && required_.root[o.out] == v && order_.def_of[o.out] == s) return true;
     return false;
 }
 
-SUBLET_DECL csr_rows class_touches::outermost(bool only_defs) const
+SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
 {
     std::vector<unsigned char> is_read(p_.values());
     for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
         if (t.kind != touch::access::def) is_read[t.value] = 1;
     return csr_rows::gathered(p_.values(), [&](auto add) {
-        std::vector<step_id> settled(p_.values(), no_step); // by root: the last step that needs no row
+        std::vector<step_id> skipped_at(p_.values(), no_step); // by root: the last step that needs no row
         for (step_id s = 0; s != p_.steps(); ++s) {
             for (touch t : p_.touches(s)) {
                 bool const is_def = t.kind == touch::access::def;
                 bool const is_inner = only_defs ? !is_def : is_def && is_read[t.value];
-                if (is_inner) settled[asked_.root[t.value]] = s;
+                if (is_inner) skipped_at[required_.root[t.value]] = s;
             }
             for (touch t : p_.touches(s)) {
-                value_id const r = asked_.root[t.value];
+                value_id const r = required_.root[t.value];
                 if (only_defs && t.kind != touch::access::def) continue;
-                if (asked_.is_planned(r) && settled[r] != s) add(r, settled[r] = s);
+                if (required_.is_planned(r) && skipped_at[r] != s) add(r, skipped_at[r] = s);
             }
         }
         for (edge_use u : p_.edge_uses())
-            if (!only_defs && asked_.is_planned(asked_.root[u.value]))
-                add(asked_.root[u.value], p_.steps_of(u.pred).last - 1);
+            if (!only_defs && required_.is_planned(required_.root[u.value]))
+                add(required_.root[u.value], p_.steps_of(u.pred).last - 1);
     });
 }
 
@@ -240,18 +240,18 @@ SUBLET_DECL csr_rows class_touches::outermost(bool only_defs) const
 
 SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& order)
 {
-    std::vector<unsigned char> comes(order.step_at.size());
+    std::vector<unsigned char> is_before(order.step_at.size());
     for (step_id at = s == no_step ? 0 : order.position[s]; at-- != 0;)
         for (step_id next : order.after[order.step_at[at]])
-            if (next == s || comes[next]) comes[order.step_at[at]] = 1;
-    return comes;
+            if (next == s || is_before[next]) is_before[order.step_at[at]] = 1;
+    return is_before;
 }
 
-SUBLET_DECL bool meets(step_order const& order, class_touches const& touches, memory_plan const& plan,
-                       bool in_place, value_id u, value_id v, step_id maker, bool both_written,
+SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan,
+                       bool in_place, value_id u, value_id v, step_id producer, bool both_written,
                        concurrent_witness& w)
 {
-    auto const earlier = all_before(maker, order);
+    auto const earlier = all_before(producer, order);
     for (step_id writer : touches.begins()[v]) {
         if (earlier[writer]) continue;
         auto const first = all_before(writer, order);
@@ -259,22 +259,22 @@ SUBLET_DECL bool meets(step_order const& order, class_touches const& touches, me
         w.needed_at = no_step;
         for (step_id t : touches.ends()[u]) {
             if (is_needed) break;
-            if (t == writer ? touches.hands_over(t, u, v, plan, in_place) : first[t] || earlier[t]) continue;
-            is_needed = t != maker || both_written;
+            if (t == writer ? touches.can_overwrite(t, u, v, plan, in_place) : first[t] || earlier[t]) continue;
+            is_needed = t != producer || both_written;
             w.needed_at = t;
         }
         if (!is_needed) continue;
         w.written_at = writer;
-        bool const side_by_side = maker == no_step || !first[maker];
-        auto turn_of = [&](step_id s) {
+        bool const is_unordered = producer == no_step || !first[producer];
+        auto phase_of = [&](step_id s) {
             if (s == writer) return 3;
-            if (s == maker) return 1;
-            if (earlier[s] || (side_by_side && first[s])) return 0;
+            if (s == producer) return 1;
+            if (earlier[s] || (is_unordered && first[s])) return 0;
             return first[s] ? 2 : 4;
         };
-        for (int turn = 0; turn != 5; ++turn)
+        for (int phase = 0; phase != 5; ++phase)
             for (step_id s : order.step_at) {
-                if (turn_of(s) != turn) continue;
+                if (phase_of(s) != phase) continue;
                 if (s == writer) w.position = static_cast<step_id>(w.schedule.size());
                 w.schedule.push_back(s);
             }
@@ -294,13 +294,13 @@ SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_tou
         w.value = attempt % 2 == 0 ? u : v;
         w.other = attempt % 2 == 0 ? v : u;
         bool const both_written = attempt >= 2;
-        auto meets = [&](step_id maker) {
-            return detail::meets(order, touches, plan, in_place, w.value, w.other, maker, both_written, w);
+        auto find_overwrite = [&](step_id producer) {
+            return detail::find_overwrite(order, touches, plan, in_place, w.value, w.other, producer, both_written, w);
         };
         if (touches.is_given(w.other)) continue;
-        if (touches.is_given(w.value) && meets(no_step)) return w;
-        for (step_id maker : touches.begins()[w.value])
-            if (!touches.is_given(w.value) && meets(maker)) return w;
+        if (touches.is_given(w.value) && find_overwrite(no_step)) return w;
+        for (step_id producer : touches.begins()[w.value])
+            if (!touches.is_given(w.value) && find_overwrite(producer)) return w;
     }
     return w;
 }

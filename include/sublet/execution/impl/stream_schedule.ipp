@@ -275,14 +275,14 @@ public:
         for (stream_schedule::command const& c : schedule.commands) {
             switch (c.what) {
             case stream_schedule::action::record:
-                add(stream_commands::act_kind::record, c.stream, c.which);
+                add(stream_commands::operation_kind::record, c.stream, c.which);
                 break;
             case stream_schedule::action::wait:
-                add(stream_commands::act_kind::wait, c.stream, c.which);
+                add(stream_commands::operation_kind::wait, c.stream, c.which);
                 break;
             case stream_schedule::action::allocate:
                 block_at(root_of(c.which)) = add_block(1, false);
-                add(stream_commands::act_kind::allocate, c.stream, block_at(root_of(c.which)));
+                add(stream_commands::operation_kind::allocate, c.stream, block_at(root_of(c.which)));
                 break;
             case stream_schedule::action::hand_over:
                 block_at(root_of(c.which)) = block_at(root_of(c.from)); // where the step still reads it
@@ -290,7 +290,7 @@ public:
             case stream_schedule::action::fill: {
                 byte_access whole = bytes_of_[root_of(c.which)];
                 whole.writes = true;
-                add(stream_commands::act_kind::work, c.stream, no_step);
+                add(stream_commands::operation_kind::work, c.stream, no_step);
                 touch(whole);
                 break;
             }
@@ -298,13 +298,13 @@ public:
                 SUBLET_EXPECTS(c.which == next && next != tape_.positions(),
                                "sublet: a schedule does not launch each step once, in the order of its tape");
                 command_of_[tape_.step_at[next]] =
-                    add(stream_commands::act_kind::work, c.stream, tape_.step_at[next]);
+                    add(stream_commands::operation_kind::work, c.stream, tape_.step_at[next]);
                 for (std::uint32_t i : touches_at_[next]) touch(touches_[i]);
                 ++next;
                 break;
             }
             case stream_schedule::action::release:
-                add(stream_commands::act_kind::release, c.stream, made_block(root_of(c.which)));
+                add(stream_commands::operation_kind::release, c.stream, made_block(root_of(c.which)));
                 break;
             }
         }
@@ -326,8 +326,8 @@ public:
             found = stream_fault{.what = stream_fault::kind::order,
                                  .first = first,
                                  .second = second,
-                                 .first_stream = list_.acts[first].stream,
-                                 .second_stream = list_.acts[second].stream,
+                                 .first_stream = list_.operations[first].stream,
+                                 .second_stream = list_.operations[second].stream,
                                  .first_step = step_of(first),
                                  .second_step = step_of(second)};
         };
@@ -341,8 +341,8 @@ public:
         if (plan_ != nullptr && plan_->valid_for == program_reading::concurrent)
             for (handoff h : plan_->handoffs) ask(h.from, h.to);
         for (std::uint32_t i = begin_ + 1; i != end_; ++i) {
-            if (list_.acts[i].what == stream_commands::act_kind::record ||
-                list_.acts[i].what == stream_commands::act_kind::wait)
+            if (list_.operations[i].what == stream_commands::operation_kind::record ||
+                list_.operations[i].what == stream_commands::operation_kind::wait)
                 continue;
             demand(begin_, i);
             demand(i, end_);
@@ -355,8 +355,8 @@ private:
 
     step_id step_of(std::uint32_t command) const
     {
-        stream_commands::act const& act = list_.acts[command];
-        return act.what == stream_commands::act_kind::work ? act.which : no_step;
+        stream_commands::operation const& operation = list_.operations[command];
+        return operation.what == stream_commands::operation_kind::work ? operation.which : no_step;
     }
     value_id root_of(buffer_id b) const
     {
@@ -378,10 +378,10 @@ private:
                !(keeps_ends_ && is_end);
     }
 
-    std::uint32_t add(stream_commands::act_kind what, std::uint32_t stream, std::uint32_t which)
+    std::uint32_t add(stream_commands::operation_kind what, std::uint32_t stream, std::uint32_t which)
     {
-        list_.acts.push_back({what, stream, which});
-        return static_cast<std::uint32_t>(list_.acts.size() - 1);
+        list_.operations.push_back({what, stream, which});
+        return static_cast<std::uint32_t>(list_.operations.size() - 1);
     }
     std::uint32_t add_block(byte_count bytes, bool is_given)
     {
@@ -391,7 +391,7 @@ private:
     /// By the command that was added last.
     void touch(byte_access access)
     {
-        access.at = static_cast<std::uint32_t>(list_.acts.size() - 1);
+        access.at = static_cast<std::uint32_t>(list_.operations.size() - 1);
         if (block_of_[access.space] == none) block_of_[access.space] = add_block(1, false);
         access.space = block_of_[access.space];
         list_.touches.push_back(access);
@@ -405,27 +405,27 @@ private:
         for (value_id v = 0; v != program_.values(); ++v) {
             if (!owns_block(v)) block_at(v) = add_block(1, true);
             else if (has_role(asked_.class_role[v], value_role::input))
-                add(stream_commands::act_kind::allocate, 0, block_at(v) = add_block(1, false));
+                add(stream_commands::operation_kind::allocate, 0, block_at(v) = add_block(1, false));
         }
-        begin_ = add(stream_commands::act_kind::work, 0, no_step);
+        begin_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
     }
     void end()
     {
         std::vector<unsigned char> is_released(list_.blocks.size(), 0);
-        for (stream_commands::act const& act : list_.acts)
-            if (act.what == stream_commands::act_kind::release) is_released[act.which] = 1;
+        for (stream_commands::operation const& operation : list_.operations)
+            if (operation.what == stream_commands::operation_kind::release) is_released[operation.which] = 1;
         for (std::uint32_t& block : block_of_)
             if (block != none && is_released[block]) block = none;
-        end_ = add(stream_commands::act_kind::work, 0, no_step);
+        end_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
         for (value_id v = 0; v != program_.values(); ++v) // what is kept for the caller to read
             if (owns_block(v) && has_role(asked_.class_role[v], value_role::output) && block_at(v) != none)
-                add(stream_commands::act_kind::release, 0, block_at(v));
+                add(stream_commands::operation_kind::release, 0, block_at(v));
     }
     void touch_all()
     {
-        auto const at = static_cast<std::uint32_t>(list_.acts.size() - 1);
+        auto const at = static_cast<std::uint32_t>(list_.operations.size() - 1);
         for (std::uint32_t block : block_of_)
             if (block != none)
                 list_.touches.push_back({at, block, 0, list_.blocks[block].bytes, no_value, true});

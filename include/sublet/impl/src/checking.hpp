@@ -13,7 +13,7 @@
 #include <sublet/checking/impl/check_plan.ipp>
 #include <sublet/checking/impl/check_rewrite.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
-#include <sublet/checking/impl/intact_values.ipp>
+#include <sublet/checking/impl/available_values.ipp>
 #include <sublet/checking/impl/places.ipp>
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>

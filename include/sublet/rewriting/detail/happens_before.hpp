@@ -124,7 +124,7 @@ private:
     [[nodiscard]] static std::uint64_t count(row const& of);
     [[nodiscard]] bool has_row(step_id t) const { return (has_row_[t / 64] >> t % 64 & 1) != 0; }
 
-    void hand_down(step_id t, row const& from);
+    void propagate_row(step_id t, row const& from);
 
     csr_rows before_;
     std::vector<row> rows_;              // by position; of use where has_row
@@ -148,7 +148,7 @@ private:
 /// ranges in a good numbering. Where a graph is no network the columns say the same, block by block.
 
 /// How questions are answered. The answers are the same.
-enum class precedence_means : std::uint8_t {
+enum class precedence_method : std::uint8_t {
     automatic, ///< ranges while there is room for them, otherwise columns
     ranges,
     columns,
@@ -156,7 +156,7 @@ enum class precedence_means : std::uint8_t {
 };
 
 struct precedence_options {
-    precedence_means means = precedence_means::automatic;
+    precedence_method method = precedence_method::automatic;
     /// How many ranges, eight bytes each; 0: 2^24, or eight a position if that is more. Of means `ranges` all
     /// become coarser then, and some pairs count as unordered that are not.
     std::uint64_t max_ranges = 0;
@@ -171,7 +171,7 @@ public:
     explicit precedence(dependence_graph const& g, precedence_options const& options = {});
 
     /// Which one was taken, never `automatic` unless there is a violation.
-    [[nodiscard]] precedence_means means() const { return means_; }
+    [[nodiscard]] precedence_method method() const { return method_; }
     /// Why there is no order; then nobody comes before anybody.
     [[nodiscard]] std::optional<dependence_violation> const& violation() const { return violation_; }
     [[nodiscard]] std::size_t positions() const
@@ -209,9 +209,9 @@ public:
     [[nodiscard]] std::uint64_t undecided() const { return unreached_ ? count_unreached(true) : 0; }
 
 private:
-    [[nodiscard]] std::uint64_t count_unreached(bool only_in_doubt) const;
+    [[nodiscard]] std::uint64_t count_unreached(bool only_undecided) const;
 
-    precedence_means means_;
+    precedence_method method_;
     std::optional<dependence_violation> violation_;
     std::vector<step_id> position_of_, start_of_; // by step
     std::optional<range_sets> unreached_;         // one of these three

@@ -61,13 +61,13 @@ SUBLET_DECL void column_closure::load(std::size_t block)
     for (step_id t = last; t-- != first;) {
         row with_itself = has_row(t) ? rows_[t] : row{};
         with_itself.bits[(t - first) / 64] |= std::uint64_t{1} << t % 64;
-        hand_down(t, with_itself);
+        propagate_row(t, with_itself);
     }
     for (std::size_t w = first / 64; w-- != 0;)
         for (std::uint64_t left = has_row_[w]; left != 0;) {
             auto const highest = static_cast<unsigned>(std::bit_width(left)) - 1;
             auto const t = static_cast<step_id>(64 * w + highest);
-            hand_down(t, rows_[t]);
+            propagate_row(t, rows_[t]);
             left = has_row_[w] & ((std::uint64_t{1} << highest) - 1); // lower ones may have got a row
         }
 }
@@ -112,7 +112,7 @@ SUBLET_DECL std::uint64_t column_closure::count(row const& of)
     return ((sums & ones / 257) + (sums >> 8 & ones / 257)) * (ones / 65535) >> 48;
 }
 
-SUBLET_DECL void column_closure::hand_down(step_id t, row const& from)
+SUBLET_DECL void column_closure::propagate_row(step_id t, row const& from)
 {
     for (step_id p : before_[t]) {
         row& to = rows_[p];
@@ -129,27 +129,27 @@ SUBLET_DECL void column_closure::hand_down(step_id t, row const& from)
 // --- happens before --------------------------------------------------------------------------------------
 
 SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options const& options)
-    : means_(options.means), violation_(g.violation), position_of_(g.position_of)
+    : method_(options.method), violation_(g.violation), position_of_(g.position_of)
 {
     if (violation_) return;
     start_of_.reserve(position_of_.size());
     for (step_id s = 0; s != position_of_.size(); ++s) start_of_.push_back(g.start_of(s));
-    if (means_ == precedence_means::automatic || means_ == precedence_means::ranges) {
+    if (method_ == precedence_method::automatic || method_ == precedence_method::ranges) {
         std::size_t const n = g.positions();
         std::vector<step_id> all;
         all.reserve(n + 1);
         for (step_id p = 0; p <= n; ++p) all.push_back(p);
-        std::uint64_t const most = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
-        unreached_.emplace(n, options.max_ranges == 0 ? most : options.max_ranges);
+        std::uint64_t const default_max = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
+        unreached_.emplace(n, options.max_ranges == 0 ? default_max : options.max_ranges);
         auto has_room = [&](auto const&...) {
-            return means_ == precedence_means::ranges || !unreached_->is_coarsened();
+            return method_ == precedence_method::ranges || !unreached_->is_coarsened();
         };
         find_unreached(g, all, *unreached_, true, has_room);
-        means_ = has_room() ? precedence_means::ranges : precedence_means::columns;
-        if (means_ == precedence_means::columns) unreached_.reset();
+        method_ = has_room() ? precedence_method::ranges : precedence_method::columns;
+        if (method_ == precedence_method::columns) unreached_.reset();
     }
-    if (means_ == precedence_means::columns) columns_.emplace(g.before);
-    if (means_ == precedence_means::search) walk_.emplace(g.before);
+    if (method_ == precedence_method::columns) columns_.emplace(g.before);
+    if (method_ == precedence_method::search) walk_.emplace(g.before);
 }
 
 SUBLET_DECL bool precedence::before(step_id a, step_id b)
@@ -188,11 +188,11 @@ SUBLET_DECL std::uint64_t precedence::ordered_pairs()
     return pairs;
 }
 
-SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_in_doubt) const
+SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_undecided) const
 {
     std::uint64_t count = 0;
     for (std::size_t t = 0; t != unreached_->owners(); ++t) {
-        step_id const from = only_in_doubt ? unreached_->exact_until(t) : 0;
+        step_id const from = only_undecided ? unreached_->exact_until(t) : 0;
         for (live_range r : (*unreached_)[t]) count += length(live_range{larger(r.first, from), r.last});
     }
     return count;

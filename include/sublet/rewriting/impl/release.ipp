@@ -18,7 +18,7 @@ SUBLET_DECL std::size_t release_points::buffers() const { return counter.size();
 
 namespace sublet::detail {
 
-SUBLET_DECL buffer_ends::buffer_ends(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
+SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
                                      std::vector<value_role> const& role)
     : is_given(buffers), is_kept(buffers)
 {
@@ -39,7 +39,7 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
                                     std::vector<buffer_id> const& buffer_of, lifetimes_options const& options)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table has not one entry for each value");
-    detail::buffer_ends const ends(buffers, buffer_of, options.role.tabulate(p.values()));
+    detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values()));
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step
     for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
@@ -112,7 +112,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
                    "sublet: a table has not one entry for each value");
-    detail::buffer_ends const ends(buffers, buffer_of, role);
+    detail::buffer_roles const ends(buffers, buffer_of, role);
     live_sets const live = liveness(p);
     auto released = [&](value_id v) {
         return buffer_of[v] != no_buffer && !ends.is_kept[buffer_of[v]] ? buffer_of[v] : no_buffer;
@@ -127,14 +127,14 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
         if (to) ++alive[buffer_of[v]];
         else --alive[buffer_of[v]];
     };
-    std::vector<step_id> died_at(buffers, no_step);
+    std::vector<step_id> released_at(buffers, no_step);
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_out(n, [&](value_id v) { set(v, true); });
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
             for (touch t : p.touches(s)) {
                 buffer_id const b = released(t.value);
-                if (b == no_buffer || alive[b] != 0 || died_at[b] == s) continue;
-                died_at[b] = s;
+                if (b == no_buffer || alive[b] != 0 || released_at[b] == s) continue;
+                released_at[b] = s;
                 after.add(s, b);
             }
             for (touch t : p.touches(s))
@@ -145,39 +145,39 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
         live.for_each_live_in(n, [&](value_id v) { set(v, false); });
     }
 
-    std::vector<node_id> needed_at(buffers, no_node), left_by(buffers, no_node); // the last node seen so
-    std::vector<std::uint32_t> leaving(buffers);                                 // along how many edges
-    std::vector<flow_release_points::edge> dying;
+    std::vector<node_id> live_into(buffers, no_node), counted_for(buffers, no_node); // the last node seen so
+    std::vector<std::uint32_t> dead_edge_count(buffers);                                 // along how many edges
+    std::vector<flow_release_points::edge> dead_on_edge;
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_in(n, [&](value_id v) {
-            if (released(v) != no_buffer) needed_at[buffer_of[v]] = n;
+            if (released(v) != no_buffer) live_into[buffer_of[v]] = n;
         });
-        dying.clear();
-        std::uint32_t arrivals = n == 0 ? 1 : 0; // one is from nowhere
+        dead_on_edge.clear();
+        std::uint32_t in_degree = n == 0 ? 1 : 0; // one is from nowhere
         node_id from = no_node;
         for (node_id pred : p.predecessors(n)) { // ascending
             if (pred == from) continue;
             from = pred;
-            ++arrivals;
+            ++in_degree;
             live.for_each_live_out(pred, [&](value_id v) {
                 buffer_id const b = released(v);
-                if (b == no_buffer || needed_at[b] == n || left_by[b] == pred) return;
-                left_by[b] = pred;
-                dying.push_back({pred, n, b});
-                ++leaving[b];
+                if (b == no_buffer || live_into[b] == n || counted_for[b] == pred) return;
+                counted_for[b] = pred;
+                dead_on_edge.push_back({pred, n, b});
+                ++dead_edge_count[b];
             });
         }
-        for (flow_release_points::edge const& e : dying) {
-            if (leaving[e.what] == arrivals) {
-                leaving[e.what] = 0; // the others of these are this one
+        for (flow_release_points::edge const& e : dead_on_edge) {
+            if (dead_edge_count[e.what] == in_degree) {
+                dead_edge_count[e.what] = 0; // the others of these are this one
                 at_entry.add(n, e.what);
-            } else if (leaving[e.what] != 0) {
+            } else if (dead_edge_count[e.what] != 0) {
                 points.on_edge.push_back(e);
             }
         }
-        for (flow_release_points::edge const& e : dying) {
-            leaving[e.what] = 0;
-            left_by[e.what] = no_node;
+        for (flow_release_points::edge const& e : dead_on_edge) {
+            dead_edge_count[e.what] = 0;
+            counted_for[e.what] = no_node;
         }
     }
     detail::sort_by(points.on_edge,
@@ -187,10 +187,10 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
                     });
     if (p.nodes() != 0)
         live.for_each_live_in(0, [&](value_id v) {
-            if (released(v) != no_buffer) needed_at[buffer_of[v]] = 0;
+            if (released(v) != no_buffer) live_into[buffer_of[v]] = 0;
         });
     for (buffer_id b = 0; b != buffers; ++b)
-        if (ends.is_given[b] && !ends.is_kept[b] && (needed_at[b] != 0 || p.nodes() == 0))
+        if (ends.is_given[b] && !ends.is_kept[b] && (live_into[b] != 0 || p.nodes() == 0))
             points.at_start.push_back(b);
     points.after = after.gathered(p.steps());
     points.at_entry = at_entry.gathered(p.nodes());
@@ -211,7 +211,7 @@ public:
     {
     }
 
-    void keep_in(std::vector<step_id>& touches)
+    void keep_last(std::vector<step_id>& touches)
     {
         std::size_t const count = touches.size();
         if (count < 2) return;
@@ -255,7 +255,7 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
     SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
                        role.size() == p.values(),
                    "sublet: a table has not one entry for each value, or the graph is none");
-    detail::buffer_ends const ends(buffers, buffer_of, role);
+    detail::buffer_roles const ends(buffers, buffer_of, role);
     detail::concurrent_live_ranges const lives = detail::concurrent_lifetimes(p, g, buffers, buffer_of, role);
     detail::last_touches last(g);
     release_points points;
@@ -266,15 +266,15 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
         row.clear();
         if (!ends.is_kept[b])
             for (step_id at : lives.ends[b]) { // where a step reads early it has not ended
-                step_id const whole = g.position_of[g.step_at[at]];
-                row.push_back(whole);
+                step_id const step_end = g.position_of[g.step_at[at]];
+                row.push_back(step_end);
             }
         std::sort(row.begin(), row.end());
         std::size_t kept = 0;
         for (std::size_t i = 0; i != row.size(); ++i)
             if (kept == 0 || row[kept - 1] != row[i]) row[kept++] = row[i];
         while (row.size() != kept) row.pop_back();
-        last.keep_in(row);
+        last.keep_last(row);
         for (step_id at : row) by_buffer.append(g.step_at[at]);
         by_buffer.close_row();
         points.counter[b] = static_cast<std::uint32_t>(row.size());

@@ -8,29 +8,29 @@
 namespace sublet::detail {
 
 /// By slot, whether its tenants get a name: they are several values, or not all that there is of one.
-SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& made,
+SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& versioned,
                                                      sized_slot_plan const& plan,
-                                                     std::vector<unsigned char> const& stays)
+                                                     std::vector<unsigned char> const& keeps_storage_name)
 {
-    std::vector<value_id> tenant(plan.slots, no_value);
+    std::vector<value_id> occupant(plan.slots, no_value);
     std::vector<unsigned char> is_named(plan.slots);
-    for (value_id v = 0; v != stays.size(); ++v) {
+    for (value_id v = 0; v != keeps_storage_name.size(); ++v) {
         slot_id const slot = plan.slot_of[v];
-        if (stays[v] || slot == no_slot) continue;
-        value_id const named = made.value_of[v];
-        if (tenant[slot] != no_value && tenant[slot] != named) is_named[slot] = 1;
-        tenant[slot] = named;
+        if (keeps_storage_name[v] || slot == no_slot) continue;
+        value_id const origin = versioned.value_of[v];
+        if (occupant[slot] != no_value && occupant[slot] != origin) is_named[slot] = 1;
+        occupant[slot] = origin;
     }
-    std::vector<slot_id> home(made.last.size(), no_slot); // by value: the slot of its first version
-    std::vector<unsigned char> is_split(made.last.size());
-    for (value_id v = 0; v != stays.size(); ++v) {
-        if (made.alias_of[v] != no_value) continue;
-        value_id const named = made.value_of[v];
-        if (v == named) home[named] = plan.slot_of[v];
-        else if (home[named] != plan.slot_of[v]) is_split[named] = 1;
+    std::vector<slot_id> first_slot(versioned.last.size(), no_slot); // by value: the slot of its first version
+    std::vector<unsigned char> is_split(versioned.last.size());
+    for (value_id v = 0; v != keeps_storage_name.size(); ++v) {
+        if (versioned.alias_of[v] != no_value) continue;
+        value_id const origin = versioned.value_of[v];
+        if (v == origin) first_slot[origin] = plan.slot_of[v];
+        else if (first_slot[origin] != plan.slot_of[v]) is_split[origin] = 1;
     }
     for (slot_id s = 0; s != plan.slots; ++s)
-        if (tenant[s] != no_value && is_split[tenant[s]]) is_named[s] = 1;
+        if (occupant[s] != no_value && is_split[occupant[s]]) is_named[s] = 1;
     return is_named;
 }
 
@@ -38,77 +38,77 @@ SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& ma
 
 namespace sublet {
 
-SUBLET_DECL slot_renaming name_slots(versioned_program const& made, sized_slot_plan const& plan,
-                                     plan_options const& options, rename_options const& how)
+SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_slot_plan const& plan,
+                                     plan_options const& options, rename_options const& naming)
 {
-    std::size_t const versions = made.value_of.size(), values = made.last.size();
-    SUBLET_EXPECTS(!made.violation, "sublet: a program that has no versions cannot be renamed");
+    std::size_t const versions = versioned.value_of.size(), values = versioned.last.size();
+    SUBLET_EXPECTS(!versioned.violation, "sublet: a program that has no versions cannot be renamed");
     SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan to rename by is by version");
     auto const bytes = options.bytes.tabulate(versions);
     auto const pool = options.pool.tabulate(versions);
-    auto const is_slot = how.is_slot.tabulate(values), keeps_name = how.keeps_name.tabulate(values);
+    auto const is_slot = naming.is_slot.tabulate(values), keeps_name = naming.keeps_name.tabulate(values);
     for (slot_id s : plan.slot_of)
         SUBLET_EXPECTS(s == no_slot || s < plan.slots, "sublet: a slot is out of range");
 
     slot_renaming names;
     names.values = values;
-    names.name_of = names.storage_of = made.value_of;
+    names.name_of = names.storage_of = versioned.value_of;
     // A version that is in the storage of the first one goes by its name, whatever that becomes.
-    auto follows = [&made](value_id v) {
-        return made.alias_of[v] != no_value && made.value_of[made.alias_of[v]] == made.value_of[v];
+    auto shares_first_storage = [&versioned](value_id v) {
+        return versioned.alias_of[v] != no_value && versioned.value_of[versioned.alias_of[v]] == versioned.value_of[v];
     };
-    std::vector<unsigned char> is_known(versions), stays(versions); // to the caller by its name
+    std::vector<unsigned char> is_visible(versions), keeps_storage_name(versions); // to the caller by its name
     for (value_id v = 0; v != versions; ++v) {
-        value_id const named = made.value_of[v];
-        is_known[v] =
-            keeps_name[named] || detail::is_given(made.role[v]) || has_role(made.role[v], value_role::output);
-        if (is_known[v] && follows(v)) is_known[named] = 1;
+        value_id const origin = versioned.value_of[v];
+        is_visible[v] =
+            keeps_name[origin] || detail::is_given(versioned.role[v]) || has_role(versioned.role[v], value_role::output);
+        if (is_visible[v] && shares_first_storage(v)) is_visible[origin] = 1;
     }
-    for (value_id v = 0; v != versions; ++v) stays[v] = is_known[v] || made.alias_of[v] != no_value;
+    for (value_id v = 0; v != versions; ++v) keeps_storage_name[v] = is_visible[v] || versioned.alias_of[v] != no_value;
     for (value_id v = 0; v != values && names.planned_already == no_value; ++v)
         if (is_slot[v]) names.planned_already = v;
 
     if (names.planned_already == no_value) {
-        auto const is_named = detail::slots_to_name(made, plan, stays);
+        auto const is_named = detail::slots_to_name(versioned, plan, keeps_storage_name);
         std::vector<value_id> number(plan.slots, no_value);
         for (slot_id s = 0; s != plan.slots; ++s) {
             if (!is_named[s]) continue;
-            number[s] = static_cast<value_id>(names.made.size());
-            names.made.push_back({.slot = s});
+            number[s] = static_cast<value_id>(names.new_names.size());
+            names.new_names.push_back({.slot = s});
         }
-        SUBLET_EXPECTS(values + names.made.size() < no_value, "sublet: more names than 32-bit ids");
+        SUBLET_EXPECTS(values + names.new_names.size() < no_value, "sublet: more names than 32-bit ids");
         for (value_id v = 0; v != versions; ++v) {
-            if (stays[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value) continue;
-            slot_renaming::name& name = names.made[number[plan.slot_of[v]]];
+            if (keeps_storage_name[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value) continue;
+            slot_renaming::name& name = names.new_names[number[plan.slot_of[v]]];
             names.name_of[v] = static_cast<value_id>(values) + number[plan.slot_of[v]];
-            ++name.tenants;
+            ++name.occupants;
             if (name.largest != no_value && bytes[v] <= name.bytes) continue;
             name.bytes = bytes[v];
             name.pool = pool[v];
-            name.largest = made.value_of[v];
+            name.largest = versioned.value_of[v];
         }
     }
-    buffer_classes const classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
+    buffer_classes const classes = aliases(versions, [&versioned](value_id v) { return versioned.alias_of[v]; });
     for (value_id v = 0; v != versions; ++v) {
         names.storage_of[v] = names.name_of[classes.root[classes.buffer_of[v]]];
-        bool const by_storage = how.renames_views && !is_known[v] && names.storage_of[v] >= values;
+        bool const by_storage = naming.renames_views && !is_visible[v] && names.storage_of[v] >= values;
         if (by_storage) names.name_of[v] = names.storage_of[v];
-        if (follows(v)) names.name_of[v] = names.name_of[made.alias_of[v]];
+        if (shares_first_storage(v)) names.name_of[v] = names.name_of[versioned.alias_of[v]];
     }
     return names;
 }
 
-SUBLET_DECL snapshot renamed_program(versioned_program const& made, slot_renaming const& names)
+SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_renaming const& names)
 {
-    snapshot const& p = made.program;
+    snapshot const& p = versioned.program;
     std::vector<value_id> const& name = names.storage_of;
     SUBLET_EXPECTS(name.size() == p.values(), "sublet: these are names of others");
     return flow(
-        p.nodes(), names.values + names.made.size(), [&p](node_id n) { return p.successors(n); },
+        p.nodes(), names.values + names.new_names.size(), [&p](node_id n) { return p.successors(n); },
         [&](node_id n, effect_sink& sink) {
-            step_range const mine = p.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s) {
-                if (s != mine.first) sink.next_step();
+            step_range const node_steps = p.steps_of(n);
+            for (step_id s = node_steps.first; s != node_steps.last; ++s) {
+                if (s != node_steps.first) sink.next_step();
                 for (touch t : p.touches(s))
                     if (t.kind == touch::access::def) sink.def(name[t.value]);
                     else if (t.kind == touch::access::use) sink.use(name[t.value]);
@@ -123,13 +123,13 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& made, slot_renamin
 
 SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options const& options)
 {
-    versioned_program made{.program = p, .violation = std::nullopt};
-    for (value_id v = 0; v != p.values(); ++v) made.value_of.push_back(v);
-    made.last = made.value_of;
-    made.number.assign(p.values(), 0);
-    made.role = options.role.tabulate(p.values());
-    made.alias_of = options.alias_of.tabulate(p.values());
-    return made;
+    versioned_program versioned{.program = p, .violation = std::nullopt};
+    for (value_id v = 0; v != p.values(); ++v) versioned.value_of.push_back(v);
+    versioned.last = versioned.value_of;
+    versioned.number.assign(p.values(), 0);
+    versioned.role = options.role.tabulate(p.values());
+    versioned.alias_of = options.alias_of.tabulate(p.values());
+    return versioned;
 }
 
 // --- sharing log -----------------------------------------------------------------------------------------
@@ -141,39 +141,39 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     auto const bytes = options.bytes.tabulate(p.values());
     auto const alias_of = options.alias_of.tabulate(p.values());
     std::vector<step_id> const steps = detail::steps_in_order(p, order);
-    std::vector<step_id> made_at(p.values(), no_step);
+    std::vector<step_id> defined_at(p.values(), no_step);
     for (step_id at = 0; at != steps.size(); ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.kind == touch::access::def && made_at[t.value] == no_step) made_at[t.value] = at;
+            if (t.kind == touch::access::def && defined_at[t.value] == no_step) defined_at[t.value] = at;
 
-    std::vector<detail::sort_key> tenants; // by when they move in
+    std::vector<detail::sort_key> occupants; // by when they move in
     for (value_id v = 0; v != p.values(); ++v)
         if (plan.slot_of[v] != no_slot && alias_of[v] == no_value)
-            tenants.push_back({made_at[v] == no_step ? 0 : std::uint64_t{made_at[v]} + 1, 0, v});
-    sort_by_key(tenants);
+            occupants.push_back({defined_at[v] == no_step ? 0 : std::uint64_t{defined_at[v]} + 1, 0, v});
+    sort_by_key(occupants);
 
     sharing_log log;
     struct slot_state {
-        value_id tenant = no_value;
+        value_id occupant = no_value;
         byte_count bytes = 0;
         bool is_shared = false;
     };
     std::vector<slot_state> slots(plan.slots);
-    for (detail::sort_key const& k : tenants) {
+    for (detail::sort_key const& k : occupants) {
         value_id const v = k.id;
         SUBLET_EXPECTS(plan.slot_of[v] < plan.slots, "sublet: a slot is out of range");
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size is in a slot");
         slot_state& slot = slots[plan.slot_of[v]];
-        sharing_log::entry e{.value = v, .from = slot.tenant, .slot = plan.slot_of[v], .bytes = bytes[v]};
+        sharing_log::entry e{.value = v, .from = slot.occupant, .slot = plan.slot_of[v], .bytes = bytes[v]};
         e.growth = detail::larger(bytes[v], slot.bytes) - slot.bytes;
         if (e.from != no_value && k.key != 0)
-            for (touch t : p.touches(steps[made_at[v]])) {
+            for (touch t : p.touches(steps[defined_at[v]])) {
                 bool const is_there = t.kind != touch::access::def && plan.slot_of[t.value] == e.slot;
                 if (is_there && (t.value == e.from || alias_of[t.value] != no_value)) e.is_in_place = true;
             }
-        if (slot.tenant == no_value) ++log.slots;
+        if (slot.occupant == no_value) ++log.slots;
         else if (!slot.is_shared) ++log.shared, slot.is_shared = true;
-        slot.tenant = v;
+        slot.occupant = v;
         slot.bytes += e.growth;
         log.naive_bytes = checked_add(log.naive_bytes, e.bytes);
         log.slot_bytes = checked_add(log.slot_bytes, e.growth);

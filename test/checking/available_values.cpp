@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/detail/intact_values.hpp>
+#include <sublet/checking/detail/available_values.hpp>
 
 #include "../random_source.hpp"
 #include "../random_flow.hpp"
@@ -57,7 +57,7 @@ TEST_CASE("a write takes away all that it overlaps")
     at.add(64, 64);
     at.add(128, 64);
     placed_classes const classes(at.asked, at.plan);
-    intact_values now(classes, 4);
+    available_set now(classes, 4);
     now.write(0);
     now.write(2);
     now.write(3);
@@ -65,8 +65,8 @@ TEST_CASE("a write takes away all that it overlaps")
     now.write(1);
     CHECK_FALSE(now.has(0));
     CHECK_FALSE(now.has(2));
-    CHECK(now.taken() == ids{1, 3});
-    CHECK(now.taken().empty());
+    CHECK(now.drain() == ids{1, 3});
+    CHECK(now.drain().empty());
     CHECK_FALSE(now.has(3));
 }
 
@@ -80,12 +80,12 @@ TEST_CASE("values of one class are intact together, and lost together")
     CHECK(classes.size() == 2);
     CHECK(classes.rank_of(1) == classes.rank_of(0));
     CHECK(classes.values_at(0).size() == 2);
-    intact_values now(classes, 3);
+    available_set now(classes, 3);
     now.write(0);
     now.write(1);
     CHECK(now.has(0));
     now.write(2);
-    CHECK(now.taken() == ids{2});
+    CHECK(now.drain() == ids{2});
 }
 
 TEST_CASE("pools do not meet, and what has no place is in no class")
@@ -97,7 +97,7 @@ TEST_CASE("pools do not meet, and what has no place is in no class")
     placed_classes const classes(at.asked, at.plan);
     CHECK(classes.size() == 2);
     CHECK_FALSE(classes.is_placed(1));
-    CHECK_FALSE(classes.meet(0, 2));
+    CHECK_FALSE(classes.overlaps(0, 2));
     CHECK(classes.root_at(0) == 2); // by pool
     CHECK(placed_classes(places{}.asked, places{}.plan).size() == 0);
 }
@@ -123,7 +123,7 @@ TEST_CASE("it is what remains if every pair is looked at")
             if (pick.below(4) == 0 && v != 0) at.add_view(at.asked.root[pick.below(v)]);
             else at.add(pick.below(40), 1 + pick.below(12), pick.below(2));
         placed_classes const classes(at.asked, at.plan);
-        intact_values now(classes, values);
+        available_set now(classes, values);
         std::set<value_id> slow;
         for (int i = 0; i != 60; ++i) {
             value_id const v = pick.below(values);
@@ -138,7 +138,7 @@ TEST_CASE("it is what remains if every pair is looked at")
             slow.insert(v);
             for (value_id w = 0; w != values; ++w) REQUIRE(now.has(w) == (slow.count(w) != 0));
             if (pick.below(20) != 0) continue;
-            REQUIRE(now.taken() == ids(slow.begin(), slow.end()));
+            REQUIRE(now.drain() == ids(slow.begin(), slow.end()));
             slow.clear();
         }
     }
@@ -159,12 +159,12 @@ std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count
         plan.buffer_of.push_back(v);
     }
     placed_classes const classes(asked, plan);
-    intact_values now(classes, f.values);
-    intact_arrivals const arrivals(p, classes, given, now);
+    available_set now(classes, f.values);
+    available_values const arrivals(p, classes, given, now);
     std::vector<ids> result;
     for (node_id n = 0; n != p.nodes(); ++n) {
-        if (arrivals.is_reached(n)) arrivals.enter(n, now);
-        result.push_back(now.taken());
+        if (arrivals.is_reached(n)) arrivals.add_at_entry(n, now);
+        result.push_back(now.drain());
     }
     return result;
 }
@@ -279,7 +279,7 @@ struct question {
         plan_requirements const asked = derive_requirements(p, {.bytes = 8, .role = role});
         memory_plan const plan = plan_at(offsets);
         placed_classes const classes(asked, plan);
-        flow_paths paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
+        clobber_query paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
                          std::vector<value_id>(classes.size(), no_value)};
         std::vector<bool> is_found(p.nodes());
         mark_found(flow, 0, is_found);
@@ -287,8 +287,8 @@ struct question {
         for (value_id a = 0; a != role.size(); ++a)
             for (value_id b = 0; b != role.size(); ++b)
                 if (a != b && is_given(role[a]) && is_given(role[b]) && !are_apart(offsets[a], offsets[b]))
-                    paths.beside_entry[classes.rank_of(a)] = b;
-        return find_spoiling_path(paths, v, n, p.steps_of(n).last);
+                    paths.entry_overlap[classes.rank_of(a)] = b;
+        return find_clobber_path(paths, v, n, p.steps_of(n).last);
     }
 
     /// By node: whether v can be spoilt at its end, by following all paths from the entry.

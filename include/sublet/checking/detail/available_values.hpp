@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_CHECKING_DETAIL_INTACT_VALUES_HPP
-#define SUBLET_CHECKING_DETAIL_INTACT_VALUES_HPP
+#ifndef SUBLET_CHECKING_DETAIL_AVAILABLE_VALUES_HPP
+#define SUBLET_CHECKING_DETAIL_AVAILABLE_VALUES_HPP
 
 /// Which values are intact where, along every path. Included by the checker of control-flow plans.
 
@@ -35,41 +35,41 @@ namespace sublet::detail {
 class placed_classes {
 public:
     /// Requires: check_places has passed the plan.
-    placed_classes(plan_requirements const& asked, memory_plan const& plan);
+    placed_classes(plan_requirements const& required, memory_plan const& plan);
     [[nodiscard]] std::size_t size() const { return root_.size(); }
     [[nodiscard]] bool is_placed(value_id v) const { return plan_->buffer_of[v] != no_buffer; }
     /// Where v's class stands among all.  Requires: v is placed.
-    [[nodiscard]] std::uint32_t rank_of(value_id v) const { return rank_[asked_->root[v]]; }
+    [[nodiscard]] std::uint32_t rank_of(value_id v) const { return rank_[required_->root[v]]; }
     [[nodiscard]] value_id root_at(std::uint32_t rank) const { return root_[rank]; }
     [[nodiscard]] std::span<value_id const> values_at(std::uint32_t rank) const { return values_of_[rank]; }
 
     [[nodiscard]] common_bytes overlap(value_id a, value_id b) const
     {
-        return detail::overlap(*asked_, *plan_, asked_->root[a], asked_->root[b]);
+        return detail::overlap(*required_, *plan_, required_->root[a], required_->root[b]);
     }
-    [[nodiscard]] bool meet(value_id a, value_id b) const
+    [[nodiscard]] bool overlaps(value_id a, value_id b) const
     {
         auto const [begin, end] = overlap(a, b);
         return begin < end;
     }
     /// `value` is there where `other` is written.
     [[nodiscard]] witness clash(value_id value, value_id other, step_id position) const;
-    /// Call `see(rank)` for those in `set` that v's class overlaps, itself left out; it may take them out.
+    /// Call `visit(rank)` for those in `set` that v's class overlaps, itself left out; it may take them out.
     ///
     /// Requires:   those in `set` lie apart.
     /// Complexity: O(log n) for each call, and once more.
-    template <class See>
-    void each_hit(rank_set const& set, value_id v, See see) const
+    template <class Visit>
+    void for_each_overlap(rank_set const& set, value_id v, Visit visit) const
     {
-        std::uint32_t const mine = rank_of(v), below = set.below(mine);
-        if (below != rank_set::none && meet(root_[below], v)) see(below);
-        for (std::uint32_t above = set.above(mine); above != rank_set::none && meet(root_[above], v);
+        std::uint32_t const own_rank = rank_of(v), below = set.below(own_rank);
+        if (below != rank_set::none && overlaps(root_[below], v)) visit(below);
+        for (std::uint32_t above = set.above(own_rank); above != rank_set::none && overlaps(root_[above], v);
              above = set.above(above))
-            see(above);
+            visit(above);
     }
 
 private:
-    plan_requirements const* asked_;
+    plan_requirements const* required_;
     memory_plan const* plan_;
     std::vector<std::uint32_t> rank_; // by root
     std::vector<value_id> root_;      // by rank
@@ -77,9 +77,9 @@ private:
 };
 
 /// A set of values that are intact together. All that are named have to be placed.
-class intact_values {
+class available_set {
 public:
-    explicit intact_values(placed_classes const& all, std::size_t values)
+    explicit available_set(placed_classes const& all, std::size_t values)
         : all_(&all), has_(values, 0), count_(all.size(), 0), classes_(all.size())
     {
     }
@@ -95,7 +95,7 @@ public:
     ///
     /// Complexity: O(k), k = values added since this was called last, if they ascended; O(k + m log m) if the
     ///             last m of them are out of order.
-    [[nodiscard]] std::vector<value_id> taken();
+    [[nodiscard]] std::vector<value_id> drain();
 
 private:
     placed_classes const* all_;
@@ -123,45 +123,45 @@ private:
 /// Source: Kildall, "A unified approach to global program optimization", POPL 1973: the greatest solution, by
 /// going down from "everything". That one value at a time can go down is what makes such problems separable.
 
-class intact_arrivals {
+class available_values {
 public:
     /// Requires:   the program has a node; `given` are intact at the entry, ascend and lie apart; `scratch`
     ///             is an empty set, and is left so.
     /// Complexity: O(V + E + touches log n), and for each value that arrives at a node O(log n) and the edges
     ///             that it passes; for each that is lost, once more. Memory: a word for each that arrives.
-    intact_arrivals(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
-                    intact_values& scratch);
+    available_values(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
+                    available_set& scratch);
 
     /// Whether some path from the entry leads there.
     [[nodiscard]] bool is_reached(node_id n) const { return is_reached_[n] != 0; }
     [[nodiscard]] std::vector<unsigned char> const& reached() const { return is_reached_; }
 
     /// Add what is intact where n begins.
-    void enter(node_id n, intact_values& now) const;
+    void add_at_entry(node_id n, available_set& available) const;
 
 private:
     /// Values that the first path has brought, ascending.
-    struct arrival {
+    struct entry_state {
         std::vector<value_id> values;
-        std::vector<unsigned char> is_there; // by index: no path has been found that does not bring it
-        std::vector<unsigned char> passes;   // by index: it leaves the node as it came
+        std::vector<unsigned char> is_available; // by index: no path has been found that does not bring it
+        std::vector<unsigned char> is_preserved;   // by index: it leaves the node as it came
     };
-    struct loss {
+    struct killed_value {
         node_id node;
         value_id value;
     };
 
-    void arrive(node_id n, std::vector<value_id> const& values);
-    void walk(node_id n, placed_classes const& classes, std::vector<node_id>& written_in, intact_values& now);
-    void lose(node_id n, std::size_t i);
-    void lose_value(node_id n, value_id v);
+    void apply_meet(node_id n, std::vector<value_id> const& values);
+    void walk(node_id n, placed_classes const& classes, std::vector<node_id>& written_in, available_set& available);
+    void kill(node_id n, std::size_t i);
+    void kill_value(node_id n, value_id v);
 
     snapshot const& p_;
-    std::vector<arrival> arrivals_;         // by node
+    std::vector<entry_state> entry_states_;         // by node
     std::vector<unsigned char> is_reached_; // by node
     std::vector<unsigned char> is_walked_;  // by node
     std::vector<node_id> open_;             // reached and not yet walked
-    std::vector<loss> losses_;              // behind that node, still to be followed
+    std::vector<killed_value> killed_;              // behind that node, still to be followed
 };
 
 // --- spoiling path ---------------------------------------------------------------------------------------
@@ -176,12 +176,12 @@ private:
 /// the value was never written, which is no matter of places.
 
 /// What a search for a path has to know. Refers to what it is made of.
-struct flow_paths {
+struct clobber_query {
     snapshot const& program;
-    plan_requirements const& asked;
+    plan_requirements const& required;
     placed_classes const& classes;
     std::vector<unsigned char> is_reached; ///< by node, from the entry
-    std::vector<value_id> beside_entry;    ///< by rank of what is given: another that is, upon it; `no_value`
+    std::vector<value_id> entry_overlap;    ///< by rank of what is given: another that is, upon it; `no_value`
 };
 
 /// A path on which v is written or given, then something else is over it, and then step `before` of node n
@@ -189,13 +189,13 @@ struct flow_paths {
 ///
 /// Ensures:    the witness says what spoils v, and where.
 /// Complexity: O(V + E + touches).
-[[nodiscard]] std::optional<witness> find_spoiling_path(flow_paths const& paths, value_id v, node_id n,
+[[nodiscard]] std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
                                                         step_id before);
 
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/checking/impl/intact_values.ipp>
+#include <sublet/checking/impl/available_values.ipp>
 #endif
 
 #endif
