@@ -29,7 +29,7 @@
 
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/improve.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
@@ -220,22 +220,22 @@ void run_methods(subject const& s, tally& all)
         {"peak_birth", detail::placement_order::peak_birth},
         {"peak_length", detail::placement_order::peak_length},
         {"peak_death", detail::placement_order::peak_death},
-        {"rings", detail::placement_order::rings},
-        {"fine_rings", detail::placement_order::fine_rings},
-        {"wide_rings", detail::placement_order::wide_rings}};
+        {"rings", detail::placement_order::peak_distance},
+        {"peak_distance_fine", detail::placement_order::peak_distance_fine},
+        {"peak_distance_coarse", detail::placement_order::peak_distance_coarse}};
     for (auto const& each : orders)
         run(each.first,
-            [&] { return fit(shapes, order_by(each.second, shapes, bound), detail::gap_choice::lowest); });
+            [&] { return fit(shapes, order_by(each.second, shapes, bound), detail::fit_rule::first_fit); });
     run("first", [&] { return first_packing(shapes, bound); });
     std::uint32_t tried = 0;
     run("best", [&] {
         return best_packing(shapes, bound, pack_options{}.visits, first_packing(shapes, bound), tried);
     });
-    detail::steady driver;
-    run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, driver, tried); });
-    if (shapes.size() <= detail::few_shapes)
+    detail::deterministic_control control;
+    run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, control, tried); });
+    if (shapes.size() <= detail::max_searched_shapes)
         run("search",
-            [&] { return minimize(shapes, bound.bytes, first_packing(shapes, bound), {}, driver).best; });
+            [&] { return minimize(shapes, bound.bytes, first_packing(shapes, bound), {}, control).best; });
     print(all, s.name, "place", measure(problem, {}));
 }
 

@@ -4,7 +4,7 @@
 //     planted_faults overflow | race
 
 #include <sublet/execution/stream_schedule.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 
 #include <string_view>
 #include <thread>

@@ -29,7 +29,7 @@ inline std::optional<sublet::byte_count> lowest_stacking(sublet::detail::placeme
             std::uint32_t const a = order[i];
             std::int64_t at = 0;
             for (std::size_t j = 0; j != i; ++j) {
-                shape_reach const r = reach(all, order[j], a);
+                shape_separation const r = min_separation(all, order[j], a);
                 if (r.meets) at = std::max(at, static_cast<std::int64_t>(origin[order[j]]) + r.distance);
             }
             placement_shape const& s = all.shapes[a];

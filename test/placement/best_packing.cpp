@@ -44,7 +44,7 @@ bool is_sound(placement_shapes const& all, packing const& p)
 }
 
 /// Says stop after so many attempts.
-struct stops_after : steady {
+struct stops_after : deterministic_control {
     explicit stops_after(std::uint32_t attempts) : after(attempts) {}
     std::uint32_t after;
     byte_count reported = 0;
@@ -91,12 +91,12 @@ TEST_CASE("a driver that says stop is asked before each attempt, and told the he
     auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}}); // 7, and the bound is 6
     auto const bound = lower_bound(shapes);
     for (std::uint32_t attempts : {0u, 1u, 5u}) {
-        stops_after driver(attempts);
+        stops_after control(attempts);
         std::uint32_t tried = 0;
-        auto const best = best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), driver, tried);
+        auto const best = best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), control, tried);
         CHECK(best.height == 7);
         CHECK(tried == attempts);
-        CHECK(driver.reported == 7);
+        CHECK(control.reported == 7);
     }
 }
 
@@ -143,13 +143,13 @@ packing outwards(placement_shapes const& shapes, placement_order which = placeme
                  byte_count ceiling = no_limit - 1)
 {
     auto const bound = lower_bound(shapes);
-    return fit_outwards(shapes, order_by(which, shapes, bound), bound, ceiling);
+    return fit_from_peak(shapes, order_by(which, shapes, bound), bound, ceiling);
 }
 
 packing all_outwards(buffers const& b) { return outwards(shapes_of_all({b})); }
 
 /// A gap that `size` bytes fit into with an alignment, between those that overlap in time: the tightest.
-byte_count tightest(placement_shapes const& all, std::vector<byte_count> const& origin, std::uint32_t s)
+byte_count best_fit(placement_shapes const& all, std::vector<byte_count> const& origin, std::uint32_t s)
 {
     std::vector<std::pair<byte_count, byte_count>> in_the_way;
     for (std::uint32_t t = 0; t != all.size(); ++t)
@@ -276,7 +276,7 @@ TEST_CASE("random shapes: each origin is the one that a look at all that is plac
         byte_count const top = height;
         for (auto const& side : {after, before})
             for (std::uint32_t s : side) {
-                put(s, tightest(shapes, origin, s));
+                put(s, best_fit(shapes, origin, s));
                 gaps += origin[s] + shapes.shapes[s].size < top;
             }
         REQUIRE(p.origin == origin);
@@ -293,7 +293,7 @@ packing upwards(placement_shapes const& shapes, byte_count ceiling = no_limit - 
 {
     std::vector<std::uint32_t> order(shapes.size());
     std::iota(order.begin(), order.end(), 0u);
-    return fit_upwards(shapes, order, lower_bound(shapes), ceiling);
+    return bottom_left_fit(shapes, order, lower_bound(shapes), ceiling);
 }
 
 } // namespace
@@ -331,8 +331,8 @@ TEST_CASE("what windows leave free is used by those that come later")
     // 1 has only its upper half at first, and 0 fits under it; but nobody is put under who lies already.
     placement_problem const problem{{{{0, 1}, 4}, {{0, 2}, 8}}, {}, {{1, {0, 1}, 4, 8}}};
     auto const shapes = shapes_of_all(problem);
-    CHECK(fit_upwards(shapes, {0, 1}, lower_bound(shapes)).height == 8);
-    CHECK(fit_upwards(shapes, {1, 0}, lower_bound(shapes)).height == 12);
+    CHECK(bottom_left_fit(shapes, {0, 1}, lower_bound(shapes)).height == 8);
+    CHECK(bottom_left_fit(shapes, {1, 0}, lower_bound(shapes)).height == 12);
 }
 
 TEST_CASE("a pinned shape is not placed upwards")
@@ -367,14 +367,14 @@ TEST_CASE("random shapes: each step is the one that its definition names")
         std::iota(order.begin(), order.end(), 0u);
         for (std::size_t i = order.size(); i > 1; --i)
             std::swap(order[i - 1], order[pick.below(static_cast<std::uint32_t>(i))]);
-        auto const p = fit_upwards(shapes, order, lower_bound(shapes));
+        auto const p = bottom_left_fit(shapes, order, lower_bound(shapes));
 
         std::vector<byte_count> origin(shapes.size(), no_offset);
         byte_count height = 0;
         auto lowest = [&](std::uint32_t s) {
             std::int64_t at = 0;
             for (std::uint32_t t = 0; t != shapes.size(); ++t)
-                if (shape_reach const apart = reach(shapes, t, s); origin[t] != no_offset && apart.meets)
+                if (shape_separation const apart = min_separation(shapes, t, s); origin[t] != no_offset && apart.meets)
                     at = std::max(at, static_cast<std::int64_t>(origin[t]) + apart.distance);
             return align_up(static_cast<byte_count>(at), shapes.shapes[s]);
         };
@@ -420,15 +420,15 @@ TEST_CASE("who comes takes the tightest gap, who leaves gives back a gap that gr
 {
     gap_list gaps(6);
     for (std::uint32_t id = 0; id != 5; ++id) gaps.stack(id, 10 * id, 10 - id); // 1 to 4 bytes between
-    CHECK(gaps.take(5, sized(2), 100) == 19 + 9);                                     // of 2 bytes, above 2
-    gaps.give_back(5);
-    gaps.give_back(1); // 9 and 2 more: 10 to 20
-    CHECK(gaps.take(5, sized(3), 100) == 37);
-    gaps.give_back(5);
-    CHECK(gaps.take(5, sized(4), 100) == 10);
-    gaps.give_back(5);
-    CHECK(gaps.take(1, sized(10), 100) == 10);
-    CHECK(gaps.take(5, sized(10), 100) == 46);
+    CHECK(gaps.allocate(5, sized(2), 100) == 19 + 9);                                     // of 2 bytes, above 2
+    gaps.deallocate(5);
+    gaps.deallocate(1); // 9 and 2 more: 10 to 20
+    CHECK(gaps.allocate(5, sized(3), 100) == 37);
+    gaps.deallocate(5);
+    CHECK(gaps.allocate(5, sized(4), 100) == 10);
+    gaps.deallocate(5);
+    CHECK(gaps.allocate(1, sized(10), 100) == 10);
+    CHECK(gaps.allocate(5, sized(10), 100) == 46);
 }
 
 TEST_CASE("of equal gaps the lowest is taken, and none above the ceiling")
@@ -436,20 +436,20 @@ TEST_CASE("of equal gaps the lowest is taken, and none above the ceiling")
     gap_list gaps(5);
     gaps.stack(0, 4, 4);
     gaps.stack(1, 12, 4);
-    CHECK(gaps.take(2, sized(4), 3) == no_offset);
-    CHECK(gaps.take(2, sized(4), 4) == 0);
-    CHECK(gaps.take(3, sized(4), 11) == no_offset);
-    CHECK(gaps.take(3, sized(4), 12) == 8);
-    CHECK(gaps.take(4, sized(4), 19) == no_offset);
-    CHECK(gaps.take(4, sized(4), 20) == 16);
+    CHECK(gaps.allocate(2, sized(4), 3) == no_offset);
+    CHECK(gaps.allocate(2, sized(4), 4) == 0);
+    CHECK(gaps.allocate(3, sized(4), 11) == no_offset);
+    CHECK(gaps.allocate(3, sized(4), 12) == 8);
+    CHECK(gaps.allocate(4, sized(4), 19) == no_offset);
+    CHECK(gaps.allocate(4, sized(4), 20) == 16);
 }
 
 TEST_CASE("an origin is where alignment and phase allow, and what lies below it stays free")
 {
     gap_list gaps(3);
     gaps.stack(0, 0, 3);
-    CHECK(gaps.take(1, sized(8, 16, 5), 100) == 5);
-    CHECK(gaps.take(2, sized(2), 100) == 3);
+    CHECK(gaps.allocate(1, sized(8, 16, 5), 100) == 5);
+    CHECK(gaps.allocate(2, sized(2), 100) == 3);
 }
 
 TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
@@ -467,7 +467,7 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
                 auto gone = alive.begin();
                 for (std::uint32_t k = pick.below(static_cast<std::uint32_t>(alive.size())); k != 0; --k)
                     ++gone;
-                gaps.give_back(gone->second.second);
+                gaps.deallocate(gone->second.second);
                 alive.erase(gone);
             }
             byte_count const alignment = is_aligned ? byte_count{1} << pick.below(4) : 1;
@@ -492,7 +492,7 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
                 ++tried;
             }
             misfits += tried != 0;
-            byte_count const at = gaps.take(id, shape, no_limit - 1);
+            byte_count const at = gaps.allocate(id, shape, no_limit - 1);
             REQUIRE(at == expected);
             alive[at] = {at + shape.size, id};
         }
@@ -505,9 +505,9 @@ TEST_CASE("where many gaps are too small by alignment only, one is taken that is
     gap_list gaps(300);
     for (std::uint32_t id = 0; id != 200; ++id) gaps.stack(id, 16 * id, 7); // 9 bytes from 7 to 16
     gaps.stack(200, 200 * 16 + 24, 1);                                           // and 33, behind them
-    CHECK(gaps.take(201, sized(8, 16), no_limit - 1) == 200 * 16);
-    CHECK(gaps.take(202, sized(9, 16, 7), no_limit - 1) == 7);
-    CHECK(gaps.take(203, sized(10, 16), no_limit - 1) == 201 * 16 + 16);
+    CHECK(gaps.allocate(201, sized(8, 16), no_limit - 1) == 200 * 16);
+    CHECK(gaps.allocate(202, sized(9, 16, 7), no_limit - 1) == 7);
+    CHECK(gaps.allocate(203, sized(10, 16), no_limit - 1) == 201 * 16 + 16);
 }
 
 // --- parts in time -----------------------------------------------------------------------------------------
@@ -516,8 +516,8 @@ TEST_CASE("a part ends where nobody lives on")
 {
     auto const shapes =
         shapes_of_all({{{{0, 4}, 1}, {{2, 5}, 2}, {{5, 6}, 3}, {{9, 12}, 4}, {{9, 11}, 5}, {{11, 12}, 6}}});
-    CHECK(parts_in_time(shapes) == std::vector<std::uint32_t>{0, 2, 3, 6});
-    auto const part = part_of(shapes, 3, 6);
+    CHECK(time_components(shapes) == std::vector<std::uint32_t>{0, 2, 3, 6});
+    auto const part = component_of(shapes, 3, 6);
     CHECK(part.positions == std::vector<step_id>{9, 11, 12});
     REQUIRE(part.size() == 3);
     CHECK(part.shapes[2].size == 6);
@@ -527,9 +527,9 @@ TEST_CASE("a part ends where nobody lives on")
 
 TEST_CASE("nothing has no parts, and who is alive in the gap of another is in its part")
 {
-    CHECK(parts_in_time(shapes_of_all({})) == std::vector<std::uint32_t>{0});
+    CHECK(time_components(shapes_of_all({})) == std::vector<std::uint32_t>{0});
     placement_problem const problem{{{{0, 9}, 4}, {{3, 4}, 4}}, {}, {{0, {2, 6}, 0, 0}}};
-    CHECK(parts_in_time(shapes_of_all(problem)) == std::vector<std::uint32_t>{0, 2});
+    CHECK(time_components(shapes_of_all(problem)) == std::vector<std::uint32_t>{0, 2});
 }
 
 TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they were")
@@ -541,7 +541,7 @@ TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they we
         random_placement_shape kind = draw_placement_shape(pick);
         kind.positions = 4 + pick.below(30);
         auto const shapes = shapes_of_all(draw_placement(pick, kind));
-        auto const first = parts_in_time(shapes);
+        auto const first = time_components(shapes);
         REQUIRE(first.back() == shapes.size());
         auto is_cut = [&](std::uint32_t at) { // nobody before `at` lives on
             for (std::uint32_t s = 0; s != at; ++s)
@@ -555,7 +555,7 @@ TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they we
         CHECK(first == expected);
         cuts += first.size() > 2;
         for (std::size_t i = 0; i + 1 < first.size(); ++i) {
-            auto const part = part_of(shapes, first[i], first[i + 1]);
+            auto const part = component_of(shapes, first[i], first[i + 1]);
             for (std::uint32_t s = 0; s != part.size(); ++s) {
                 auto const mine = part.pieces_of(s), before = shapes.pieces_of(first[i] + s);
                 CHECK(part.shapes[s].size == shapes.shapes[first[i] + s].size);

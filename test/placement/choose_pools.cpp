@@ -21,8 +21,8 @@ namespace {
 
 pool_assignment choose(placement_problem const& problem)
 {
-    steady driver;
-    return choose_pools(problem, {}, driver);
+    deterministic_control control;
+    return choose_pools(problem, {}, control);
 }
 
 /// As chosen, and placed so.
@@ -185,7 +185,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
             REQUIRE(least != no_limit);
             REQUIRE(least <= chosen.cost);
         }
-        detail::pool_moves greedy(
+        detail::pool_assignment_state greedy(
             [&] {
                 placement_problem together = problem;
                 for (auto& b : together.buffers) b.pool = 0;
@@ -302,8 +302,8 @@ placement replanned(placement_problem const& problem, offsets const& previous,
                     std::vector<unsigned char> keep = {}, pack_options const& options = {})
 {
     keep.resize(problem.buffers.size(), 0);
-    steady driver;
-    return replan(problem, previous, keep, options, driver);
+    deterministic_control control;
+    return replan(problem, previous, keep, options, control);
 }
 
 pack_options const few{.visits = 10'000, .improve_visits = 10'000, .nodes = 2000};

@@ -47,7 +47,7 @@ TEST_CASE("each order puts first who it says")
 {
     auto const keys = keys_of_sizes({10, 17, 20, 20}, {1, 0, 0, 1});
     CHECK(keys.conflicting == std::vector<byte_count>{50, 17, 50, 50});
-    CHECK(order_by(concurrent_order::octave, keys) == ids{1, 2, 3, 0});
+    CHECK(order_by(concurrent_order::size_class, keys) == ids{1, 2, 3, 0});
     CHECK(order_by(concurrent_order::size, keys) == ids{2, 3, 1, 0});
     CHECK(order_by(concurrent_order::area, keys) == ids{2, 3, 0, 1});
     CHECK(order_by(concurrent_order::peak, keys) == ids{3, 0, 2, 1});
@@ -402,8 +402,8 @@ TEST_CASE("who is in haste finds a gap that is near, and otherwise goes on top o
     c.ranges = {live_range_lists::source::from_liveness, 1, first, ranges};
     placed_by_range placed(c);
     for (buffer_id b = 0; b != 1000; ++b) placed.insert(b, 10 * byte_count{b}, 10 * byte_count{b} + 8);
-    auto lowest = [&](byte_count size, bool in_haste) {
-        return placed.lowest_gap(1000, size, 4, 100000, in_haste);
+    auto lowest = [&](byte_count size, bool is_limited) {
+        return placed.lowest_gap(1000, size, 4, 100000, is_limited);
     };
     CHECK(lowest(1, true) == 8);
     CHECK(lowest(3, false) == 10000);

@@ -25,7 +25,7 @@ namespace {
 using buffers = std::vector<placement_problem::buffer>;
 
 packing packed(buffers const& b, std::vector<std::uint32_t> const& order,
-               gap_choice choice = gap_choice::lowest, fit_limits limits = {})
+               fit_rule choice = fit_rule::first_fit, fit_limits limits = {})
 {
     return fit(shapes_of_all({b}), order, choice, limits);
 }
@@ -47,8 +47,8 @@ TEST_CASE("lowest takes the first gap that is large enough, tightest the smalles
 {
     //  12 bytes of gap, then one of 8, between two that are pinned
     buffers const b{{{0, 3}, 4, 1, 0, 12}, {{0, 3}, 4, 1, 0, 24}, {{1, 3}, 8}};
-    CHECK(packed(b, {2, 0, 1}, gap_choice::lowest).origin[2] == 0);
-    CHECK(packed(b, {2, 0, 1}, gap_choice::tightest).origin[2] == 16);
+    CHECK(packed(b, {2, 0, 1}, fit_rule::first_fit).origin[2] == 0);
+    CHECK(packed(b, {2, 0, 1}, fit_rule::best_fit).origin[2] == 16);
 }
 
 TEST_CASE("a gap that only alignment makes too small is passed over")
@@ -56,7 +56,7 @@ TEST_CASE("a gap that only alignment makes too small is passed over")
     buffers b{{{0, 2}, 3, 1, 0, 0}, {{0, 2}, 4, 1, 0, 10}, {{0, 2}, 6, 8}};
     CHECK(packed(b, {0, 1, 2}).origin[2] == 16);
     b[2].alignment = 3;
-    CHECK(packed(b, {0, 1, 2}, gap_choice::tightest).origin[2] == 3);
+    CHECK(packed(b, {0, 1, 2}, fit_rule::best_fit).origin[2] == 3);
 }
 
 TEST_CASE("who does not overlap in time may lie at the same place")
@@ -77,11 +77,11 @@ TEST_CASE("who is not in the order is not placed")
 TEST_CASE("a packing that cannot end below the ceiling is given up")
 {
     buffers const b{{{0, 2}, 8}, {{0, 2}, 8}};
-    CHECK(packed(b, {0, 1}, gap_choice::lowest, {.ceiling = 16}).height == 16);
-    CHECK(packed(b, {0, 1}, gap_choice::lowest, {.ceiling = 15}).height == no_limit);
-    CHECK(packed(b, {0, 1}, gap_choice::tightest, {.ceiling = 15}).height == no_limit);
-    CHECK(packed(b, {0, 1}, gap_choice::lowest, {.ceiling = 7}).height == no_limit); // not even the first
-    CHECK(packed({{{0, 1}, 8, 1, 0, 8}}, {0}, gap_choice::lowest, {.ceiling = 15}).height == no_limit);
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 16}).height == 16);
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 15}).height == no_limit);
+    CHECK(packed(b, {0, 1}, fit_rule::best_fit, {.ceiling = 15}).height == no_limit);
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 7}).height == no_limit); // not even the first
+    CHECK(packed({{{0, 1}, 8, 1, 0, 8}}, {0}, fit_rule::first_fit, {.ceiling = 15}).height == no_limit);
 }
 
 TEST_CASE("a preferred origin is taken where it is free and nothing gets higher by it")
@@ -89,22 +89,22 @@ TEST_CASE("a preferred origin is taken where it is free and nothing gets higher 
     buffers b{{{0, 2}, 8}, {{0, 2}, 4}};
     b[1].preferred = 12;
     CHECK(packed(b, {0, 1}).origin[1] == 8);
-    CHECK(packed(b, {0, 1}, gap_choice::lowest, {.expected = 15}).origin[1] == 8);
-    CHECK(packed(b, {0, 1}, gap_choice::lowest, {.expected = 16}).origin[1] == 12);
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.known_height = 15}).origin[1] == 8);
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.known_height = 16}).origin[1] == 12);
     b[1].preferred = 7;
-    CHECK(packed(b, {0, 1}, gap_choice::lowest, {.expected = 16}).origin[1] == 8);
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.known_height = 16}).origin[1] == 8);
     b[1].preferred = 4;
-    CHECK(packed(b, {1, 0}, gap_choice::lowest, {.expected = 12}).origin == std::vector<byte_count>{8, 4});
+    CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin == std::vector<byte_count>{8, 4});
     b[1].alignment = 3;
-    CHECK(packed(b, {1, 0}, gap_choice::lowest, {.expected = 12}).origin[1] == 0);
+    CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin[1] == 0);
     b[1].preferred = no_offset - 1;
-    CHECK(packed(b, {1, 0}, gap_choice::lowest, {.expected = 12}).origin[1] == 0);
+    CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin[1] == 0);
 }
 
 TEST_CASE("once patience is spent all others go on top, and gaps are left")
 {
     buffers const b{{{0, 3}, 4, 1, 0, 8}, {{0, 1}, 2}, {{1, 2}, 6}, {{2, 3}, 2}};
-    auto const p = packed(b, {0, 1, 2, 3}, gap_choice::lowest, {.patience = 0});
+    auto const p = packed(b, {0, 1, 2, 3}, fit_rule::first_fit, {.gap_visits = 0});
     CHECK(p.origin == std::vector<byte_count>{8, 12, 12, 12});
     CHECK(packed(b, {0, 1, 2, 3}).origin == std::vector<byte_count>{8, 0, 0, 0});
 }
@@ -114,8 +114,8 @@ TEST_CASE("a packing that takes too many visits is given up")
     buffers const b{{{0, 2}, 8}, {{0, 2}, 8}, {{0, 2}, 8}};
     auto const p = packed(b, {0, 1, 2});
     CHECK(p.visits > 8);
-    CHECK(packed(b, {0, 1, 2}, gap_choice::lowest, {.visits = p.visits}).origin == p.origin);
-    CHECK(packed(b, {0, 1, 2}, gap_choice::lowest, {.visits = 1}).height == no_limit);
+    CHECK(packed(b, {0, 1, 2}, fit_rule::first_fit, {.visits = p.visits}).origin == p.origin);
+    CHECK(packed(b, {0, 1, 2}, fit_rule::first_fit, {.visits = 1}).height == no_limit);
 }
 
 TEST_CASE("offsets go up to the last of 64 bits and never round it")
@@ -149,7 +149,7 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
         for (std::size_t i = order.size(); i > 1; --i)
             std::swap(order[i - 1], order[pick.below(static_cast<std::uint32_t>(i))]);
         byte_count const expected = pick.below(30);
-        auto const p = fit(shapes, order, gap_choice::lowest, {.expected = expected});
+        auto const p = fit(shapes, order, fit_rule::first_fit, {.known_height = expected});
 
         std::vector<byte_count> origin(shapes.size(), no_offset);
         byte_count height = 0;
@@ -172,7 +172,7 @@ TEST_CASE("random shapes in random orders: each origin is the one that a scan ov
         }
         CHECK(p.origin == origin);
         CHECK(p.height == height);
-        auto const budgeted = fit(shapes, order, gap_choice::lowest, {.patience = pick.below(100)});
+        auto const budgeted = fit(shapes, order, fit_rule::first_fit, {.gap_visits = pick.below(100)});
         for (std::uint32_t s = 0; s != shapes.size(); ++s)
             for (std::uint32_t t = 0; t != s; ++t)
                 CHECK(!clash(shapes, s, budgeted.origin[s], t, budgeted.origin[t]));
@@ -307,7 +307,7 @@ TEST_CASE("of two peaks the first counts")
 {
     buffers const b{{{0, 1}, 8}, {{0, 1}, 2}, {{1, 3}, 8}, {{2, 3}, 2}};
     for (auto which : {placement_order::peak_birth, placement_order::peak_length, placement_order::peak_death,
-                       placement_order::rings})
+                       placement_order::peak_distance})
         CHECK(ordered(which, b) == order{0, 1, 2, 3});
 }
 
@@ -370,13 +370,13 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
             return is_at_peak(x) ? 100 - static_cast<int>(x.life.first) : 0;
         });
         check_falling(placement_order::load, most);
-        check_falling(placement_order::wide_rings, [&](auto const& x) {
+        check_falling(placement_order::peak_distance_coarse, [&](auto const& x) {
             int nearest = 100;
             for (step_id p = x.life.first; p != x.life.last; ++p)
                 nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
             return -ring_by_hand(nearest, 2);
         });
-        check_falling(placement_order::rings, [&](auto const& x) {
+        check_falling(placement_order::peak_distance, [&](auto const& x) {
             int nearest = 100;
             for (step_id p = x.life.first; p != x.life.last; ++p)
                 nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
@@ -415,7 +415,7 @@ TEST_CASE("areas beyond 64 bits are all the same, and sorted by size")
 TEST_CASE("no buffers have an order too")
 {
     for (auto which : {placement_order::size, placement_order::breadth, placement_order::load,
-                       placement_order::peak_length, placement_order::size_class, placement_order::rings,
+                       placement_order::peak_length, placement_order::size_class, placement_order::peak_distance,
                        placement_order::load_area})
         CHECK(ordered(which, {}).empty());
 }
@@ -495,7 +495,7 @@ struct pile {
             if (is_aligned(s, at) && is_free(s, at)) return at;
         return no_offset;
     }
-    byte_count tightest(std::uint32_t s, byte_count highest, byte_count beyond) const
+    byte_count best_fit(std::uint32_t s, byte_count highest, byte_count beyond) const
     {
         byte_count best = no_offset, least_room = no_offset;
         for (byte_count at = 0; at <= highest; ++at) {
@@ -531,7 +531,7 @@ TEST_CASE("a shape goes into the lowest gap that it fits, or the tightest, or on
     all.insert(shapes, 1, 24);
     CHECK(all.free_origin(shapes, 2, 0, 100) == 0); // shapes go by birth: 2 is the one of 4 bytes
     CHECK(shapes.shapes[2].size == 4);
-    CHECK(all.free_origin(shapes, 2, 0, 100, gap_choice::tightest) == 20);
+    CHECK(all.free_origin(shapes, 2, 0, 100, fit_rule::best_fit) == 20);
     CHECK(all.free_origin(shapes, 2, 10, 100) == 20);
     CHECK(all.origin_on_top(shapes, 2, 100) == 32);
     CHECK(all.free_origin(shapes, 3, 0, 100) == 0);
@@ -545,9 +545,9 @@ TEST_CASE("of two equally tight gaps the lower is taken, and any before the one 
     placed_pieces all(shapes);
     all.insert(shapes, 0, 12);
     all.insert(shapes, 1, 28);
-    CHECK(all.free_origin(shapes, 2, 0, 100, gap_choice::tightest) == 0);
-    CHECK(all.free_origin(shapes, 2, 1, 100, gap_choice::tightest) == 1);
-    CHECK(all.free_origin(shapes, 2, 5, 100, gap_choice::tightest) == 16);
+    CHECK(all.free_origin(shapes, 2, 0, 100, fit_rule::best_fit) == 0);
+    CHECK(all.free_origin(shapes, 2, 1, 100, fit_rule::best_fit) == 1);
+    CHECK(all.free_origin(shapes, 2, 5, 100, fit_rule::best_fit) == 16);
 }
 
 TEST_CASE("nobody placed, nobody in the way; and whoever is too large finds no place")
@@ -604,8 +604,8 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin is the 
             byte_count const top = one_by_one.top(s, beyond);
             REQUIRE(all.origin_on_top(shapes, s, top) == top);
             if (top != 0) REQUIRE(all.origin_on_top(shapes, s, top - 1) == no_offset);
-            byte_count const tight = one_by_one.tightest(s, highest, larger(highest, beyond) + 1);
-            REQUIRE(all.free_origin(shapes, s, 0, highest, gap_choice::tightest) == tight);
+            byte_count const tight = one_by_one.best_fit(s, highest, larger(highest, beyond) + 1);
+            REQUIRE(all.free_origin(shapes, s, 0, highest, fit_rule::best_fit) == tight);
             gaps += tight != one_by_one.lowest(s, 0, highest);
             byte_count const at =
                 pick.below(2) == 0 ? pick.below(40) : one_by_one.lowest(s, 0, 2 * beyond + 1000);

@@ -6,7 +6,7 @@
 #include "../all_shapes.hpp"
 
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/fit.hpp>
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ placement_problem blocks(random_source& pick, unsigned count)
     return problem;
 }
 
-struct counts_stop_queries : steady {
+struct counts_stop_queries : deterministic_control {
     int left = 0;
     bool stop(byte_count, byte_count, std::uint64_t) override { return --left < 0; }
 };
@@ -65,9 +65,9 @@ struct counts_stop_queries : steady {
 TEST_CASE("a packing at its bound is returned as it is")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{0, 2}, 4}}});
-    steady driver;
+    deterministic_control control;
     std::uint32_t tried = 0;
-    packing const p = improve(all, lower_bound(all), packing{{0, 8}, 12}, {}, driver, tried);
+    packing const p = improve(all, lower_bound(all), packing{{0, 8}, 12}, {}, control, tried);
     CHECK(p.origin == std::vector<byte_count>{0, 8});
     CHECK(tried == 0);
 }
@@ -75,9 +75,9 @@ TEST_CASE("a packing at its bound is returned as it is")
 TEST_CASE("a packing that any order would have avoided is lowered to the bound")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{2, 4}, 8}, {{0, 4}, 3}}});
-    steady driver;
+    deterministic_control control;
     std::uint32_t tried = 0;
-    packing const p = improve(all, lower_bound(all), packing{{0, 11, 8}, 19}, {}, driver, tried);
+    packing const p = improve(all, lower_bound(all), packing{{0, 11, 8}, 19}, {}, control, tried);
     CHECK(p.height == 11);
     CHECK(height_if_packed(all, p) == 11);
 }
@@ -85,20 +85,20 @@ TEST_CASE("a packing that any order would have avoided is lowered to the bound")
 TEST_CASE("what is said to be low enough is not lowered any further")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{2, 4}, 8}}});
-    steady driver;
+    deterministic_control control;
     std::uint32_t tried = 0;
     placement_bound bound = lower_bound(all);
     bound.bytes = 16;
-    CHECK(improve(all, bound, packing{{0, 8}, 16}, {}, driver, tried).height == 16);
+    CHECK(improve(all, bound, packing{{0, 8}, 16}, {}, control, tried).height == 16);
     CHECK(tried == 0);
 }
 
 TEST_CASE("where nothing is lower two pyramids are tried, and the visits are spent in vain")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 4, 1, 0, 2}, {{0, 2}, 4}}}); // the bound is 8
-    steady driver;
+    deterministic_control control;
     std::uint32_t tried = 0;
-    packing const p = improve(all, lower_bound(all), packing{{2, 6}, 10}, {.visits = 100'000}, driver, tried);
+    packing const p = improve(all, lower_bound(all), packing{{2, 6}, 10}, {.visits = 100'000}, control, tried);
     CHECK(p.origin == std::vector<byte_count>{2, 6});
     CHECK(tried == 2);
 }
@@ -110,10 +110,10 @@ TEST_CASE("a driver that has enough gets what there is")
     packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
     for (int questions : {0, 1, 2, 3, 5, 20}) {
         CAPTURE(questions);
-        counts_stop_queries driver;
-        driver.left = questions;
+        counts_stop_queries control;
+        control.left = questions;
         std::uint32_t tried = 0;
-        packing const p = improve(all, lower_bound(all), start, {}, driver, tried);
+        packing const p = improve(all, lower_bound(all), start, {}, control, tried);
         CHECK(height_if_packed(all, p) == p.height);
         CHECK(p.height <= start.height);
         CHECK((questions != 0 || p.origin == start.origin));
@@ -129,9 +129,9 @@ TEST_CASE("what orders leave above the bound in a network comes down to it")
         placement_shapes const all = shapes_of_all(blocks(pick, 60));
         placement_bound const bound = lower_bound(all);
         packing const start = first_packing(all, bound);
-        steady driver;
+        deterministic_control control;
         std::uint32_t tried = 0;
-        packing const p = improve(all, bound, start, {.visits = 2'000'000}, driver, tried);
+        packing const p = improve(all, bound, start, {.visits = 2'000'000}, control, tried);
         CHECK(height_if_packed(all, p) == p.height);
         before += start.height - bound.bytes;
         after += p.height - bound.bytes;
@@ -149,17 +149,17 @@ TEST_CASE("problems of any kind are packed no higher, and validly, with the same
         random_placement_shape traits = draw_placement_shape(pick);
         traits.buffers = 1 + pick.below(20);
         placement_shapes const all = shapes_of_all(draw_placement(pick, traits));
-        if (all.fault != shape_fault::none || clashing_pins(all).are) continue;
+        if (all.fault != shape_fault::none || clashing_pins(all).conflict) continue;
         placement_bound const bound = lower_bound(all);
         packing const start = fit(all, order_by(placement_order::birth, all, bound));
-        steady driver;
+        deterministic_control control;
         std::uint32_t tried = 0;
         improve_options const options{.visits = 20'000, .seed = pick.below(3)};
-        packing const p = improve(all, bound, start, options, driver, tried);
+        packing const p = improve(all, bound, start, options, control, tried);
         CHECK(height_if_packed(all, p) == p.height);
         CHECK(p.height <= start.height);
         CHECK(p.height >= bound.bytes);
-        CHECK(improve(all, bound, start, options, driver, tried).origin == p.origin);
+        CHECK(improve(all, bound, start, options, control, tried).origin == p.origin);
     }
 }
 
@@ -168,12 +168,12 @@ TEST_CASE("more visits than a number holds are no limit, and none are none")
     random_source pick{std::mt19937{24}};
     placement_shapes const all = shapes_of_all(blocks(pick, 20));
     packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
-    steady driver;
+    deterministic_control control;
     std::uint32_t tried = 0;
-    CHECK(improve(all, lower_bound(all), start, {.visits = 0}, driver, tried).origin == start.origin);
+    CHECK(improve(all, lower_bound(all), start, {.visits = 0}, control, tried).origin == start.origin);
     placement_bound bound = lower_bound(all);
     bound.bytes = start.height - 1; // soon reached
-    CHECK(improve(all, bound, start, {.visits = no_limit}, driver, tried).height < start.height);
+    CHECK(improve(all, bound, start, {.visits = no_limit}, control, tried).height < start.height);
 }
 
 // --- ejection ----------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ TEST_CASE("what is lowered is a packing below the ceiling, and what is not is as
         traits.buffers = 1 + pick.below(24);
         placement_problem const problem = draw_placement(pick, traits);
         placement_shapes const all = shapes_of_all(problem);
-        if (all.fault != shape_fault::none || clashing_pins(all).are) continue;
+        if (all.fault != shape_fault::none || clashing_pins(all).conflict) continue;
         packing const start = fit(all, order_by(placement_order::birth, all, lower_bound(all)));
         origins origin = start.origin;
         byte_count const ceiling = pick.below(static_cast<std::uint32_t>(start.height) + 1);
@@ -406,12 +406,12 @@ TEST_CASE("the same seed lowers in the same way")
 
 namespace {
 
-std::vector<std::uint32_t> shapes_during(sorted_pieces const& lying, live_range when)
+std::vector<std::uint32_t> shapes_during(sorted_pieces const& entries, live_range when)
 {
-    std::vector<lying_piece> found;
-    lying.list(when, found);
+    std::vector<piece_entry> found;
+    entries.collect_overlaps(when, found);
     std::vector<std::uint32_t> shapes;
-    for (lying_piece const& p : found) shapes.push_back(p.shape);
+    for (piece_entry const& p : found) shapes.push_back(p.shape);
     return shapes;
 }
 
@@ -419,24 +419,24 @@ std::vector<std::uint32_t> shapes_during(sorted_pieces const& lying, live_range 
 
 TEST_CASE("what is alive during a life is listed from below")
 {
-    sorted_pieces lying;
-    lying.insert(lying_piece{8, 12, {0, 2}, 0});
-    lying.insert(lying_piece{0, 4, {1, 3}, 1});
-    lying.insert(lying_piece{4, 8, {2, 4}, 2});
-    CHECK(shapes_during(lying, {1, 2}) == std::vector<std::uint32_t>{1, 0});
-    CHECK(shapes_during(lying, {2, 3}) == std::vector<std::uint32_t>{1, 2});
-    CHECK(shapes_during(lying, {0, 4}) == std::vector<std::uint32_t>{1, 2, 0});
-    CHECK(shapes_during(lying, {4, 5}).empty());
+    sorted_pieces entries;
+    entries.insert(piece_entry{8, 12, {0, 2}, 0});
+    entries.insert(piece_entry{0, 4, {1, 3}, 1});
+    entries.insert(piece_entry{4, 8, {2, 4}, 2});
+    CHECK(shapes_during(entries, {1, 2}) == std::vector<std::uint32_t>{1, 0});
+    CHECK(shapes_during(entries, {2, 3}) == std::vector<std::uint32_t>{1, 2});
+    CHECK(shapes_during(entries, {0, 4}) == std::vector<std::uint32_t>{1, 2, 0});
+    CHECK(shapes_during(entries, {4, 5}).empty());
 }
 
 TEST_CASE("what lies equally low is listed by shape, and then by time")
 {
-    sorted_pieces lying;
-    lying.insert(lying_piece{4, 8, {0, 9}, 7});
-    lying.insert(lying_piece{4, 6, {5, 9}, 3});
-    lying.insert(lying_piece{4, 6, {0, 4}, 3});
-    std::vector<lying_piece> found;
-    lying.list({0, 9}, found);
+    sorted_pieces entries;
+    entries.insert(piece_entry{4, 8, {0, 9}, 7});
+    entries.insert(piece_entry{4, 6, {5, 9}, 3});
+    entries.insert(piece_entry{4, 6, {0, 4}, 3});
+    std::vector<piece_entry> found;
+    entries.collect_overlaps({0, 9}, found);
     REQUIRE(found.size() == 3);
     CHECK(found[0].when == live_range{0, 4});
     CHECK(found[1].when == live_range{5, 9});
@@ -445,21 +445,21 @@ TEST_CASE("what lies equally low is listed by shape, and then by time")
 
 TEST_CASE("a list is appended to what was found before")
 {
-    sorted_pieces lying;
-    lying.insert(lying_piece{4, 8, {0, 9}, 7});
-    std::vector<lying_piece> found(2);
-    CHECK(lying.list({0, 1}, found) >= 1);
+    sorted_pieces entries;
+    entries.insert(piece_entry{4, 8, {0, 9}, 7});
+    std::vector<piece_entry> found(2);
+    CHECK(entries.collect_overlaps({0, 1}, found) >= 1);
     CHECK(found.size() == 3);
 }
 
 TEST_CASE("what is taken away is not listed any more")
 {
-    sorted_pieces lying;
-    CHECK(shapes_during(lying, {0, 9}).empty());
-    lying.insert(lying_piece{4, 8, {0, 9}, 7});
-    lying.insert(lying_piece{4, 8, {2, 9}, 5});
-    lying.erase(lying_piece{4, 8, {0, 9}, 7});
-    CHECK(shapes_during(lying, {0, 9}) == std::vector<std::uint32_t>{5});
+    sorted_pieces entries;
+    CHECK(shapes_during(entries, {0, 9}).empty());
+    entries.insert(piece_entry{4, 8, {0, 9}, 7});
+    entries.insert(piece_entry{4, 8, {2, 9}, 5});
+    entries.erase(piece_entry{4, 8, {0, 9}, 7});
+    CHECK(shapes_during(entries, {0, 9}) == std::vector<std::uint32_t>{5});
 }
 
 TEST_CASE("pieces come and go in any order")
@@ -467,31 +467,31 @@ TEST_CASE("pieces come and go in any order")
     random_source pick{std::mt19937{11}};
     for (int round = 0; round != 40; ++round) {
         CAPTURE(round);
-        sorted_pieces lying;
-        std::vector<lying_piece> model;
+        sorted_pieces entries;
+        std::vector<piece_entry> model;
         std::uint32_t const heights = 1 + pick.below(round % 2 == 0 ? 4 : 100'000);
         std::uint32_t const count = pick.below(1500);
         for (std::uint32_t shape = 0; shape != count; ++shape) {
-            lying_piece piece;
+            piece_entry piece;
             piece.at = round % 4 == 1 ? shape : pick.below(heights);
             piece.other = piece.at + pick.below(9);
             piece.when.first = pick.below(50);
             piece.when.last = piece.when.first + 1 + pick.below(5);
             piece.shape = shape;
-            lying.insert(piece);
+            entries.insert(piece);
             model.push_back(piece);
             if (pick.below(3) != 0) continue;
             std::size_t const gone = pick.below(static_cast<std::uint32_t>(model.size()));
-            lying.erase(model[gone]);
+            entries.erase(model[gone]);
             model.erase(model.begin() + static_cast<std::ptrdiff_t>(gone));
         }
         std::sort(model.begin(), model.end());
         for (step_id first = 0; first < 55; first += 1 + pick.below(9)) {
             live_range const when{first, first + 1 + pick.below(6)};
             std::vector<std::uint32_t> expected;
-            for (lying_piece const& p : model)
+            for (piece_entry const& p : model)
                 if (overlaps(p.when, when)) expected.push_back(p.shape);
-            CHECK(shapes_during(lying, when) == expected);
+            CHECK(shapes_during(entries, when) == expected);
         }
     }
 }

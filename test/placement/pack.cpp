@@ -4,7 +4,7 @@
 #include "../random_source.hpp"
 #include "../random_batches.hpp"
 
-#include <sublet/placement/detail/two_ended.hpp>
+#include <sublet/placement/detail/affine_placement.hpp>
 
 #include <doctest/doctest.h>
 
@@ -274,7 +274,7 @@ placement_problem threaded(std::vector<pool_limits> pools)
 }
 
 /// Remembers what it is told.
-struct records_queries : steady {
+struct records_queries : deterministic_control {
     byte_count highest_bound = 0, lowest_best = no_limit;
     bool stop(byte_count best, byte_count bound, std::uint64_t) override
     {
@@ -344,10 +344,10 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
         options.improve_visits = 10'000;
         for (placement::objective objective : {placement::objective::fit, placement::objective::minimize}) {
             options.objective = objective;
-            records_queries driver;
-            auto const placed = pack(problem, options, driver);
-            CHECK(driver.highest_bound <= placed.pools[0].lower_bound);
-            CHECK(driver.lowest_best >= placed.pools[0].height);
+            records_queries control;
+            auto const placed = pack(problem, options, control);
+            CHECK(control.highest_bound <= placed.pools[0].lower_bound);
+            CHECK(control.lowest_best >= placed.pools[0].height);
         }
     }
     CHECK(asked > rounds(20));
@@ -450,7 +450,7 @@ TEST_CASE(
         for (buffer_id b = 0; b != drawn.size(); ++b) order.push_back(b);
         double best = worst(sized);
         excess += best;
-        do best = std::min(best, worst(placed(drawn, {stack_two_ended(drawn, order, most), {}, {}})));
+        do best = std::min(best, worst(placed(drawn, {stack_affine(drawn, order, most), {}, {}})));
         while (std::next_permutation(order.begin(), order.end()));
         best_excess += best;
         ++compared;

@@ -18,8 +18,8 @@ namespace {
 
 search_result decide_steadily(placement_shapes const& all, byte_count capacity, search_options options = {})
 {
-    steady driver;
-    return decide(all, capacity, options, driver);
+    deterministic_control control;
+    return decide(all, capacity, options, control);
 }
 
 /// Whether what is decided is true at heights around the lowest one.
@@ -48,7 +48,7 @@ void hold_to_oracle(stacking_traits traits, search_techniques techniques, std::u
             REQUIRE(result.height > capacity);
             REQUIRE(result.height <= lowest.value_or(no_limit));
             std::vector<buffer_id> members;
-            for (std::uint32_t s : result.blamed)
+            for (std::uint32_t s : result.core)
                 for (shape_part const& p : all.parts)
                     if (p.shape == s) members.push_back(p.buffer);
             auto const without = lowest_stacking(shapes_of(problem, members));
@@ -111,14 +111,14 @@ TEST_CASE("each technique may be left out")
 namespace {
 
 /// As several threads might: the last task runs first.
-struct backwards : steady {
-    void run(std::size_t tasks, numbered_task task) override
+struct backwards : deterministic_control {
+    void run(std::size_t tasks, task_ref task) override
     {
         while (tasks-- != 0) task(tasks);
     }
 };
 
-struct stops_at_once : steady {
+struct stops_at_once : deterministic_control {
     std::uint32_t asked = 0;
     bool stop(byte_count, byte_count, std::uint64_t) override { return ++asked > 2; }
 };
@@ -131,7 +131,7 @@ TEST_CASE("whoever runs the searches in whatever order gets the same answer")
     for (std::uint32_t i = 0; i != 200; ++i) {
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {30, 20, 20, true, false, true, false}));
-        steady forwards;
+        deterministic_control forwards;
         backwards last_first;
         byte_count const capacity = 60 + random.below(60);
         auto const one = decide(all, capacity, {.nodes = 3000}, forwards);
@@ -139,7 +139,7 @@ TEST_CASE("whoever runs the searches in whatever order gets the same answer")
         REQUIRE(one.outcome == other.outcome);
         REQUIRE(one.origin == other.origin);
         REQUIRE(one.nodes == other.nodes);
-        REQUIRE(one.blamed == other.blamed);
+        REQUIRE(one.core == other.core);
         REQUIRE(one.height == other.height);
     }
 }
@@ -150,10 +150,10 @@ TEST_CASE("a driver stops a search between its searches and within them")
     placement_problem problem;
     for (std::uint32_t i = 0; i != 14; ++i)
         problem.buffers.push_back({{0, 2}, 7 + i % 5, i % 2 == 0 ? 8u : 3u});
-    stops_at_once driver;
-    auto const result = decide(shapes_of_all(problem), 126, {.nodes = 1'000'000}, driver);
+    stops_at_once control;
+    auto const result = decide(shapes_of_all(problem), 126, {.nodes = 1'000'000}, control);
     CHECK(result.outcome == search_outcome::limit);
-    CHECK(driver.asked == 3);
+    CHECK(control.asked == 3);
     CHECK(result.nodes < 10'000);
 }
 
@@ -163,10 +163,10 @@ namespace {
 
 constexpr packing none{{}, no_limit, 0};
 
-minimized minimize_steadily(placement_shapes const& all, byte_count bound, packing const& incumbent)
+minimize_result minimize_steadily(placement_shapes const& all, byte_count bound, packing const& incumbent)
 {
-    steady driver;
-    return minimize(all, bound, incumbent, {}, driver);
+    deterministic_control control;
+    return minimize(all, bound, incumbent, {}, control);
 }
 
 } // namespace
@@ -178,7 +178,7 @@ TEST_CASE("a stacking as high as the bound is the lowest")
     CHECK(result.is_proved);
     CHECK(result.best.height == 6);
     CHECK(is_placed(all, result.best.origin, 6));
-    CHECK(result.blamed.empty());
+    CHECK(result.core.empty());
 }
 
 TEST_CASE("an incumbent at the bound stays")
@@ -204,7 +204,7 @@ TEST_CASE("pins that clash have no height")
     CHECK(result.is_proved);
     CHECK(result.bound == no_limit);
     CHECK(result.best.height == no_limit);
-    CHECK(result.blamed == std::vector<std::uint32_t>{0, 2});
+    CHECK(result.core == std::vector<std::uint32_t>{0, 2});
 }
 
 TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
@@ -224,7 +224,7 @@ TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
         std::iota(shapes.begin(), shapes.end(), 0u);
         if (can_only_be_stacked(all, shapes)) REQUIRE(result.is_proved);
         REQUIRE(result.is_proved == (result.bound == result.best.height));
-        if (result.bound != 0) REQUIRE(can_only_be_stacked(all, result.blamed));
+        if (result.bound != 0) REQUIRE(can_only_be_stacked(all, result.core));
         if (!lowest) continue;
         REQUIRE(is_placed(all, result.best.origin, *lowest));
         packing worse = result.best;
@@ -243,8 +243,8 @@ TEST_CASE("nodes are a limit, and what is returned then is still true")
         CAPTURE(i);
         auto const all = shapes_of_all(random_stacking(random, {7, 6, 9, true, false, true, false}));
         auto const lowest = lowest_stacking(all);
-        steady driver;
-        auto const result = minimize(all, 0, none, {.nodes = random.below(40)}, driver);
+        deterministic_control control;
+        auto const result = minimize(all, 0, none, {.nodes = random.below(40)}, control);
         REQUIRE(result.bound <= *lowest);
         REQUIRE(result.best.height >= *lowest);
         if (result.best.height != no_limit) REQUIRE(is_placed(all, result.best.origin, result.best.height));
@@ -262,13 +262,13 @@ TEST_CASE("where shapes can be threaded stackings are exhausted, and the bound s
     CHECK(stacked.least_stacking == 4);
     CHECK(stacked.bound == 2);
     CHECK(!stacked.is_proved);
-    CHECK(stacked.blamed.empty());
+    CHECK(stacked.core.empty());
 
     // One that is lower than all stackings is kept; that none is below 2 is proved by one shape alone.
     auto const threaded = minimize_steadily(all, 1, {{0, 0}, 2, 0});
     CHECK(threaded.best.height == 2);
     CHECK(threaded.is_proved);
-    CHECK(threaded.blamed.size() == 1);
+    CHECK(threaded.core.size() == 1);
 }
 
 TEST_CASE("the next height is no sum that wraps round")

@@ -35,16 +35,16 @@ TEST_CASE("a pool is judged by its height, what is proved, and its capacity")
 TEST_CASE("the whole is as bad as its worst pool, the first of them is named")
 {
     placement all;
-    detail::sum_up(all);
+    detail::set_overall_status(all);
     CHECK(all.status == placement::outcome::optimal);
     all.pools.resize(4);
     all.pools[1].status = placement::outcome::limit;
     all.pools[2].status = all.pools[3].status = placement::outcome::infeasible;
-    detail::sum_up(all);
+    detail::set_overall_status(all);
     CHECK(all.status == placement::outcome::infeasible); // whatever might be found for pool 1
     CHECK(all.pool == 2);
     all.pools[2].status = all.pools[3].status = placement::outcome::feasible;
-    detail::sum_up(all);
+    detail::set_overall_status(all);
     CHECK(all.status == placement::outcome::limit);
     CHECK(all.pool == 1);
 }

@@ -20,7 +20,7 @@ constexpr search_order widest{
 
 struct answer {
     search_outcome outcome;
-    std::vector<std::uint32_t> blamed;
+    std::vector<std::uint32_t> core;
 };
 
 answer search(placement_shapes const& all, byte_count capacity, search_rule rule, search_techniques with)
@@ -30,7 +30,7 @@ answer search(placement_shapes const& all, byte_count capacity, search_rule rule
     stacking_search one(problem, {rule, {widest.keys[0], widest.keys[1], widest.keys[2]}, true}, with);
     auto const outcome = one.run(~std::uint64_t{0}, [](std::uint64_t) { return false; });
     if (outcome != search_outcome::exhausted) return {outcome, {}};
-    return {outcome, one.shapes_blamed()};
+    return {outcome, one.core_shapes()};
 }
 
 } // namespace
@@ -79,7 +79,7 @@ TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no 
                 ++exhausted;
                 // Those to blame fail on their own, too.
                 std::vector<buffer_id> members;
-                for (std::uint32_t s : full.blamed)
+                for (std::uint32_t s : full.core)
                     for (shape_part const& p : all.parts)
                         if (p.shape == s) members.push_back(p.buffer);
                 auto const few = shapes_of(problem, members);
@@ -119,15 +119,15 @@ TEST_CASE("the largest by the first key comes first, then by the second, the thi
 TEST_CASE("orders are drawn of different keys, the same for the same numbers")
 {
     bool differ = false;
-    for (std::uint32_t lap = 0; lap != 200; ++lap) {
-        search_order const one = draw_order(7, lap, 1), same = draw_order(7, lap, 1);
+    for (std::uint32_t restart = 0; restart != 200; ++restart) {
+        search_order const one = draw_order(7, restart, 1), same = draw_order(7, restart, 1);
         CHECK(one.rule == same.rule);
         CHECK(one.by_failures == same.by_failures);
         for (int i = 0; i != 3; ++i) {
             CHECK(one.keys[i] == same.keys[i]);
             for (int j = 0; j != i; ++j) CHECK(one.keys[i] != one.keys[j]);
         }
-        search_order const other = draw_order(8, lap, 1);
+        search_order const other = draw_order(8, restart, 1);
         differ |= one.rule != other.rule || one.keys[0] != other.keys[0];
     }
     CHECK(differ);

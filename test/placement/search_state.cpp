@@ -23,7 +23,7 @@ struct prepared {
     prepared(placement_shapes const& all, byte_count capacity) : problem(search_problem_of(scale_down(all)))
     {
         problem.set_capacity(capacity);
-        state.use(problem);
+        state.set_problem(problem);
         state.weight.assign(problem.sections + problem.shapes, 0);
     }
 };
@@ -35,21 +35,21 @@ TEST_CASE("what is placed raises the sky of those that it meets")
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}}), 9);
     REQUIRE(p.state.reset());
     REQUIRE(p.state.place(0, 1));
-    CHECK(p.state.sky == std::vector<search_number>{0, 3, 0});
-    CHECK(p.state.rest == std::vector<search_number>{2, 6});
+    CHECK(p.state.min_origin == std::vector<search_number>{0, 3, 0});
+    CHECK(p.state.unplaced_height == std::vector<search_number>{2, 6});
     REQUIRE(p.state.place(1, 2));
-    CHECK(p.state.sky[2] == 5);
+    CHECK(p.state.min_origin[2] == 5);
 }
 
 TEST_CASE("who waits is no lower than the lowest neighbour that could lie below it")
 {
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{0, 2}, 2}, {{0, 2}, 4}}}), 20);
     REQUIRE(p.state.reset());
-    REQUIRE(p.state.wait(0, 1));
+    REQUIRE(p.state.postpone(0, 1));
     CHECK(p.state.lb[0] == 2);
-    CHECK(p.state.wait_at[0] == 0);
+    CHECK(p.state.postponed_at[0] == 0);
     REQUIRE(p.state.place(1, 2));
-    CHECK(p.state.wait_at[0] == -1);
+    CHECK(p.state.postponed_at[0] == -1);
     CHECK(p.state.lb[0] == 2);
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("who has nobody left to lie below it need not wait")
 {
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{3, 5}, 2}}}), 20);
     REQUIRE(p.state.reset());
-    CHECK_FALSE(p.state.wait(0, 1));
+    CHECK_FALSE(p.state.postpone(0, 1));
     CHECK(p.state.conflict.needs_decision(0));
     CHECK_FALSE(p.state.conflict.needs_decision(1));
 }
@@ -74,28 +74,28 @@ TEST_CASE("what is undone is as if it had never been")
         if (p.problem.shapes == 0 || !s.reset()) continue;
         struct step {
             std::uint32_t shape;
-            bool waits;
+            bool is_postponed;
             std::size_t mark;
-            std::vector<search_number> sky, lb, wait_at, rest;
+            std::vector<search_number> min_origin, lb, postponed_at, unplaced_height;
             std::vector<std::uint32_t> cut;
         };
         std::vector<step> steps;
         for (std::uint32_t depth = 1; depth != 30; ++depth) {
             std::uint32_t const k = random.below(p.problem.shapes);
-            if (s.lb[k] == s.nowhere || s.wait_at[k] >= 0) continue;
-            bool const waits = random.below(3) == 0;
-            steps.push_back({k, waits, s.log.size(), s.sky, s.lb, s.wait_at, s.rest, s.cut});
-            if (!(waits ? s.wait(k, depth) : s.place(k, depth))) break;
+            if (s.lb[k] == s.placed_bound || s.postponed_at[k] >= 0) continue;
+            bool const is_postponed = random.below(3) == 0;
+            steps.push_back({k, is_postponed, s.trail.size(), s.min_origin, s.lb, s.postponed_at, s.unplaced_height, s.cut});
+            if (!(is_postponed ? s.postpone(k, depth) : s.place(k, depth))) break;
         }
         for (; !steps.empty(); steps.pop_back()) {
             step const& before = steps.back();
             s.undo(before.mark);
-            if (before.waits) s.undo_wait();
+            if (before.is_postponed) s.undo_postpone();
             else s.undo_place(before.shape);
-            REQUIRE(s.sky == before.sky);
+            REQUIRE(s.min_origin == before.min_origin);
             REQUIRE(s.lb == before.lb);
-            REQUIRE(s.wait_at == before.wait_at);
-            REQUIRE(s.rest == before.rest);
+            REQUIRE(s.postponed_at == before.postponed_at);
+            REQUIRE(s.unplaced_height == before.unplaced_height);
             REQUIRE(s.cut == before.cut);
         }
     }
@@ -111,7 +111,7 @@ std::vector<std::uint32_t> to_blame(placement_problem const& problem, byte_count
     of.set_capacity(capacity);
     stacking_search search(of, search_orders[0], {});
     REQUIRE(search.run(100, [](std::uint64_t) { return false; }) == search_outcome::exhausted);
-    return search.shapes_blamed();
+    return search.core_shapes();
 }
 
 } // namespace
@@ -139,7 +139,7 @@ TEST_CASE("the reasons of a place are those of whoever holds it up")
         search_problem_of(scale_down(shapes_of_all({{{{0, 2}, 3}, {{0, 4}, 2}, {{3, 5}, 6}, {{8, 9}, 1}}})));
     of.set_capacity(10);
     search_state state;
-    state.use(of);
+    state.set_problem(of);
     state.weight.assign(of.sections + of.shapes, 0);
     REQUIRE(state.reset());
     REQUIRE(state.place(3, 1));

@@ -55,7 +55,7 @@ TEST_CASE("in each section is what is alive, and each set that is alive at once 
                 bool share = false, is_edge = false;
                 for (auto const& x : p.spans_of(a))
                     for (auto const& y : p.spans_of(b)) share |= x.first < y.last && y.first < x.last;
-                shape_reach const up = reach(all, a, b), down = reach(all, b, a);
+                shape_separation const up = min_separation(all, a, b), down = min_separation(all, b, a);
                 for (auto const& e : p.edges_of(a)) {
                     if (e.to != b) continue;
                     is_edge = true;
@@ -74,9 +74,9 @@ TEST_CASE("an origin is at most as high as the capacity and a pin allow")
     auto p = problem_of({{{{0, 2}, 48}, {{1, 3}, 80}, {{1, 3}, 16, 1, 0, 32}}});
     REQUIRE(p.unit == 16);
     p.set_capacity(79);
-    CHECK(p.most == std::vector<search_number>{1, -1, 2});
+    CHECK(p.max_origin == std::vector<search_number>{1, -1, 2});
     p.set_capacity(160);
-    CHECK(p.most == std::vector<search_number>{7, 5, 2});
+    CHECK(p.max_origin == std::vector<search_number>{7, 5, 2});
 }
 
 TEST_CASE("no shapes have no sections")
@@ -124,7 +124,7 @@ TEST_CASE("an alignment that does not divide the unit is a multiple of it")
 TEST_CASE("no shapes are counted in bytes")
 {
     CHECK(scaled({}).unit == 1);
-    CHECK(scaled({}).enough == 0);
+    CHECK(scaled({}).height_bound == 0);
 }
 
 TEST_CASE("in whatever order shapes are stacked, they end within enough")
@@ -136,7 +136,7 @@ TEST_CASE("in whatever order shapes are stacked, they end within enough")
         if (all.fault != shape_fault::none) continue;
         auto const lowest = lowest_stacking(all);
         scaled_shapes const result = scale_down(all);
-        if (lowest) CHECK(*lowest <= result.enough * result.unit);
+        if (lowest) CHECK(*lowest <= result.height_bound * result.unit);
     }
 }
 

@@ -75,15 +75,15 @@ TEST_CASE("how far one must be above another depends on where both are solid")
     // a leaves all but its lowest 2 bytes free from 4 to 6, while b is alive.
     placement_problem problem{{{{0, 9}, 8}, {{4, 6}, 16}, {{9, 10}, 8}}, {}, {{0, {4, 6}, 0, 2}}};
     auto const shapes = shapes_of_all(problem);
-    CHECK(reach(shapes, 0, 1).distance == 2);
-    CHECK(reach(shapes, 1, 0).distance == 16);
-    CHECK(!reach(shapes, 0, 2).meets);
+    CHECK(min_separation(shapes, 0, 1).distance == 2);
+    CHECK(min_separation(shapes, 1, 0).distance == 16);
+    CHECK(!min_separation(shapes, 0, 2).meets);
     problem.gaps[0] = {0, {4, 6}, 6, 8};
-    CHECK(reach(shapes_of_all(problem), 1, 0).distance == 10);
+    CHECK(min_separation(shapes_of_all(problem), 1, 0).distance == 10);
     problem.gaps.push_back({1, {5, 6}, 12, 13});
-    CHECK(reach(shapes_of_all(problem), 0, 1).distance == 8);
+    CHECK(min_separation(shapes_of_all(problem), 0, 1).distance == 8);
     problem.gaps[1] = {1, {3, 6}, 12, 13};
-    CHECK(reach(shapes_of_all(problem), 0, 1).distance == -4);
+    CHECK(min_separation(shapes_of_all(problem), 0, 1).distance == -4);
 }
 
 TEST_CASE("a shape prefers what one of its parts prefers, unless that leaves no room below it")
@@ -213,11 +213,11 @@ TEST_CASE("on random problems the shapes are what the definitions say")
                 }
             }
             for (std::uint32_t t = 0; t != s; ++t) {
-                CHECK(reach(all, s, t).meets == oracle.meets(group[s], group[t]));
-                if (!reach(all, s, t).meets) continue;
+                CHECK(min_separation(all, s, t).meets == oracle.meets(group[s], group[t]));
+                if (!min_separation(all, s, t).meets) continue;
                 for (std::int64_t at = 0; at != 40; ++at) {
                     CHECK(oracle.is_above(group[t], at, group[s], 20) ==
-                          (at >= 20 + reach(all, s, t).distance));
+                          (at >= 20 + min_separation(all, s, t).distance));
                 }
             }
         }
@@ -276,10 +276,10 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
         bool const expected = !oracle.has_other_than_stackings(9);
         CHECK(can_only_be_stacked(all, shapes) == expected);
         ++counts[expected];
-        bool can_pass = false;
+        bool can_interleave = false;
         for (std::uint32_t s : shapes)
-            for (std::uint32_t t = 0; t != s; ++t) can_pass = can_pass || !can_only_be_stacked(all, {t, s});
-        circles += !expected && !can_pass;
+            for (std::uint32_t t = 0; t != s; ++t) can_interleave = can_interleave || !can_only_be_stacked(all, {t, s});
+        circles += !expected && !can_interleave;
         interleavable += expected && oracle.can_interleave();
     }
     CHECK(counts[0] > rounds(100));
@@ -385,7 +385,7 @@ TEST_CASE("distances add up along ties, whichever way they point")
     auto const groups = group_colocated(problem, {0, 1, 2, 3});
     CHECK(groups.first == std::vector<std::uint32_t>{0, 3, 4});
     CHECK(distances(groups, 4) == std::vector<byte_count>{8, 16, 0, 0});
-    CHECK(groups.broken.empty());
+    CHECK(groups.inconsistent.empty());
 }
 
 TEST_CASE("who needs no bytes is no part, not even the lowest, but passes distances on")
@@ -406,21 +406,21 @@ TEST_CASE("ties that contradict each other are named")
 {
     auto problem = alive_together(4);
     problem.colocated = {{1, 0, 8}, {2, 1, 8}, {2, 0, 16}};
-    CHECK(group_colocated(problem, {0, 1, 2, 3}).broken.empty());
+    CHECK(group_colocated(problem, {0, 1, 2, 3}).inconsistent.empty());
     problem.colocated[2].distance = 17;
     auto const groups = group_colocated(problem, {3, 0, 1, 2});
-    REQUIRE(!groups.broken.empty());
-    CHECK(groups.broken[0].key == 1);
-    CHECK(groups.broken[0].tie != groups.broken[0].id);
+    REQUIRE(!groups.inconsistent.empty());
+    CHECK(groups.inconsistent[0].key == 1);
+    CHECK(groups.inconsistent[0].tie != groups.inconsistent[0].id);
     for (auto const size : {byte_count{8}, byte_count{0}}) {
         problem.buffers[0].size = problem.buffers[1].size = problem.buffers[2].size = size;
-        CHECK(group_colocated(problem, {0, 1, 2, 3}).broken.empty() == (size == 0));
+        CHECK(group_colocated(problem, {0, 1, 2, 3}).inconsistent.empty() == (size == 0));
     }
     problem = alive_together(1);
     problem.colocated = {{0, 0, 0}};
-    CHECK(group_colocated(problem, {0}).broken.empty());
+    CHECK(group_colocated(problem, {0}).inconsistent.empty());
     problem.colocated = {{0, 0, 1}};
-    CHECK(!group_colocated(problem, {0}).broken.empty());
+    CHECK(!group_colocated(problem, {0}).inconsistent.empty());
 }
 
 TEST_CASE("a chain of ties of any length is followed")
@@ -464,36 +464,36 @@ TEST_CASE("ties to nobody, to another pool, or too far are refused")
 
 TEST_CASE("two rules have those offsets in common that both allow")
 {
-    phased_offsets both{4, 3};
+    residue_class both{4, 3};
     CHECK(restrict_to(both, {6, 5}));
-    CHECK(both == phased_offsets{12, 11});
+    CHECK(both == residue_class{12, 11});
     CHECK(restrict_to(both, {3, 2})); // which they are already
-    CHECK(both == phased_offsets{12, 11});
+    CHECK(both == residue_class{12, 11});
     CHECK(!restrict_to(both, {8, 2}));
-    CHECK(both == phased_offsets{12, 11});
+    CHECK(both == residue_class{12, 11});
     CHECK(restrict_to(both, {24, 23}));
-    CHECK(both == phased_offsets{24, 23});
+    CHECK(both == residue_class{24, 23});
 }
 
 TEST_CASE("the lowest allowed offset is at least the phase")
 {
-    CHECK(align_up(0, phased_offsets{8, 5}) == 5);
-    CHECK(align_up(5, phased_offsets{8, 5}) == 5);
-    CHECK(align_up(6, phased_offsets{8, 5}) == 13);
-    CHECK(align_up(no_offset - 1, phased_offsets{8, 5}) == no_offset);
+    CHECK(align_up(0, residue_class{8, 5}) == 5);
+    CHECK(align_up(5, residue_class{8, 5}) == 5);
+    CHECK(align_up(6, residue_class{8, 5}) == 13);
+    CHECK(align_up(no_offset - 1, residue_class{8, 5}) == no_offset);
 }
 
 TEST_CASE("a part at a distance shifts the offsets of the whole")
 {
-    CHECK(below_aligned(0, 8) == phased_offsets{8, 0});
-    CHECK(below_aligned(3, 8) == phased_offsets{8, 5});
-    CHECK(below_aligned(16, 8) == phased_offsets{8, 0});
+    CHECK(aligned_origins(0, 8) == residue_class{8, 0});
+    CHECK(aligned_origins(3, 8) == residue_class{8, 5});
+    CHECK(aligned_origins(16, 8) == residue_class{8, 0});
 }
 
 TEST_CASE("large alignments without a common divisor take no time, and too large ones are refused")
 {
     byte_count const a = (byte_count{1} << 30) + 3, b = (byte_count{1} << 31) - 1;
-    phased_offsets both{a, 17};
+    residue_class both{a, 17};
     CHECK(restrict_to(both, {b, 4711}));
     CHECK(both.alignment == a * b);
     CHECK(both.phase % a == 17);
@@ -506,12 +506,12 @@ TEST_CASE("random rules are combined as by trying all offsets")
     random_source pick{std::mt19937{1}};
     for (unsigned round = 0; round != rounds(20'000); ++round) {
         byte_count const a = 1 + pick.below(40), b = 1 + pick.below(40);
-        phased_offsets const one{a, pick.below(static_cast<unsigned>(a))};
-        phased_offsets const other{b, pick.below(static_cast<unsigned>(b))};
+        residue_class const one{a, pick.below(static_cast<unsigned>(a))};
+        residue_class const other{b, pick.below(static_cast<unsigned>(b))};
         CAPTURE(round);
         byte_count first = 0;
         while (first != a * b && (first % a != one.phase || first % b != other.phase)) ++first;
-        phased_offsets both = one;
+        residue_class both = one;
         CHECK(restrict_to(both, other) == (first != a * b));
         if (first == a * b) {
             CHECK(both == one);

@@ -4,8 +4,8 @@
 // the environment there are fifty times as many problems, with SUBLET_SEED=7 the seeds begin there.
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/driver.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/search_control.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/shapes.hpp>
@@ -144,7 +144,7 @@ TEST_CASE("whatever the order, a fit is a placement")
         std::string const written = literal(problem);
         CAPTURE(written);
         placement_shapes const shapes = shapes_of_all(problem);
-        if (shapes.fault != shape_fault::none || clashing_pins(shapes).are) return;
+        if (shapes.fault != shape_fault::none || clashing_pins(shapes).conflict) return;
         placement_oracle const oracle(problem);
         placement_bound const bound = lower_bound(shapes);
         auto judge = [&](packing const& packed) {
@@ -155,7 +155,7 @@ TEST_CASE("whatever the order, a fit is a placement")
             CHECK(oracle.is_valid(placed.offset, packed.height));
         };
         for (placement_order which : {placement_order::size, placement_order::birth, placement_order::load})
-            for (gap_choice choice : {gap_choice::lowest, gap_choice::tightest})
+            for (fit_rule choice : {fit_rule::first_fit, fit_rule::best_fit})
                 judge(fit(shapes, order_by(which, shapes, bound), choice));
         judge(first_packing(shapes, bound));
         std::uint32_t tried = 0;
@@ -177,8 +177,8 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
         for (std::int64_t more : {-1, 0, 1, -2, static_cast<int>(pick.below(8)) - 6}) {
             byte_count const capacity = capacity_of(around + more);
             CAPTURE(capacity);
-            steady driver;
-            search_result const answer = decide(shapes, capacity, {}, driver);
+            deterministic_control control;
+            search_result const answer = decide(shapes, capacity, {}, control);
             bool const fits = lowest != oracle.unplaceable && static_cast<byte_count>(lowest) <= capacity;
             CHECK(answer.outcome == (fits ? search_outcome::found : search_outcome::exhausted));
             if (answer.outcome == search_outcome::found) {
@@ -189,11 +189,11 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
                 CHECK(oracle.is_valid(placed.offset, capacity));
             } else if (answer.outcome == search_outcome::exhausted) {
                 ++exhausted;
-                std::vector<bool> blamed(oracle.groups.size());
+                std::vector<bool> core(oracle.groups.size());
                 for (shape_part const& p : shapes.parts)
-                    if (std::find(answer.blamed.begin(), answer.blamed.end(), p.shape) != answer.blamed.end())
-                        blamed[oracle.group_of[p.buffer]] = true;
-                auto const of_blamed = oracle.lowest_stacking(blamed);
+                    if (std::find(answer.core.begin(), answer.core.end(), p.shape) != answer.core.end())
+                        core[oracle.group_of[p.buffer]] = true;
+                auto const of_blamed = oracle.lowest_stacking(core);
                 CHECK((of_blamed == oracle.unplaceable || static_cast<byte_count>(of_blamed) > capacity));
             }
         }
@@ -268,10 +268,10 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
         bool const can_interleave = oracle.can_interleave();
         placement_problem const other = mirrored(pick, problem);
         for (placement_shapes const& all : {shapes, shapes_of_all(other)}) {
-            steady driver;
+            deterministic_control control;
             placement_bound const bound = lower_bound(all);
-            minimized const answer =
-                minimize(all, bound.bytes, {{}, no_limit, 0}, {.seed = pick.below(3)}, driver);
+            minimize_result const answer =
+                minimize(all, bound.bytes, {{}, no_limit, 0}, {.seed = pick.below(3)}, control);
             byte_count const height =
                 lowest == placement_oracle::unplaceable ? no_limit : static_cast<byte_count>(lowest);
             CHECK(answer.best.height == height);

@@ -7,7 +7,7 @@
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/problem.hpp>
@@ -71,15 +71,15 @@ inline pool_limits limits_of(placement_problem const& problem, std::size_t pool)
 std::vector<buffer_id> buffers_in(placement_shapes const& all, std::vector<std::uint32_t> const& some);
 
 /// The buffer that is the best of a shape, the first of equals.
-template <class Goodness>
-buffer_id best_part(placement_shapes const& all, std::uint32_t shape, Goodness goodness)
+template <class Score>
+buffer_id best_part(placement_shapes const& all, std::uint32_t shape, Score score)
 {
     buffer_id best = no_buffer;
     byte_count most = 0;
     for (shape_part const& p : all.parts)
-        if (p.shape == shape && (best == no_buffer || goodness(p) > most)) {
+        if (p.shape == shape && (best == no_buffer || score(p) > most)) {
             best = p.buffer;
-            most = goodness(p);
+            most = score(p);
         }
     return best;
 }
@@ -92,30 +92,30 @@ placement::proof proof_of(placement_problem const& problem, placement_shapes con
                           placement_bound const& bound);
 
 /// Beyond so many shapes the search has too much to look at for each of its nodes.
-inline constexpr std::size_t few_shapes = 2000;
+inline constexpr std::size_t max_searched_shapes = 2000;
 
 /// Tells whoever listens to a driver what is known of the pool, not of the question that is being asked.
-class told_driver final : public search_driver {
+class pool_control final : public search_control {
 public:
-    told_driver(search_driver& driver, byte_count best, placement::pool_result const& known)
-        : driver_(driver), best_(best), bound_(known.lower_bound), nodes_(known.nodes)
+    pool_control(search_control& control, byte_count best, placement::pool_result const& known)
+        : control_(control), best_(best), bound_(known.lower_bound), nodes_(known.nodes)
     {
     }
     [[nodiscard]] bool stop(byte_count found, byte_count, std::uint64_t more) override
     {
-        return driver_.stop(smaller(best_, found), bound_, nodes_ + more);
+        return control_.stop(smaller(best_, found), bound_, nodes_ + more);
     }
-    void run(std::size_t tasks, numbered_task task) override { driver_.run(tasks, task); }
+    void run(std::size_t tasks, task_ref task) override { control_.run(tasks, task); }
 
 private:
-    search_driver& driver_;
+    search_control& control_;
     byte_count best_, bound_;
     std::uint64_t nodes_;
 };
 
 /// The lowest placement that orders, reordering and search find for the shapes of one pool.
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
-                    pack_options const& options, search_driver& driver, placement::pool_result& out);
+                    pack_options const& options, search_control& control, placement::pool_result& out);
 
 /// Place the buffers of one pool, if nothing stands against it: `pack` is called with their shapes, the bound
 /// and the result so far, in which it may raise the bound, and returns where they lie.
@@ -149,7 +149,7 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
 /// One pool after the other; `pack` is also given the capacity. A driver that divides its time is told how
 /// many are left.
 template <class Pack>
-placement pack_pools(placement_problem const& problem, pack_options const& options, search_driver& driver,
+placement pack_pools(placement_problem const& problem, pack_options const& options, search_control& control,
                      Pack pack)
 {
     pool_members const members = members_by_pool(problem);
@@ -159,7 +159,7 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool)
         left += members.first[pool] != members.first[pool + 1];
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool) {
-        if (members.first[pool] != members.first[pool + 1]) driver.begin(left--);
+        if (members.first[pool] != members.first[pool + 1]) control.begin(left--);
         pool_limits const limits = limits_of(problem, pool);
         result.pools.push_back(pack_pool(
             problem, members.of(pool), limits, options.objective, result.offset,
@@ -167,7 +167,7 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
                 return pack(shapes, bound, limits.capacity, out);
             }));
     }
-    sum_up(result);
+    set_overall_status(result);
     return result;
 }
 
@@ -182,12 +182,12 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.
 [[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options,
-                             detail::search_driver& driver);
+                             detail::search_control& control);
 
 [[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options = {})
 {
-    detail::steady driver;
-    return pack(problem, options, driver);
+    detail::deterministic_control control;
+    return pack(problem, options, control);
 }
 
 // --- pack symbolic ---------------------------------------------------------------------------------------
@@ -195,9 +195,9 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// An offset for every buffer that holds for every batch, in arenas nowhere much higher than they need be.
 ///
 ///     sizes for N = 1, some, the largest ─► pack() each ─► three orders of offsets
-///     each order, fixed sizes first or last or as they come ─► stack_two_ended(), fit_two_ended()
+///     each order, fixed sizes first or last or as they come ─► stack_affine(), fit_affine()
 ///     the one that is nearest to what pack() made of that batch alone, where it is farthest from it
-///     and if there it is not as low ─► improve_two_ended()
+///     and if there it is not as low ─► improve_affine()
 ///
 /// What one batch alone needs is the measure, not the bound: nobody has to be as good as no plan can be.
 /// Greedy, with no guaranteed factor; but where all sizes are so many bytes times N, and nothing is aligned,
@@ -227,7 +227,7 @@ std::vector<byte_count> sampled_batches(byte_count most);
 ///             other; with symbolic_options::mixing_rule::apart every buffer that grows lies above all that
 ///             do not. No top is above the arena. Same problem and options, same placement.
 /// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position;
-///             fit_two_ended() where they are few; and improve_two_ended() with a million buffers in all.
+///             fit_affine() where they are few; and improve_affine() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
 [[nodiscard]] symbolic_packing
 pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
@@ -284,7 +284,7 @@ struct place_concurrently_options {
 /// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it:
 /// then `bytes` is `no_limit`, and `buffers` are indexes of these.
 template <class Buffer>
-placement::proof fault_of_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+placement::proof check_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
                                placed_by_range& placed)
 {
     std::vector<std::uint32_t> pinned;
@@ -322,8 +322,8 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
         bool by_levels;
     };
     static constexpr attempt portfolio[] = {
-        {concurrent_order::octave, false}, {concurrent_order::last, true}, {concurrent_order::begin, true},
-        {concurrent_order::octave, true},  {concurrent_order::area, true}, {concurrent_order::peak, false},
+        {concurrent_order::size_class, false}, {concurrent_order::last, true}, {concurrent_order::begin, true},
+        {concurrent_order::size_class, true},  {concurrent_order::area, true}, {concurrent_order::peak, false},
         {concurrent_order::size, false}};
     order_keys const keys = keys_of(buffers, conflicts, std::move(is_in_antichain));
     std::vector<std::uint32_t> best_order;
@@ -331,9 +331,9 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     auto try_order = [&](std::vector<std::uint32_t> order) {
         // To put on top what is left takes little, as a rule.
         std::uint64_t const left = visits - spent;
-        std::uint64_t const enough = left + larger(left, std::uint64_t{256} * order.size());
+        std::uint64_t const visit_limit = left + larger(left, std::uint64_t{256} * order.size());
         packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent,
-                                         best.height == no_limit ? most_visits : enough);
+                                         best.height == no_limit ? most_visits : visit_limit);
         ++tried;
         spent += found.visits;
         if (found.height >= best.height && !best_order.empty()) return;
@@ -347,8 +347,8 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
         if (spent >= visits && (best.height != no_limit || spent >= most_visits)) return false;
         std::vector<std::uint32_t> order = order_by(now.order, keys);
         if (now.by_levels) {
-            std::vector<Buffer> const alike(buffers.size(), Buffer{{}, 1});
-            packing const levels = fit_concurrently(alike, order, placed, no_limit - 1, visits - spent);
+            std::vector<Buffer> const unit_sized(buffers.size(), Buffer{{}, 1});
+            packing const levels = fit_concurrently(unit_sized, order, placed, no_limit - 1, visits - spent);
             spent += levels.visits;
             if (spent >= visits) return false;
             order = order_by_levels(levels.origin, keys);
@@ -397,30 +397,30 @@ template <class Lives>
     for (std::size_t pool = 0; pool != pools; ++pool) {
         pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
         SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
-        std::vector<buffer_id> mine;
+        std::vector<buffer_id> pool_buffers;
         std::vector<placement_problem::buffer> buffers;
         std::vector<unsigned char> is_in_antichain;
         placement::pool_result& out = result.pools[pool];
         for (; next != members.size() && members[next].key == pool; ++next) {
-            mine.push_back(members[next].id);
-            placement_problem::buffer buffer = problem.buffers[mine.back()];
+            pool_buffers.push_back(members[next].id);
+            placement_problem::buffer buffer = problem.buffers[pool_buffers.back()];
             buffer.alignment = detail::combine_alignment(buffer.alignment, limits.alignment);
             byte_count const top =
                 buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
             if (top > out.proof.bytes)
-                out.proof = {placement::proof::reason::top_of_pin, top, 0, {mine.back()}};
+                out.proof = {placement::proof::reason::top_of_pin, top, 0, {pool_buffers.back()}};
             buffers.push_back(buffer);
-            is_in_antichain.push_back(marked[mine.back()]);
+            is_in_antichain.push_back(marked[pool_buffers.back()]);
         }
         if (pool < options.bounds.size() && options.bounds[pool] > out.proof.bytes)
             out.proof = {placement::proof::reason::given, options.bounds[pool]};
         out.lower_bound = out.proof.bytes;
-        if (mine.empty()) continue;
-        detail::placement_conflicts const among = detail::conflicts_among(mine, lives, conflicts);
+        if (pool_buffers.empty()) continue;
+        detail::placement_conflicts const pool_conflicts = detail::conflicts_among(pool_buffers, lives, conflicts);
 
-        detail::placed_by_range placed(among);
-        if (placement::proof fault = detail::fault_of_pins(buffers, among, placed); fault.bytes == no_limit) {
-            for (buffer_id& b : fault.buffers) b = mine[b];
+        detail::placed_by_range placed(pool_conflicts);
+        if (placement::proof fault = detail::check_pins(buffers, pool_conflicts, placed); fault.bytes == no_limit) {
+            for (buffer_id& b : fault.buffers) b = pool_buffers[b];
             out.proof = std::move(fault);
             out.status = placement::outcome::infeasible;
             continue;
@@ -430,13 +430,13 @@ template <class Lives>
         best.height = no_limit;
         if (!options.fallback.empty()) {
             best.height = 0;
-            for (std::size_t i = 0; i != mine.size(); ++i) {
-                best.origin.push_back(options.fallback[mine[i]]);
+            for (std::size_t i = 0; i != pool_buffers.size(); ++i) {
+                best.origin.push_back(options.fallback[pool_buffers[i]]);
                 best.height = detail::larger(best.height, best.origin[i] + buffers[i].size);
             }
         }
         bool const is_complete =
-            detail::pack_concurrently(buffers, among, std::move(is_in_antichain), out.lower_bound,
+            detail::pack_concurrently(buffers, pool_conflicts, std::move(is_in_antichain), out.lower_bound,
                                       options.visits, options.most_visits, placed, best, out.packings);
         result.is_cut_short = result.is_cut_short || !is_complete;
         if (best.height == no_limit && options.most_visits != no_limit) {
@@ -446,10 +446,10 @@ template <class Lives>
         }
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
-        for (std::size_t i = 0; i != mine.size(); ++i) result.offset[mine[i]] = best.origin[i];
+        for (std::size_t i = 0; i != pool_buffers.size(); ++i) result.offset[pool_buffers[i]] = best.origin[i];
         out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
     }
-    detail::sum_up(result);
+    detail::set_overall_status(result);
     return result;
 }
 

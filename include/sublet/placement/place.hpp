@@ -9,12 +9,12 @@
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // and moving little
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
-///     a bound that search has proved? ─► fewest_that_fail(): the few buffers that are the reason
+///     a bound that search has proved? ─► minimize_core(): the few buffers that are the reason
 ///
 /// Without a time limit the same problem and options have the same answer on every machine, and on however
 /// many threads. This is the only call that looks at a clock.
 
-#include <sublet/placement/detail/clocked.hpp>
+#include <sublet/placement/detail/timed_control.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>

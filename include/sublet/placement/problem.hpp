@@ -175,7 +175,7 @@ namespace detail {
 }
 
 /// The worst of all pools, and the first that has it.
-void sum_up(placement& all);
+void set_overall_status(placement& all);
 
 } // namespace detail
 

@@ -11,9 +11,9 @@
 
 #include <sublet/placement/impl/best_packing.ipp>
 #include <sublet/placement/impl/choose_pools.ipp>
-#include <sublet/placement/impl/clocked.ipp>
+#include <sublet/placement/impl/timed_control.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
-#include <sublet/placement/impl/fewest_that_fail.ipp>
+#include <sublet/placement/impl/infeasible_core.ipp>
 #include <sublet/placement/impl/fit.ipp>
 #include <sublet/placement/impl/improve.ipp>
 #include <sublet/placement/impl/pack.ipp>
@@ -22,7 +22,7 @@
 #include <sublet/placement/impl/problem.ipp>
 #include <sublet/placement/impl/sections.ipp>
 #include <sublet/placement/impl/shapes.ipp>
-#include <sublet/placement/impl/two_ended.ipp>
+#include <sublet/placement/impl/affine_placement.ipp>
 
 #endif
 #endif

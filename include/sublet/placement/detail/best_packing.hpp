@@ -5,7 +5,7 @@
 /// The best of several constructive heuristics.
 
 #include <sublet/detail/sorting.hpp>
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
@@ -51,14 +51,14 @@ public:
     void erase(gap const& g);
 
     /// The first that has at least this room; past the last if none has.
-    [[nodiscard]] cursor with_room(byte_count room) const;
+    [[nodiscard]] cursor first_with_room(byte_count room) const;
     template <class Cursor>
     [[nodiscard]] Cursor next(Cursor c) const
     {
         return c.at + 1 == blocks_[number_[c.block]].size ? Cursor{c.block + 1, 0}
                                                           : Cursor{c.block, c.at + 1};
     }
-    [[nodiscard]] bool is_past(cursor c) const { return c.block == first_.size(); }
+    [[nodiscard]] bool is_end(cursor c) const { return c.block == first_.size(); }
     [[nodiscard]] gap const& operator[](cursor c) const { return blocks_[number_[c.block]].items[c.at]; }
 
 private:
@@ -107,7 +107,7 @@ private:
     }
 
     template <class Index>
-    void drop(Index which)
+    void erase_block(Index which)
     {
         unused_.push_back(number_[which]);
         for (std::size_t i = which + 1; i != first_.size(); ++i) {
@@ -133,30 +133,30 @@ public:
     /// ceiling.
     ///
     /// Complexity: O(log gaps) and a look at some that alignment makes too small.
-    byte_count take(std::uint32_t id, placement_shape const& shape, byte_count ceiling);
+    byte_count allocate(std::uint32_t id, placement_shape const& shape, byte_count ceiling);
 
     /// On top of all others.
     void stack(std::uint32_t id, byte_count origin, byte_count size);
 
-    void give_back(std::uint32_t id);
+    void deallocate(std::uint32_t id);
 
 private:
     [[nodiscard]] sorted_gaps::gap gap_above(std::uint32_t id) const
     {
         return {begin_[above_[id]] - end_[id], end_[id], id};
     }
-    template <class Who>
-    void offer(Who id)
+    template <class Id>
+    void insert_gap(Id id)
     {
         if (begin_[above_[id]] != end_[id]) gaps_.insert(gap_above(id));
     }
-    template <class Who>
-    void withdraw(Who id)
+    template <class Id>
+    void erase_gap(Id id)
     {
         if (begin_[above_[id]] != end_[id]) gaps_.erase(gap_above(id));
     }
-    template <class Who>
-    void put(Who id, byte_count origin, byte_count size, Who under)
+    template <class Id>
+    void put(Id id, byte_count origin, byte_count size, Id under)
     {
         begin_[id] = origin;
         end_[id] = origin + size;
@@ -166,7 +166,7 @@ private:
         above_[under] = id;
     }
 
-    std::uint32_t border_;                     // below the lowest and above the highest
+    std::uint32_t sentinel_;                     // below the lowest and above the highest
     std::vector<byte_count> begin_, end_;      // by shape, and the border
     std::vector<std::uint32_t> below_, above_; // by shape, of those alive
     sorted_gaps gaps_;
@@ -199,7 +199,7 @@ private:
 ///             that of the shapes; none is pinned. Preferred origins are not looked at.
 /// Ensures:    as fit(): given up if it ends above the ceiling.
 /// Complexity: O(n log n) time, O(n + positions) memory, n = shapes.
-[[nodiscard]] packing fit_outwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+[[nodiscard]] packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                    placement_bound const& bound, byte_count ceiling = no_limit - 1);
 
 // --- fit upwards -----------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ private:
 ///             are not looked at.
 /// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the ceiling.
 /// Complexity: O(n * (n + positions)) time, n = shapes; O(n + positions) memory.
-[[nodiscard]] packing fit_upwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+[[nodiscard]] packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                   placement_bound const& bound, byte_count ceiling = no_limit - 1);
 
 // --- parts in time ---------------------------------------------------------------------------------------
@@ -243,14 +243,14 @@ private:
 /// many, and each has a peak of its own to begin at.
 
 /// By part, the number of its first shape; and the number of shapes behind them.  O(n)
-[[nodiscard]] std::vector<std::uint32_t> parts_in_time(placement_shapes const& all);
+[[nodiscard]] std::vector<std::uint32_t> time_components(placement_shapes const& all);
 
 /// The shapes from `first` to before `last` as shapes of their own, without their buffers.
 ///
 /// Requires:   first < last.
 /// Ensures:    shape i is first + i of all; positions are only those from its first birth to its last death.
 /// Complexity: O(shapes and positions of the part).
-[[nodiscard]] placement_shapes part_of(placement_shapes const& all, std::uint32_t first, std::uint32_t last);
+[[nodiscard]] placement_shapes component_of(placement_shapes const& all, std::uint32_t first, std::uint32_t last);
 
 // --- best packing ----------------------------------------------------------------------------------------
 
@@ -267,17 +267,17 @@ private:
 /// Greedy, with no guaranteed factor: a problem that one order packs badly is often one that another packs
 /// well. What is pinned, or prefers an origin, goes into gaps only.
 
-enum class packing_way : std::uint8_t { lowest, tightest, outwards, upwards };
+enum class packing_method : std::uint8_t { first_fit, best_fit, from_peak, bottom_left };
 
 /// Shapes are few enough to look at each of them as often as there are shapes.
-inline constexpr std::size_t few_to_look_at = 2048;
+inline constexpr std::size_t max_quadratic_shapes = 2048;
 
 /// What is tried can be tried for these shapes.
-template <class Part>
-bool is_possible(Part const& part, packing_way way)
+template <class Component>
+bool is_possible(Component const& component, packing_method method)
 {
-    if (way == packing_way::upwards && part.shapes().size() > few_to_look_at) return false;
-    return !part.has_wishes || way == packing_way::lowest || way == packing_way::tightest;
+    if (method == packing_method::bottom_left && component.shapes().size() > max_quadratic_shapes) return false;
+    return !component.has_pin_or_preference || method == packing_method::first_fit || method == packing_method::best_fit;
 }
 
 /// One packing, quickly: there is always one, unless 64 bits do not suffice; then its height is `no_limit`.
@@ -293,7 +293,7 @@ bool is_possible(Part const& part, packing_way way)
 /// Requires:   as first_packing(); the bound's `bytes` may be any height that is low enough; `best` has a
 ///             place for each shape.
 [[nodiscard]] packing best_packing(placement_shapes const& all, placement_bound const& bound,
-                                   std::uint64_t visits, packing best, search_driver& driver,
+                                   std::uint64_t visits, packing best, search_control& control,
                                    std::uint32_t& tried);
 
 [[nodiscard]] packing best_packing(placement_shapes const& all, placement_bound const& bound,

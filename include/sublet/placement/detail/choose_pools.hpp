@@ -6,7 +6,7 @@
 /// placement/place.hpp.
 
 #include <sublet/detail/segment_tree.hpp>
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/problem.hpp>
@@ -80,7 +80,7 @@ struct pool_assignment {
 };
 
 /// Who is where, while that is not settled.
-struct pool_moves {
+struct pool_assignment_state {
     pool_candidates candidates;
     placement_shapes shapes;           ///< of all pools together
     std::vector<std::uint32_t> choice; ///< by storage: which of its candidates
@@ -90,13 +90,13 @@ struct pool_moves {
     std::vector<segment_tree> load;      ///< by pool
 
     /// All in their cheapest pools. `together` is the problem with everybody in one pool.
-    pool_moves(placement_problem const& together, pool_candidates const& where);
+    pool_assignment_state(placement_problem const& together, pool_candidates const& where);
 
     [[nodiscard]] pool_candidate const& now(std::uint32_t k) const { return candidates.at(k, choice[k]); }
     [[nodiscard]] pool_id pool(std::uint32_t k) const { return now(k).pool; }
-    [[nodiscard]] bool can_go_on(std::uint32_t k) const { return choice[k] + 1 != candidates.count(k); }
+    [[nodiscard]] bool has_next_pool(std::uint32_t k) const { return choice[k] + 1 != candidates.count(k); }
     /// What it costs more in its next pool.
-    [[nodiscard]] byte_count extra(std::uint32_t k) const
+    [[nodiscard]] byte_count extra_cost(std::uint32_t k) const
     {
         return candidates.at(k, choice[k] + 1).cost - now(k).cost;
     }
@@ -104,21 +104,21 @@ struct pool_moves {
 
     void move(std::uint32_t k, std::uint32_t to);
     /// Whether there is a position of its life where `bytes` of each piece more would be too many.
-    [[nodiscard]] bool is_crowded(std::uint32_t k, pool_id where, bool with_it) const;
+    [[nodiscard]] bool is_overloaded(std::uint32_t k, pool_id where, bool including_it) const;
 };
 
 /// Order by cost for relief; both may be anything, the ratio of equal ones is equal everywhere.
-std::uint64_t price(byte_count extra, double relief);
+std::uint64_t cost_ratio(byte_count extra_cost, double relief);
 
 /// Place all pools, and where one is too high move on who costs least for its size among those that live
 /// beside what is too high. Returns whether all fit in the end.
-bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options,
-            search_driver& driver);
+bool fit_capacities(placement_problem const& problem, pool_assignment_state& all, pack_options const& options,
+            search_control& control);
 
 /// Simple greed: the largest first, each at the lowest place of the cheapest pool that has one for it.
 /// Returns whether all have one; where there are pins and alignments that contradict each other, they have
 /// not.
-bool place_greedily(placement_problem const& problem, pool_moves& all);
+bool place_greedily(placement_problem const& problem, pool_assignment_state& all);
 
 /// Choose a pool for each buffer: one of those that the problem lists for it, or its own if none is.
 ///
@@ -128,7 +128,7 @@ bool place_greedily(placement_problem const& problem, pool_moves& all);
 ///             and pack() for pools with a capacity, a number of times that is logarithmic in n or fixed.
 /// Throws:     as pack() and candidates_of().
 [[nodiscard]] pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
-                                           search_driver& driver);
+                                           search_control& control);
 
 // --- replan ----------------------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ bool place_greedily(placement_problem const& problem, pool_moves& all);
 /// Complexity: pack(), and a number of smaller ones that is logarithmic in the number of buffers, or fixed.
 [[nodiscard]] placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
                                std::vector<unsigned char> const& keep, pack_options const& options,
-                               search_driver& driver);
+                               search_control& control);
 
 } // namespace sublet::detail
 

@@ -138,19 +138,19 @@ public:
     [[nodiscard]] bool is_free(buffer_id b, byte_count begin, byte_count end) const;
 
     /// The lowest multiple of `alignment` at which `size` bytes of b are free up to `ceiling`, or
-    /// `no_offset`. One that is `in_haste` gives up after some steps a union, and takes what lies above them
+    /// `no_offset`. One that is `is_limited` gives up after some steps a union, and takes what lies above them
     /// all.
     [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment,
-                                        byte_count ceiling, bool in_haste = false);
+                                        byte_count ceiling, bool is_limited = false);
 
 private:
     /// The end of the highest that is in the way of b.
     byte_count top(buffer_id b);
 
     static constexpr std::uint32_t none = byte_unions::none;
-    enum : unsigned char { is_asked = 1, is_under_asked = 2 };
-    using stretch = byte_unions::stretch;
-    using stack = byte_unions::byte_union;
+    enum : unsigned char { is_queried = 1, has_queried_ancestor = 2 };
+    using interval = byte_unions::interval;
+    using byte_union = byte_unions::byte_union;
 
     template <class Visit>
     void for_each_node_of_ranges(buffer_id b, Visit visit) const
@@ -168,27 +168,27 @@ private:
     {
         for (step_id at : conflicts_->begins(b))
             for (std::size_t node = at + leaves_; use_[node] != 0; node /= 2) {
-                if ((use_[node] & is_asked) != 0) visit(node);
-                if ((use_[node] & is_under_asked) == 0) break;
+                if ((use_[node] & is_queried) != 0) visit(node);
+                if ((use_[node] & has_queried_ancestor) == 0) break;
             }
     }
 
     template <class Visit>
-    void for_each_stack_in_the_way(buffer_id b, Visit visit) const
+    void for_each_conflicting_union(buffer_id b, Visit visit) const
     {
-        auto ask = [&](stack s) {
+        auto visit_nonempty = [&](byte_union s) {
             if (s.lowest != none) visit(s);
         };
-        for_each_node_of_ranges(b, [&](std::size_t node) { ask(stacks_[2 * node + 1]); });
-        for_each_node_of_begins(b, [&](std::size_t node) { ask(stacks_[2 * node]); });
+        for_each_node_of_ranges(b, [&](std::size_t node) { visit_nonempty(unions_[2 * node + 1]); });
+        for_each_node_of_begins(b, [&](std::size_t node) { visit_nonempty(unions_[2 * node]); });
     }
 
     placement_conflicts const* conflicts_;
     std::size_t leaves_;
     std::vector<unsigned char> use_;
-    std::vector<stack> stacks_; // by node: of those whose ranges it belongs to, of those that begin under it
-    byte_unions stretches_;
-    std::vector<stretch> cursors_;
+    std::vector<byte_union> unions_; // by node: of those whose ranges it belongs to, of those that begin under it
+    byte_unions intervals_;
+    std::vector<interval> cursors_;
     std::uint64_t visits_ = 0, step_cost_ = 1;
 };
 
@@ -216,7 +216,7 @@ private:
 /// Levels are what lowest fit makes of an order if all sizes are 1: slots. To offer places level by level, in
 /// each by size, is what keeps a long row of buffers, where each conflicts with the next few, from rising.
 
-enum class concurrent_order : std::uint8_t { octave, size, area, peak, last, begin };
+enum class concurrent_order : std::uint8_t { size_class, size, area, peak, last, begin };
 
 /// By buffer, its bytes and those of all that conflict with it; some count twice if one begins several times.
 ///
@@ -237,7 +237,7 @@ struct order_keys {
                                  std::vector<unsigned char> is_in_antichain);
 
 /// The ids of sorted offers.
-[[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> offers);
+[[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> entries);
 
 /// The buffers' indexes in the given order; of equals the lower index first.  O(n log n)
 [[nodiscard]] std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys);

@@ -28,7 +28,7 @@ class byte_unions {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    struct stretch {
+    struct interval {
         byte_count begin, end;
         std::uint32_t below, above; ///< their numbers, or `none`
     };
@@ -41,12 +41,12 @@ public:
     /// The stretches of all unions are gone; unions made before mean nothing any more.
     void clear()
     {
-        stretches_.clear();
+        intervals_.clear();
         unused_ = none;
     }
     /// How many have been made since then, those that were swallowed too.
-    [[nodiscard]] std::size_t size() const { return stretches_.size(); }
-    [[nodiscard]] stretch const& operator[](std::uint32_t number) const { return stretches_[number]; }
+    [[nodiscard]] std::size_t size() const { return intervals_.size(); }
+    [[nodiscard]] interval const& operator[](std::uint32_t number) const { return intervals_[number]; }
 
     /// Add the bytes [begin, end) to a union. Returns the number of stretches looked at.
     ///
@@ -56,7 +56,7 @@ public:
     std::uint64_t unite(byte_union& all, byte_count begin, byte_count end);
 
 private:
-    std::vector<stretch> stretches_;
+    std::vector<interval> intervals_;
     std::uint32_t unused_ = none; // the first of a list of stretches
 };
 
@@ -80,7 +80,7 @@ private:
 /// A bucket is as many positions as have a few births and deaths among them; so the tree has few nodes a
 /// rectangle, and who is too short for a node is in two lists at most.
 
-enum class gap_choice : std::uint8_t { lowest, tightest };
+enum class fit_rule : std::uint8_t { first_fit, best_fit };
 
 /// Complexity: a question walks the unions and buckets of its life from below up to the gap that is found,
 ///             twice the logarithm of the number of positions of them; an insertion walks as many from where
@@ -102,7 +102,7 @@ public:
     ///
     /// Requires: highest + the size of the shape is below 2^64 - 1.
     [[nodiscard]] byte_count free_origin(placement_shapes const& all, std::uint32_t shape, byte_count from,
-                                         byte_count highest, gap_choice choice = gap_choice::lowest);
+                                         byte_count highest, fit_rule choice = fit_rule::first_fit);
 
     /// As free_origin(), on top of all that is in the way: quick, whatever gaps there are.
     [[nodiscard]] byte_count origin_on_top(placement_shapes const& all, std::uint32_t shape,
@@ -110,63 +110,63 @@ public:
 
 private:
     static constexpr std::uint32_t none = byte_unions::none;
-    static constexpr std::uint32_t events_of_a_bucket = 32;
-    using stretch = byte_unions::stretch;
+    static constexpr std::uint32_t events_per_bucket = 32;
+    using interval = byte_unions::interval;
     using bytes = byte_unions::byte_union;
     struct union_cursor {
-        stretch next;
+        interval next;
         std::uint32_t recent;
-        shape_piece mine; // the rectangle that asks
+        shape_piece own; // the rectangle that asks
     };
-    struct near_cursor {
+    struct partial_cursor {
         shape_piece const* at;
         shape_piece const* stop;
-        shape_piece mine;
+        shape_piece own;
     };
 
     /// As `overlaps`, for ranges that are known not to be empty.
-    static bool meet(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
+    static bool overlap_nonempty(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
 
     /// All that a shape must keep clear of, from below.
     template <class Shapes>
-    void gather(Shapes const& all, std::uint32_t shape)
+    void collect_obstacles(Shapes const& all, std::uint32_t shape)
     {
-        unions_.clear();
-        nearby_.clear();
+        union_cursors_.clear();
+        partial_cursors_.clear();
         for (shape_piece const& p : all.pieces_of(shape)) {
             std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
-            auto ask = [&](bytes const& u) {
-                if (u.lowest != none) unions_.push_back({stretches_[u.lowest], u.recent, p});
+            auto add_union = [&](bytes const& u) {
+                if (u.lowest != none) union_cursors_.push_back({intervals_[u.lowest], u.recent, p});
             };
-            auto look = [&](std::uint32_t bucket) {
-                auto const& items = near_[bucket];
-                if (!items.empty()) nearby_.push_back({items.data(), items.data() + items.size(), p});
+            auto add_bucket = [&](std::uint32_t bucket) {
+                auto const& items = partial_[bucket];
+                if (!items.empty()) partial_cursors_.push_back({items.data(), items.data() + items.size(), p});
             };
-            look(first);
-            if (first != last) look(last);
+            add_bucket(first);
+            if (first != last) add_bucket(last);
             // Who is born in the first bucket is in its list, or lives all its time.
-            for (std::size_t node = first + leaves_; node != 0; node /= 2) ask(living_[node]);
+            for (std::size_t node = first + leaves_; node != 0; node /= 2) add_union(covering_[node]);
             std::size_t i = first + leaves_ + 1, j = last + leaves_ + 1 - is_wide_[last];
             for (; i < j; i /= 2, j /= 2) {
-                if (i % 2 == 1) ask(born_[i++]);
-                if (j % 2 == 1) ask(born_[--j]);
+                if (i % 2 == 1) add_union(starting_[i++]);
+                if (j % 2 == 1) add_union(starting_[--j]);
             }
         }
-        visits_ += 4 + unions_.size() + nearby_.size();
+        visits_ += 4 + union_cursors_.size() + partial_cursors_.size();
     }
 
     /// From `at` upwards, the lowest origin that nothing is in the way of.
-    byte_count lift(placement_shape const& shape, byte_count at, byte_count highest);
+    byte_count next_free_origin(placement_shape const& shape, byte_count at, byte_count highest);
 
     /// How high an origin that was lifted may rise until it meets something; `no_offset`: as high as it
     /// likes.
-    byte_count lowest_above();
+    byte_count next_obstacle();
 
     void insert(shape_piece const& p);
 
     /// By ascending begin; behind its equals.
     template <class Piece>
-    void list(std::vector<Piece>& items, Piece const& p)
+    void insert_sorted(std::vector<Piece>& items, Piece const& p)
     {
         items.push_back(p);
         std::size_t at = items.size() - 1;
@@ -177,11 +177,11 @@ private:
     std::size_t leaves_ = 0;
     std::vector<std::uint32_t> bucket_of_;       // by position
     std::vector<unsigned char> is_wide_;         // by bucket: it has several positions
-    std::vector<bytes> born_, living_;           // by node
-    std::vector<std::vector<shape_piece>> near_; // by wide bucket: who is born or dies in it
-    byte_unions stretches_;
-    std::vector<union_cursor> unions_;
-    std::vector<near_cursor> nearby_;
+    std::vector<bytes> starting_, covering_;           // by node
+    std::vector<std::vector<shape_piece>> partial_; // by wide bucket: who is born or dies in it
+    byte_unions intervals_;
+    std::vector<union_cursor> union_cursors_;
+    std::vector<partial_cursor> partial_cursors_;
     std::uint64_t visits_ = 0;
 };
 
@@ -207,9 +207,9 @@ struct packing {
 
 struct fit_limits {
     byte_count ceiling = no_limit - 1; ///< give up what would end above it
-    byte_count expected = 0;           ///< the arena is so high in any case: preferred offsets below are free
+    byte_count known_height = 0;           ///< the arena is so high in any case: preferred offsets below are free
     std::uint64_t visits = no_limit;   ///< give up what takes more
-    std::uint64_t patience = no_limit; ///< after so many visits look for no more gaps: all others go on top
+    std::uint64_t gap_visits = no_limit; ///< after so many visits look for no more gaps: all others go on top
 };
 
 /// Place the shapes of `order`, pinned ones first.
@@ -220,10 +220,10 @@ struct fit_limits {
 ///             given up as soon as it is clear that it ends above the ceiling, or takes too long.
 /// Complexity: an insertion and a question (placed) a shape.
 [[nodiscard]] packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                          gap_choice choice, fit_limits limits, placed_pieces& placed);
+                          fit_rule choice, fit_limits limits, placed_pieces& placed);
 
 [[nodiscard]] inline packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                 gap_choice choice = gap_choice::lowest, fit_limits limits = {})
+                                 fit_rule choice = fit_rule::first_fit, fit_limits limits = {})
 {
     placed_pieces placed(all);
     return fit(all, order, choice, limits, placed);
@@ -242,7 +242,7 @@ struct fit_limits {
 ///                  the longest life, the last to die
 ///     peak_birth   who is alive at the peak before all others, as they are born, the others by size
 ///     peak_length  the same, the longest life first       peak_death   the same, the last to die first
-///     rings        away from the peak, in rings of growing width (fine_rings and wide_rings: of others),
+///     rings        away from the peak, in rings of growing width (peak_distance_fine and peak_distance_coarse: of others),
 ///                  in each the largest first
 ///
 ///             4   3  2 1 0 1 2  3   4        the ring of a life: where it comes nearest to the peak
@@ -271,9 +271,9 @@ enum class placement_order : std::uint8_t {
     peak_birth,
     peak_length,
     peak_death,
-    rings,
-    fine_rings,
-    wide_rings
+    peak_distance,
+    peak_distance_fine,
+    peak_distance_coarse
 };
 
 /// Sort ids by falling key; of equals, as they are. A digit of all keys after the other, from the last one,

@@ -5,7 +5,7 @@
 /// Improves a packing: a shape is forced lower, and those in its way are placed anew.
 
 #include <sublet/detail/sorting.hpp>
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
@@ -30,14 +30,14 @@
 namespace sublet::detail {
 
 /// A piece of a shape that has its place. `at` is what it is sorted by: one of its ends.
-struct lying_piece {
+struct piece_entry {
     byte_count at = 0;
     byte_count other = 0; ///< its other end
     live_range when;
     std::uint32_t shape = 0;
 
     /// No two of those that lie are equal.
-    [[nodiscard]] friend constexpr bool operator<(lying_piece const& a, lying_piece const& b) noexcept
+    [[nodiscard]] friend constexpr bool operator<(piece_entry const& a, piece_entry const& b) noexcept
     {
         if (a.at != b.at) return a.at < b.at;
         return a.shape != b.shape ? a.shape < b.shape : a.when.first < b.when.first;
@@ -48,23 +48,23 @@ struct lying_piece {
 ///             the blocks that are alive with it).
 class sorted_pieces {
 public:
-    void insert(lying_piece const& piece);
+    void insert(piece_entry const& piece);
 
     /// Requires: it lies there.
-    void erase(lying_piece const& piece);
+    void erase(piece_entry const& piece);
 
     /// Append those that overlap `when`, ascending; returns how many were looked at.
-    std::uint64_t list(live_range when, std::vector<lying_piece>& found) const;
+    std::uint64_t collect_overlaps(live_range when, std::vector<piece_entry>& found) const;
 
 private:
-    static constexpr std::size_t most = 128;
+    static constexpr std::size_t block_capacity = 128;
     struct block {
-        lying_piece lowest = {}; // none of these is below it, none of those in lower blocks is not
+        piece_entry lowest = {}; // none of these is below it, none of those in lower blocks is not
         live_range lives = {};   // the hull of theirs, and perhaps of some that have gone
-        std::vector<lying_piece> items = {};
+        std::vector<piece_entry> items = {};
     };
 
-    [[nodiscard]] std::size_t block_of(lying_piece const& piece) const;
+    [[nodiscard]] std::size_t block_of(piece_entry const& piece) const;
 
     /// Those from place `at` on become a block of their own: as many as there are below, or the last one, if
     /// they come in order.
@@ -72,7 +72,7 @@ private:
     void split(Index which, std::size_t at)
     {
         block upper, lower;
-        std::vector<lying_piece> const& items = blocks_[which].items;
+        std::vector<piece_entry> const& items = blocks_[which].items;
         for (std::size_t i = 0; i != items.size(); ++i) {
             block& half = i < at ? lower : upper;
             half.items.push_back(items[i]);
@@ -133,22 +133,22 @@ public:
     {
         // From what was left of the attempt before: most are where they should be if it was one from here.
         visits_ += 64 + all_->size();
-        homeless_.clear();
+        unplaced_.clear();
         for (std::uint32_t s = 0; s != all_->size(); ++s) {
             placement_shape const& shape = all_->shapes[s];
             bool const is_low = shape.size <= ceiling && origin[s] <= ceiling - shape.size;
             if (!is_low && (shape.size > ceiling || shape.pinned != no_offset)) return false;
-            if (origin_[s] != no_offset && (!is_low || origin_[s] != origin[s])) take_away(s);
-            if (!is_low) homeless_.push_back(s);
+            if (origin_[s] != no_offset && (!is_low || origin_[s] != origin[s])) remove(s);
+            if (!is_low) unplaced_.push_back(s);
             else if (origin_[s] == no_offset) put(s, origin[s]);
         }
         std::uint64_t const before = steps_;
-        for (std::uint64_t turn = 0; !homeless_.empty(); ++turn) {
-            if (steps_ - before >= limits.steps || visits_ >= limits.visits || (turn % 16 == 0 && stop()))
+        for (std::uint64_t iteration = 0; !unplaced_.empty(); ++iteration) {
+            if (steps_ - before >= limits.steps || visits_ >= limits.visits || (iteration % 16 == 0 && stop()))
                 return false;
-            std::uint32_t const s = homeless_.back();
-            homeless_.pop_back();
-            if (!settle(s, ceiling - all_->shapes[s].size)) return false;
+            std::uint32_t const s = unplaced_.back();
+            unplaced_.pop_back();
+            if (!insert_or_eject(s, ceiling - all_->shapes[s].size)) return false;
         }
         origin = origin_;
         return true;
@@ -157,12 +157,12 @@ public:
 private:
     /// Put a shape where it fits, or where that ejects the least weight; false if pins forbid it everywhere.
     template <class Shape>
-    bool settle(Shape s, byte_count highest)
+    bool insert_or_eject(Shape s, byte_count highest)
     {
         placement_shape const& shape = all_->shapes[s];
-        list(s, by_begin_, from_, true);
+        collect_overlaps(s, by_begin_, from_, true);
         auto free_from = [&](byte_count at) {
-            for (lying_piece const& p : from_) {
+            for (piece_entry const& p : from_) {
                 if (p.at > at) break;
                 if (p.other > at) at = align_up(p.other, shape);
             }
@@ -177,10 +177,10 @@ private:
         }
 
         // Only where something ends is there less in the way than just below.
-        list(s, by_end_, to_, false);
-        byte_count const nowhere = highest + 1;
+        collect_overlaps(s, by_end_, to_, false);
+        byte_count const no_place = highest + 1;
         byte_count weight = 0, least = ~byte_count{0};
-        place = nowhere;
+        place = no_place;
         std::size_t i = 0, j = 0;
         std::uint64_t pins = 0, ties = 0;
         for (byte_count at = align_up(0, shape); at <= highest; at = align_up(to_[j].at, shape)) {
@@ -189,17 +189,17 @@ private:
                 add(to_[j].shape, weight, pins, ~std::uint64_t{0});
             if (pins == 0 && weight <= least) {
                 ties = weight == least ? ties + 1 : 1;
-                if (below(ties) == 0) place = at;
+                if (random_below(ties) == 0) place = at;
                 least = weight;
             }
             if (j == to_.size()) break;
         }
-        if (place == nowhere) return false;
-        learn(s);
-        for (lying_piece const& p : from_)
+        if (place == no_place) return false;
+        add_penalty(s);
+        for (piece_entry const& p : from_)
             if (p.at <= place && place < p.other && origin_[p.shape] != no_offset) {
-                take_away(p.shape);
-                homeless_.push_back(p.shape);
+                remove(p.shape);
+                unplaced_.push_back(p.shape);
             }
         put(s, place);
         return true;
@@ -208,26 +208,26 @@ private:
     template <class Shape>
     void add(Shape s, byte_count& weight, std::uint64_t& pins, std::uint64_t times)
     {
-        if (all_->shapes[s].pinned == no_offset) weight += times * weight_[s];
+        if (all_->shapes[s].pinned == no_offset) weight += times * penalty_[s];
         else pins += times;
     }
 
     /// Whom s meets, as ranges of origins that it cannot have: [at, other), or the other way round.
     template <class Shape>
-    void list(Shape s, std::vector<sorted_pieces> const& lying, std::vector<lying_piece>& found,
+    void collect_overlaps(Shape s, std::vector<sorted_pieces> const& entries, std::vector<piece_entry>& found,
               bool by_begin)
     {
         found.clear();
         std::size_t kept = 0, first = 0;
-        for (shape_piece const& mine : all_->pieces_of(s)) {
-            std::size_t const first_column = mine.when.first >> shift_;
-            std::size_t const column = first_column == (mine.when.last - 1) >> shift_ ? 1 + first_column : 0;
-            visits_ += lying[column].list(mine.when, found);
+        for (shape_piece const& own : all_->pieces_of(s)) {
+            std::size_t const first_column = own.when.first >> shift_;
+            std::size_t const column = first_column == (own.when.last - 1) >> shift_ ? 1 + first_column : 0;
+            visits_ += entries[column].collect_overlaps(own.when, found);
             for (; first != found.size(); ++first) {
-                lying_piece p = found[first];
+                piece_entry p = found[first];
                 byte_count const begin = by_begin ? p.at : p.other, end = by_begin ? p.other : p.at;
-                if (end <= mine.begin) continue;
-                byte_count const from = begin < mine.end ? 0 : begin - mine.end + 1, to = end - mine.begin;
+                if (end <= own.begin) continue;
+                byte_count const from = begin < own.end ? 0 : begin - own.end + 1, to = end - own.begin;
                 p.at = by_begin ? from : to;
                 p.other = by_begin ? to : from;
                 found[kept++] = p;
@@ -243,13 +243,13 @@ private:
     void put(Shape s, byte_count at)
     {
         origin_[s] = at;
-        for_each_entry(s, at, [](sorted_pieces& lying, lying_piece const& p) { lying.insert(p); });
+        for_each_entry(s, at, [](sorted_pieces& entries, piece_entry const& p) { entries.insert(p); });
     }
 
     template <class Shape>
-    void take_away(Shape s)
+    void remove(Shape s)
     {
-        for_each_entry(s, origin_[s], [](sorted_pieces& lying, lying_piece const& p) { lying.erase(p); });
+        for_each_entry(s, origin_[s], [](sorted_pieces& entries, piece_entry const& p) { entries.erase(p); });
         origin_[s] = no_offset;
     }
 
@@ -258,8 +258,8 @@ private:
     void for_each_entry(Shape s, byte_count at, Visit visit)
     {
         for (shape_piece const& p : all_->pieces_of(s)) {
-            lying_piece const by_begin{at + p.begin, at + p.end, p.when, s};
-            lying_piece const by_end{at + p.end, at + p.begin, p.when, s};
+            piece_entry const by_begin{at + p.begin, at + p.end, p.when, s};
+            piece_entry const by_end{at + p.end, at + p.begin, p.when, s};
             visit(by_begin_[0], by_begin);
             visit(by_end_[0], by_end);
             for (step_id c = p.when.first >> shift_; c <= (p.when.last - 1) >> shift_; ++c) {
@@ -272,25 +272,25 @@ private:
 
     /// s weighs more from now on. Long ago counts less, so that no sum of weights exceeds 64 bits.
     template <class Shape>
-    void learn(Shape s)
+    void add_penalty(Shape s)
     {
         ++steps_;
-        weight_[s] += weight_[s] / 4 + 1;
-        if (weight_[s] >> 40 == 0) return;
-        for (std::size_t i = 0; i != weight_.size(); ++i) weight_[i] = larger(guess_[i], weight_[i] >> 8);
+        penalty_[s] += penalty_[s] / 4 + 1;
+        if (penalty_[s] >> 40 == 0) return;
+        for (std::size_t i = 0; i != penalty_.size(); ++i) penalty_[i] = larger(initial_penalty_[i], penalty_[i] >> 8);
     }
 
-    std::uint64_t below(std::uint64_t n); // xorshift: Marsaglia, Journal of Statistical Software 2003
+    std::uint64_t random_below(std::uint64_t n); // xorshift: Marsaglia, Journal of Statistical Software 2003
 
     placement_shapes const* all_;
     std::uint64_t random_, steps_ = 0, visits_ = 0;
-    std::vector<byte_count> guess_, weight_, origin_;
-    std::vector<std::uint32_t> homeless_; // the last one has the next turn
+    std::vector<byte_count> initial_penalty_, penalty_, origin_;
+    std::vector<std::uint32_t> unplaced_; // the last one has the next turn
     // Positions are cut into columns a few times as wide as lives are long on the average: most find all that
     // they meet in the list of one column, and the others in a list of all, which is the first.
     step_id shift_ = 0;
     std::vector<sorted_pieces> by_begin_, by_end_;
-    std::vector<lying_piece> from_, to_;
+    std::vector<piece_entry> from_, to_;
 };
 
 // --- improve ---------------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ struct improve_options {
 /// Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same arguments,
 ///             same packing, as long as the driver does not stop it.
 [[nodiscard]] packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
-                              improve_options options, search_driver& driver, std::uint32_t& tried);
+                              improve_options options, search_control& control, std::uint32_t& tried);
 
 } // namespace sublet::detail
 

@@ -4,7 +4,7 @@
 
 /// Several searches that share a budget, and the lowest height that they find and prove.
 
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search.hpp>
 #include <sublet/placement/detail/sections.hpp>
@@ -41,7 +41,7 @@ struct search_result {
     std::vector<byte_count> origin; ///< by shape, if found
     byte_count height = no_limit; ///< if found; if exhausted, no stacking is lower (`no_limit`: none at all)
     std::uint64_t nodes = 0;
-    std::vector<std::uint32_t> blamed; ///< if exhausted: shapes that alone cannot be stacked, ascending
+    std::vector<std::uint32_t> core; ///< if exhausted: shapes that alone cannot be stacked, ascending
 };
 
 /// The searches of one problem, for one capacity after the other.
@@ -52,42 +52,42 @@ public:
     search_portfolio& operator=(search_portfolio const&) = delete;
 
     /// What was learned for another capacity is forgotten.
-    void aim_at(byte_count capacity)
+    void reset_capacity(byte_count capacity)
     {
         problem.set_capacity(capacity);
         for (auto& s : searches)
-            if (s) s->forget();
+            if (s) s->reset_weights();
     }
     /// Aim at another capacity for a while; what was learned is kept for the way back.
-    void turn_aside(byte_count capacity)
+    void switch_capacity(byte_count capacity)
     {
         problem.set_capacity(capacity);
         for (auto& s : searches)
-            if (s) s->change_lesson();
+            if (s) s->swap_weights();
     }
 
     /// Lap by lap: one search of each order with up to `budget` nodes each, `left` for all.
-    search_result run(std::uint32_t lap, std::uint64_t budget, std::uint64_t left,
-                      search_options const& options, search_driver& driver, byte_count best, byte_count bound)
+    search_result run(std::uint32_t restart, std::uint64_t budget, std::uint64_t left,
+                      search_options const& options, search_control& control, byte_count best, byte_count bound)
     {
-        lowest_number first;
-        search_outcome outcomes[fixed_orders + drawn_orders];
-        std::uint64_t nodes[fixed_orders + drawn_orders];
-        std::size_t const tasks = fixed_orders + (lap < first_lap_drawn ? 0 : drawn_orders);
-        driver.run(tasks, [&](std::size_t i) {
+        atomic_minimum first;
+        search_outcome outcomes[fixed_orders + random_orders];
+        std::uint64_t nodes[fixed_orders + random_orders];
+        std::size_t const tasks = fixed_orders + (restart < first_random_restart ? 0 : random_orders);
+        control.run(tasks, [&](std::size_t i) {
             outcomes[i] = search_outcome::limit;
             nodes[i] = 0;
             std::uint64_t const before = budget * i;
-            std::uint64_t const mine = left <= before ? 0 : smaller(budget, left - before);
-            if (first.get() < i || mine == 0) return;
+            std::uint64_t const own_budget = left <= before ? 0 : smaller(budget, left - before);
+            if (first.get() < i || own_budget == 0) return;
             search_order const order =
-                i < fixed_orders ? search_orders[i] : draw_order(options.seed, lap, i - fixed_orders);
+                i < fixed_orders ? search_orders[i] : draw_order(options.seed, restart, i - fixed_orders);
             if (!searches[i]) searches[i].emplace(problem, order, options.techniques);
-            else if (i >= fixed_orders) searches[i]->take(problem, order);
+            else if (i >= fixed_orders) searches[i]->set_order(problem, order);
             outcomes[i] = searches[i]->run(
-                mine, [&](std::uint64_t n) { return first.get() < i || driver.stop(best, bound, n); });
+                own_budget, [&](std::uint64_t n) { return first.get() < i || control.stop(best, bound, n); });
             nodes[i] = searches[i]->nodes;
-            if (outcomes[i] != search_outcome::limit) first.offer(static_cast<std::uint32_t>(i));
+            if (outcomes[i] != search_outcome::limit) first.update(static_cast<std::uint32_t>(i));
         });
         search_result result;
         for (std::size_t i = 0; i != tasks; ++i) {
@@ -96,12 +96,12 @@ public:
             auto const& search = *searches[i];
             result.outcome = outcomes[i];
             if (result.outcome == search_outcome::exhausted) {
-                result.blamed = search.shapes_blamed();
+                result.core = search.core_shapes();
                 result.height = search.state.next_height;
             } else {
                 result.height = 0;
                 for (std::uint32_t k = 0; k != problem.shapes; ++k) {
-                    result.origin.push_back(static_cast<byte_count>(search.state.sky[k]) * problem.unit);
+                    result.origin.push_back(static_cast<byte_count>(search.state.min_origin[k]) * problem.unit);
                     result.height = larger(result.height, result.origin[k] + problem.size[k]);
                 }
             }
@@ -113,7 +113,7 @@ public:
     search_problem problem;
 
 private:
-    std::optional<stacking_search> searches[fixed_orders + drawn_orders];
+    std::optional<stacking_search> searches[fixed_orders + random_orders];
 };
 
 /// Whether all numbers of a search, for that capacity in units, stay below `bound`.
@@ -125,7 +125,7 @@ bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_c
 /// Ensures:    the same answer with any driver, unless it stops the search.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each, usually far less.
 [[nodiscard]] search_result decide(placement_shapes const& all, byte_count capacity,
-                                   search_options const& options, search_driver& driver);
+                                   search_options const& options, search_control& control);
 
 // --- minimize --------------------------------------------------------------------------------------------
 
@@ -143,17 +143,17 @@ bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_c
 /// bisected, nearer to the bound than to the best, which is what lowers the best soon; and all again with
 /// twice the budget.
 
-struct minimized {
+struct minimize_result {
     packing best;
     byte_count bound = 0;          ///< no placement is lower; `no_limit`: there is none
     byte_count least_stacking = 0; ///< no stacking is lower: the bound, or above it
     bool is_proved = false;        ///< best is as high as the bound
     std::uint64_t nodes = 0;
-    std::vector<std::uint32_t> blamed = {}; ///< shapes that alone are no lower, if search raised the bound
+    std::vector<std::uint32_t> core = {}; ///< shapes that alone are no lower, if search raised the bound
 
     /// No stacking is lower than `height`, for which `tried` are to blame; if these can only be stacked, no
     /// placement is.
-    void raise(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried);
+    void raise_bound(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried);
 };
 
 /// The lowest height above `height` that stackings can have: origins are multiples of the unit.
@@ -167,8 +167,8 @@ byte_count next_height(placement_shapes const& all, byte_count unit, byte_count 
 ///             as it holds for placements that are no stackings, too; an incumbent that is one of those may
 ///             be lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
-[[nodiscard]] minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                                 search_options const& options, search_driver& driver);
+[[nodiscard]] minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
+                                 search_options const& options, search_control& control);
 
 } // namespace sublet::detail
 

@@ -65,15 +65,15 @@ struct search_order {
         }
         return descending(value);
     };
-    std::vector<sort_key> offers(n);
+    std::vector<sort_key> entries(n);
     std::vector<std::uint32_t> last(n), ranked(n);
-    for (std::uint32_t k = 0; k != n; ++k) offers[k] = {key(order.keys[2], k), 0, k};
-    sort_by_key(offers);
-    for (std::uint32_t i = 0; i != n; ++i) last[i] = offers[i].id;
+    for (std::uint32_t k = 0; k != n; ++k) entries[k] = {key(order.keys[2], k), 0, k};
+    sort_by_key(entries);
+    for (std::uint32_t i = 0; i != n; ++i) last[i] = entries[i].id;
     for (std::uint32_t i = 0; i != n; ++i)
-        offers[i] = {key(order.keys[0], last[i]), key(order.keys[1], last[i]), i};
-    sort_by_key(offers);
-    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[offers[i].id];
+        entries[i] = {key(order.keys[0], last[i]), key(order.keys[1], last[i]), i};
+    sort_by_key(entries);
+    for (std::uint32_t i = 0; i != n; ++i) ranked[i] = last[entries[i].id];
     return ranked;
 }
 
@@ -85,25 +85,25 @@ inline constexpr search_order search_orders[] = {
     {search_rule::weight, {search_key::width, search_key::area, search_key::total}, true},
 };
 inline constexpr std::size_t fixed_orders = sizeof search_orders / sizeof *search_orders;
-inline constexpr std::size_t drawn_orders = 2;
-inline constexpr std::uint32_t first_lap_drawn = 2;
+inline constexpr std::size_t random_orders = 2;
+inline constexpr std::uint32_t first_random_restart = 2;
 
 /// Any rule, and three of the four keys in any order; the same for equal numbers.
-[[nodiscard]] constexpr search_order draw_order(std::uint64_t seed, std::uint32_t lap, std::size_t which)
+[[nodiscard]] constexpr search_order draw_order(std::uint64_t seed, std::uint32_t restart, std::size_t which)
 {
-    std::uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u + lap * drawn_orders + which;
+    std::uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u + restart * random_orders + which;
     bits = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u; // splitmix64, Steele, Lea and Flood, OOPSLA 2014
     bits = (bits ^ bits >> 32) * 0x94d049bb133111ebu;
     bits ^= bits >> 31;
-    auto below = [&](std::uint64_t n) {
+    auto random_below = [&](std::uint64_t n) {
         std::uint64_t const drawn = bits % n;
         bits /= n;
         return drawn;
     };
-    search_order order{static_cast<search_rule>(below(3)), {}, below(4) != 0};
+    search_order order{static_cast<search_rule>(random_below(3)), {}, random_below(4) != 0};
     search_key keys[] = {search_key::total, search_key::width, search_key::area, search_key::size};
     for (std::size_t i = 0; i != 3; ++i) {
-        std::size_t const other = i + below(4 - i);
+        std::size_t const other = i + random_below(4 - i);
         order.keys[i] = keys[other];
         keys[other] = keys[i];
     }
@@ -141,41 +141,41 @@ public:
     stacking_search(search_problem const& problem, search_order const& with, search_techniques techniques)
     {
         state.techniques = techniques;
-        state.use(problem);
-        take(problem, with);
-        forget();
+        state.set_problem(problem);
+        set_order(problem, with);
+        reset_weights();
         seen.assign(problem.sections, 0);
-        first_born.assign(problem.sections + 1, 0);
+        first_shape_at.assign(problem.sections + 1, 0);
         for (std::uint32_t k = problem.shapes, s = problem.sections; k-- != 0;)
-            for (; s > problem.first[k]; --s) first_born[s] = k + 1;
+            for (; s > problem.first[k]; --s) first_shape_at[s] = k + 1;
     }
 
     /// Another order; what was learned stays.
-    void take(search_problem const& problem, search_order const& with)
+    void set_order(search_problem const& problem, search_order const& with)
     {
         order = with;
         std::vector<std::uint32_t> const ranked = rank_by(order, problem);
         rank.resize(problem.shapes);
         for (std::uint32_t i = 0; i != problem.shapes; ++i) rank[ranked[i]] = i;
     }
-    void forget() { state.weight.assign(state.all->sections + state.all->shapes, 0); }
+    void reset_weights() { state.weight.assign(state.all->sections + state.all->shapes, 0); }
     /// Put aside what was learned, and take up what was put aside before, if anything.
-    void change_lesson()
+    void swap_weights()
     {
-        state.weight.swap(aside);
-        if (state.weight.empty()) forget();
+        state.weight.swap(saved_weights);
+        if (state.weight.empty()) reset_weights();
     }
 
     /// Ensures: at most `budget` nodes, counted in `nodes`; `stop(nodes)` is asked now and then. If exhausted
-    ///          nothing fits, and `shapes_blamed` do not on their own.
+    ///          nothing fits, and `core_shapes` do not on their own.
     template <class Stop>
     search_outcome run(std::uint64_t budget, Stop stop)
     {
         nodes = 0;
         frames.clear();
-        parts.clear();
-        waiting.assign(state.all->shapes, 0);
-        part = none;
+        components.clear();
+        postponements.assign(state.all->shapes, 0);
+        component = none;
         if (!state.reset()) return search_outcome::exhausted;
         split(0, state.all->sections);
         while (true) {
@@ -183,22 +183,22 @@ public:
             if (j == none) return search_outcome::found;
             if (nodes == budget || (nodes % 256 == 255 && stop(nodes))) return search_outcome::limit;
             ++nodes;
-            bool holds = j != circle;
-            if (holds) {
+            bool is_consistent = j != cycle;
+            if (is_consistent) {
                 auto const depth = static_cast<std::uint32_t>(frames.size() + 1);
-                frames.push_back({j, false, static_cast<std::uint32_t>(state.log.size()),
-                                  static_cast<std::uint32_t>(parts.size()), part});
-                holds = state.place(j, depth);
+                frames.push_back({j, false, static_cast<std::uint32_t>(state.trail.size()),
+                                  static_cast<std::uint32_t>(components.size()), component});
+                is_consistent = state.place(j, depth);
             }
-            if (holds) {
+            if (is_consistent) {
                 if (state.techniques.splits) resplit(j);
                 continue;
             }
-            if (!turn()) return search_outcome::exhausted;
+            if (!backtrack()) return search_outcome::exhausted;
         }
     }
 
-    [[nodiscard]] std::vector<std::uint32_t> shapes_blamed() const
+    [[nodiscard]] std::vector<std::uint32_t> core_shapes() const
     {
         std::vector<std::uint32_t> result;
         for (std::uint32_t k = 0; k != state.all->shapes; ++k)
@@ -210,59 +210,59 @@ public:
     std::uint64_t nodes = 0;
 
 private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0}, circle = none - 1;
+    static constexpr std::uint32_t none = ~std::uint32_t{0}, cycle = none - 1;
     struct frame {
         std::uint32_t shape;
-        bool waits;
-        std::uint32_t mark, parts, part;
+        bool is_postponed;
+        std::uint32_t mark, components, component;
     };
-    struct time_part {
+    struct time_component {
         std::uint32_t first, last, next;
     };
 
     search_order order{};
-    std::vector<std::uint32_t> rank, aside;
-    std::vector<std::uint32_t> first_born; ///< by section, and one more: the first shape that is new there
+    std::vector<std::uint32_t> rank, saved_weights;
+    std::vector<std::uint32_t> first_shape_at; ///< by section, and one more: the first shape that is new there
     std::vector<std::uint32_t> seen;       ///< by section: the last round in which it was looked at
     std::uint32_t round = 0;
     std::vector<frame> frames;
-    std::vector<std::uint32_t> waiting; ///< by shape: its frames that wait
-    std::vector<std::uint64_t> kept;    ///< by frame that waits: what its other branch was blamed on
-    std::vector<time_part> parts;       ///< a list: those still to be solved
-    std::uint32_t part = none;
+    std::vector<std::uint32_t> postponements; ///< by shape: its frames that wait
+    std::vector<std::uint64_t> branch_conflicts;    ///< by frame that waits: what its other branch was blamed on
+    std::vector<time_component> components;       ///< a list: those still to be solved
+    std::uint32_t component = none;
 
     /// Undo the decisions of a conflict until one has another branch that holds.
-    bool turn()
+    bool backtrack()
     {
         count_conflict();
         while (!frames.empty()) {
             frame& f = frames.back();
             std::uint32_t const j = f.shape;
             state.undo(f.mark);
-            if (!f.waits) state.undo_place(j);
+            if (!f.is_postponed) state.undo_place(j);
             else {
-                state.undo_wait();
-                --waiting[j];
+                state.undo_postpone();
+                --postponements[j];
             }
-            parts.resize(f.parts);
-            part = f.part;
-            bool const has_part = !state.techniques.jumps_back || state.conflict.needs_decision(j);
+            components.resize(f.components);
+            component = f.component;
+            bool const is_involved = !state.techniques.backjumps || state.conflict.needs_decision(j);
             std::vector<std::uint64_t>& sets = state.conflict.sets();
             std::size_t const at = (frames.size() - 1) * sets.size();
-            if (has_part && !f.waits) {
-                if (kept.size() < at + sets.size()) kept.resize(at + sets.size());
-                for (std::size_t w = 0; w != sets.size(); ++w) kept[at + w] = sets[w];
-                f.waits = true;
-                ++waiting[j];
-                if (state.wait(j, static_cast<std::uint32_t>(frames.size()))) return true;
+            if (is_involved && !f.is_postponed) {
+                if (branch_conflicts.size() < at + sets.size()) branch_conflicts.resize(at + sets.size());
+                for (std::size_t w = 0; w != sets.size(); ++w) branch_conflicts[at + w] = sets[w];
+                f.is_postponed = true;
+                ++postponements[j];
+                if (state.postpone(j, static_cast<std::uint32_t>(frames.size()))) return true;
                 count_conflict();
                 continue;
             }
-            if (has_part) {
-                for (std::size_t w = 0; w != sets.size(); ++w) sets[w] |= kept[at + w];
+            if (is_involved) {
+                for (std::size_t w = 0; w != sets.size(); ++w) sets[w] |= branch_conflicts[at + w];
                 state.conflict.add_shape(j);
                 // An earlier decision about j may have part in it, too.
-                if (waiting[j] == 0) state.conflict.remove_decision(j);
+                if (postponements[j] == 0) state.conflict.remove_decision(j);
             }
             frames.pop_back();
         }
@@ -287,31 +287,31 @@ private:
         for (std::uint32_t s = last; s-- != first;) {
             bool const is_cut = s == first || (state.techniques.splits && state.cut[s - 1] == 0);
             if (!is_cut) continue;
-            parts.push_back({s, end, part});
-            part = static_cast<std::uint32_t>(parts.size() - 1);
+            components.push_back({s, end, component});
+            component = static_cast<std::uint32_t>(components.size() - 1);
             end = s;
         }
     }
     void resplit(std::uint32_t j)
     {
-        time_part const now = parts[part];
+        time_component const now = components[component];
         for (std::uint32_t s = state.all->first[j]; s + 1 != state.all->last[j]; ++s)
             if (state.cut[s] == 0) {
-                part = now.next;
+                component = now.next;
                 split(now.first, now.last);
                 return;
             }
     }
 
-    /// The next shape to decide about; `none` if all are placed, `circle` if all wait for each other.
+    /// The next shape to decide about; `none` if all are placed, `cycle` if all wait for each other.
     std::uint32_t choose()
     {
-        for (; part != none; part = parts[part].next) {
+        for (; component != none; component = components[component].next) {
             // Shapes are sorted by birth: those of a part follow each other.
-            std::uint32_t const begin = first_born[parts[part].first], end = first_born[parts[part].last];
-            search_number low = state_type::nowhere;
+            std::uint32_t const begin = first_shape_at[components[component].first], end = first_shape_at[components[component].last];
+            search_number low = state_type::placed_bound;
             for (std::uint32_t k = begin; k != end; ++k) low = smaller(low, state.lb[k]);
-            if (low == state_type::nowhere) continue;
+            if (low == state_type::placed_bound) continue;
             std::uint32_t id = none;
             if (order.rule != search_rule::lowest) {
                 std::uint32_t const s = choose_section(begin, end, low);
@@ -322,9 +322,9 @@ private:
                 for (std::uint32_t k = begin; k != end; ++k) consider(k, id);
             if (id != none) return id;
             for (std::uint32_t k = begin; k != end; ++k)
-                if (state.lb[k] != state_type::nowhere) state.give_up_hope(id = k);
-            state.fail_in_circle(id);
-            return circle;
+                if (state.lb[k] != state_type::placed_bound) state.mark_impossible(id = k);
+            state.fail_in_cycle(id);
+            return cycle;
         }
         return none;
     }
@@ -349,18 +349,18 @@ private:
     {
         if (order.rule == search_rule::weight && state.weight[s] != state.weight[other])
             return state.weight[s] > state.weight[other];
-        search_number const slack = state.all->room[s] - state.rest[s],
-                            other_slack = state.all->room[other] - state.rest[other];
+        search_number const slack = state.all->room[s] - state.unplaced_height[s],
+                            other_slack = state.all->room[other] - state.unplaced_height[other];
         return slack != other_slack ? slack < other_slack : s < other;
     }
 
     /// The lower one is better, then who failed more, then who comes first in the order.
     void consider(std::uint32_t k, std::uint32_t& best) const
     {
-        if (state.lb[k] == state_type::nowhere || state.wait_at[k] >= 0) return;
+        if (state.lb[k] == state_type::placed_bound || state.postponed_at[k] >= 0) return;
         if (best != none) {
-            if (state.sky[k] > state.sky[best]) return;
-            if (state.sky[k] == state.sky[best]) {
+            if (state.min_origin[k] > state.min_origin[best]) return;
+            if (state.min_origin[k] == state.min_origin[best]) {
                 std::uint32_t const* const failures = state.weight.data() + state.all->sections;
                 bool const is_tied = !order.by_failures || failures[k] == failures[best];
                 if (is_tied ? rank[k] > rank[best] : failures[k] < failures[best]) return;

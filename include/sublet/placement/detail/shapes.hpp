@@ -30,14 +30,14 @@
 namespace sublet::detail {
 
 /// Offsets that are `phase` modulo `alignment`.
-struct phased_offsets {
+struct residue_class {
     byte_count alignment = 1;
     byte_count phase = 0; ///< below the alignment
-    friend constexpr bool operator==(phased_offsets const&, phased_offsets const&) = default;
+    friend constexpr bool operator==(residue_class const&, residue_class const&) = default;
 };
 
 /// Where the lowest part of something may be whose part at `distance` is aligned.
-[[nodiscard]] constexpr phased_offsets below_aligned(byte_count distance, byte_count alignment) noexcept
+[[nodiscard]] constexpr residue_class aligned_origins(byte_count distance, byte_count alignment) noexcept
 {
     byte_count const past = distance % alignment;
     return {alignment, past == 0 ? 0 : alignment - past};
@@ -46,7 +46,7 @@ struct phased_offsets {
 using sublet::align_up; // and for such offsets:
 
 /// The lowest of them at or above `offset`; `no_offset` beyond 64 bits.
-[[nodiscard]] constexpr byte_count align_up(byte_count offset, phased_offsets const& allowed) noexcept
+[[nodiscard]] constexpr byte_count align_up(byte_count offset, residue_class const& allowed) noexcept
 {
     if (offset <= allowed.phase) return allowed.phase;
     byte_count const up = align_up(offset - allowed.phase, allowed.alignment);
@@ -57,7 +57,7 @@ using sublet::align_up; // and for such offsets:
 ///
 /// Complexity: O(log alignment) steps of Euclid's algorithm, and as many additions.
 /// Throws:     precondition_error if the common alignment reaches 2^62.
-[[nodiscard]] constexpr bool restrict_to(phased_offsets& one, phased_offsets const& other)
+[[nodiscard]] constexpr bool restrict_to(residue_class& one, residue_class const& other)
 {
     if (one.alignment % other.alignment == 0) return one.phase % other.alignment == other.phase;
     // inverse * one.alignment is divisor, modulo other.alignment.
@@ -156,7 +156,7 @@ struct shape_part {
 struct colocated_groups {
     std::vector<std::uint32_t> first{0}; ///< by group: its first part; and one more
     std::vector<shape_part> parts;       ///< `shape` is the group; not those of no bytes or no life
-    std::vector<sort_key> broken;           ///< ascending {group, one, other}: not at the distance asked for
+    std::vector<sort_key> inconsistent;           ///< ascending {group, one, other}: not at the distance asked for
 };
 
 /// Groups in the order in which `members` names the first of each, which is where its parts begin.
@@ -230,16 +230,16 @@ struct placement_shapes {
 
 /// How far above the origin of `below` that of `above` must be: not at all (`meets` is false) if they have no
 /// position in common, and perhaps below it, if windows leave room.
-struct shape_reach {
+struct shape_separation {
     bool meets = false;
     std::int64_t distance = 0;
 };
 
 /// Complexity: O(pieces of both).
-[[nodiscard]] shape_reach reach(placement_shapes const& all, std::uint32_t below, std::uint32_t above);
+[[nodiscard]] shape_separation min_separation(placement_shapes const& all, std::uint32_t below, std::uint32_t above);
 
 /// Whether b can be above a piece of a and below another one: the distances at which they clash have a hole.
-bool can_pass(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
+bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
 
 /// Whether every placement of `some` shapes is a stacking.
 ///
@@ -257,7 +257,7 @@ bool can_pass(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
 [[nodiscard]] constexpr byte_count align_up(byte_count offset, placement_shape const& shape) noexcept
 {
     if (shape.alignment == 1) return offset;
-    return align_up(offset, phased_offsets{shape.alignment, shape.phase});
+    return align_up(offset, residue_class{shape.alignment, shape.phase});
 }
 
 /// The shapes of `members`, which are buffers of one pool.

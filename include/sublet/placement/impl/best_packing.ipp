@@ -35,10 +35,10 @@ SUBLET_DECL void sorted_gaps::erase(gap const& g)
     std::size_t at = b.first_from(g);
     for (--b.size; at != b.size; ++at) b.items[at] = b.items[at + 1];
     if (b.size != 0) first_[which] = b.items[0];
-    else if (first_.size() != 1) drop(which);
+    else if (first_.size() != 1) erase_block(which);
 }
 
-SUBLET_DECL sorted_gaps::cursor sorted_gaps::with_room(byte_count room) const
+SUBLET_DECL sorted_gaps::cursor sorted_gaps::first_with_room(byte_count room) const
 {
     if (first_.empty()) return {};
     gap const least{room, 0, 0};
@@ -49,57 +49,57 @@ SUBLET_DECL sorted_gaps::cursor sorted_gaps::with_room(byte_count room) const
 }
 
 SUBLET_DECL gap_list::gap_list(std::size_t shapes)
-    : border_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
-      below_(shapes + 1, border_), above_(below_)
+    : sentinel_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
+      below_(shapes + 1, sentinel_), above_(below_)
 {
-    offer(border_);
+    insert_gap(sentinel_);
 }
 
-SUBLET_DECL byte_count gap_list::take(std::uint32_t id, placement_shape const& shape, byte_count ceiling)
+SUBLET_DECL byte_count gap_list::allocate(std::uint32_t id, placement_shape const& shape, byte_count ceiling)
 {
     if (shape.size > ceiling) return no_offset;
-    int misfits = 0;
-    for (auto found = gaps_.with_room(shape.size); !gaps_.is_past(found);) {
+    int rejected = 0;
+    for (auto found = gaps_.first_with_room(shape.size); !gaps_.is_end(found);) {
         sorted_gaps::gap const g = gaps_[found];
         byte_count const at = align_up(g.begin, shape), end = begin_[above_[g.below]];
         if (at < end && shape.size <= end - at) {
             if (at > ceiling - shape.size) return no_offset;
             gaps_.erase(g);
             put(id, at, shape.size, g.below);
-            offer(g.below);
-            offer(id);
+            insert_gap(g.below);
+            insert_gap(id);
             return at;
         }
         // After many that only alignment makes too small: with so much room it fits wherever a gap
         // begins.
-        bool const had_enough = ++misfits == 64 && sum_fits(shape.size, shape.alignment);
-        found = had_enough ? gaps_.with_room(shape.size + shape.alignment) : gaps_.next(found);
+        bool const skips_ahead = ++rejected == 64 && sum_fits(shape.size, shape.alignment);
+        found = skips_ahead ? gaps_.first_with_room(shape.size + shape.alignment) : gaps_.next(found);
     }
     return no_offset;
 }
 
 SUBLET_DECL void gap_list::stack(std::uint32_t id, byte_count origin, byte_count size)
 {
-    std::uint32_t const under = below_[border_];
-    withdraw(under);
+    std::uint32_t const under = below_[sentinel_];
+    erase_gap(under);
     put(id, origin, size, under);
-    offer(under);
-    offer(id);
+    insert_gap(under);
+    insert_gap(id);
 }
 
-SUBLET_DECL void gap_list::give_back(std::uint32_t id)
+SUBLET_DECL void gap_list::deallocate(std::uint32_t id)
 {
     std::uint32_t const under = below_[id], over = above_[id];
-    withdraw(under);
-    withdraw(id);
+    erase_gap(under);
+    erase_gap(id);
     above_[under] = over;
     below_[over] = under;
-    offer(under);
+    insert_gap(under);
 }
 
 // --- fit outwards ----------------------------------------------------------------------------------------
 
-SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                  placement_bound const& bound, byte_count ceiling)
 {
     std::size_t const n = all.size();
@@ -110,7 +110,7 @@ SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::u
         result.height = no_limit;
         return result;
     };
-    std::vector<std::uint32_t> stack, coming, going;
+    std::vector<std::uint32_t> stack, by_start, by_end;
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
         SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape is not placed outwards");
@@ -132,22 +132,22 @@ SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::u
         };
         gap_list gaps(n);
         for (std::uint32_t s : stack) gaps.stack(s, result.origin[s], all.shapes[s].size);
-        coming.clear();
+        by_start.clear();
         for (std::uint32_t s = 0; s != n; ++s) {
-            if (life(s).first > peak) coming.push_back(s);
+            if (life(s).first > peak) by_start.push_back(s);
             key[s] = all.shapes[s].size;
         }
-        going = stack;
-        for (std::uint32_t s : coming) going.push_back(s);
-        sort_by_falling(coming, key);
+        by_end = stack;
+        for (std::uint32_t s : by_start) by_end.push_back(s);
+        sort_by_falling(by_start, key);
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).first};
-        sort_by_falling(coming, key);
+        sort_by_falling(by_start, key);
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).last};
-        sort_by_falling(going, key);
-        std::size_t gone = 0;
-        for (std::uint32_t s : coming) {
-            for (; life(going[gone]).last <= life(s).first; ++gone) gaps.give_back(going[gone]);
-            byte_count const at = gaps.take(s, all.shapes[s], ceiling);
+        sort_by_falling(by_end, key);
+        std::size_t freed = 0;
+        for (std::uint32_t s : by_start) {
+            for (; life(by_end[freed]).last <= life(s).first; ++freed) gaps.deallocate(by_end[freed]);
+            byte_count const at = gaps.allocate(s, all.shapes[s], ceiling);
             if (at == no_offset) return give_up();
             result.origin[s] = at;
             result.height = larger(result.height, at + all.shapes[s].size);
@@ -158,10 +158,10 @@ SUBLET_DECL packing fit_outwards(placement_shapes const& all, std::vector<std::u
 
 // --- fit upwards -----------------------------------------------------------------------------------------
 
-SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                 placement_bound const& bound, byte_count ceiling)
 {
-    struct waiting {
+    struct unplaced_shape {
         byte_count lowest; // where it can lie
         live_range life;
         std::uint32_t id;
@@ -169,34 +169,34 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
     };
     packing result;
     result.origin.assign(all.size(), no_offset);
-    std::vector<waiting> queue;
+    std::vector<unplaced_shape> queue;
     queue.reserve(all.size());
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
         SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape is not placed upwards");
         queue.push_back({shape.phase, shape.life, s, all.is_plain(s)});
     }
-    std::vector<byte_count> to_come = bound.live_bytes;
+    std::vector<byte_count> unplaced_load = bound.live_bytes;
     std::vector<std::int32_t> candidates(all.positions.size() + 1);
     while (!queue.empty()) {
-        result.visits += queue.size() + to_come.size();
+        result.visits += queue.size() + unplaced_load.size();
         byte_count lowest = no_offset;
-        for (waiting const& w : queue) lowest = smaller(lowest, w.lowest);
+        for (unplaced_shape const& w : queue) lowest = smaller(lowest, w.lowest);
         for (std::int32_t& n : candidates) n = 0;
-        for (waiting const& w : queue)
+        for (unplaced_shape const& w : queue)
             if (w.lowest == lowest) {
                 ++candidates[w.life.first];
                 --candidates[w.life.last];
             }
         step_id fullest = no_step;
         std::int32_t alive = 0;
-        for (step_id at = 0; at != to_come.size(); ++at)
-            if ((alive += candidates[at]) != 0 && (fullest == no_step || to_come[at] > to_come[fullest]))
+        for (step_id at = 0; at != unplaced_load.size(); ++at)
+            if ((alive += candidates[at]) != 0 && (fullest == no_step || unplaced_load[at] > unplaced_load[fullest]))
                 fullest = at;
         std::size_t next = 0;
         while (queue[next].lowest != lowest || !contains(queue[next].life, fullest)) ++next;
 
-        waiting const now = queue[next];
+        unplaced_shape const now = queue[next];
         byte_count const size = all.shapes[now.id].size;
         if (size > ceiling || now.lowest > ceiling - size) {
             result.height = no_limit;
@@ -205,14 +205,14 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
         result.origin[now.id] = now.lowest;
         result.height = larger(result.height, now.lowest + size);
         for (shape_piece const& p : all.pieces_of(now.id))
-            for (step_id at = p.when.first; at != p.when.last; ++at) to_come[at] -= p.end - p.begin;
+            for (step_id at = p.when.first; at != p.when.last; ++at) unplaced_load[at] -= p.end - p.begin;
         for (std::size_t i = next + 1; i != queue.size(); ++i) queue[i - 1] = queue[i];
         queue.pop_back();
-        for (waiting& w : queue) {
+        for (unplaced_shape& w : queue) {
             if (w.life.first >= now.life.last || now.life.first >= w.life.last) continue;
             byte_count above = now.lowest + size;
             if (!now.is_plain || !w.is_plain) {
-                shape_reach const apart = reach(all, now.id, w.id);
+                shape_separation const apart = min_separation(all, now.id, w.id);
                 if (!apart.meets) continue;
                 above = now.lowest + static_cast<byte_count>(apart.distance); // below it: modulo 2^64
                 if (apart.distance < 0 && above > now.lowest) continue;       // not even at 0 in the way
@@ -225,7 +225,7 @@ SUBLET_DECL packing fit_upwards(placement_shapes const& all, std::vector<std::ui
 
 // --- parts in time ---------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<std::uint32_t> parts_in_time(placement_shapes const& all)
+SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& all)
 {
     std::vector<std::uint32_t> first;
     step_id end = 0;
@@ -237,61 +237,61 @@ SUBLET_DECL std::vector<std::uint32_t> parts_in_time(placement_shapes const& all
     return first;
 }
 
-SUBLET_DECL placement_shapes part_of(placement_shapes const& all, std::uint32_t first, std::uint32_t last)
+SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint32_t first, std::uint32_t last)
 {
-    placement_shapes part;
+    placement_shapes component;
     step_id const begin = all.shapes[first].life.first;
     step_id end = begin;
     auto shifted = [begin](live_range r) { return live_range{r.first - begin, r.last - begin}; };
-    part.shapes.reserve(last - first);
-    part.first_piece.reserve(last - first + 1);
+    component.shapes.reserve(last - first);
+    component.first_piece.reserve(last - first + 1);
     for (std::uint32_t s = first; s != last; ++s) {
         end = larger(end, all.shapes[s].life.last);
-        part.shapes.push_back(all.shapes[s]);
-        part.shapes.back().life = shifted(all.shapes[s].life);
+        component.shapes.push_back(all.shapes[s]);
+        component.shapes.back().life = shifted(all.shapes[s].life);
         for (shape_piece const& p : all.pieces_of(s))
-            part.pieces.push_back({shifted(p.when), p.begin, p.end});
-        part.first_piece.push_back(static_cast<std::uint32_t>(part.pieces.size()));
+            component.pieces.push_back({shifted(p.when), p.begin, p.end});
+        component.first_piece.push_back(static_cast<std::uint32_t>(component.pieces.size()));
     }
-    part.positions.assign(all.positions.begin() + begin, all.positions.begin() + end + 1);
-    return part;
+    component.positions.assign(all.positions.begin() + begin, all.positions.begin() + end + 1);
+    return component;
 }
 
 // --- best packing ----------------------------------------------------------------------------------------
 
 struct packing_attempt {
-    packing_way way;
+    packing_method method;
     placement_order order;
 };
 
 /// For any number of shapes quickly the first; and for few a better one.
-inline constexpr packing_attempt first_of_many{packing_way::outwards, placement_order::peak_birth};
+inline constexpr packing_attempt first_attempt_large{packing_method::from_peak, placement_order::peak_birth};
 
-inline constexpr packing_attempt first_of_few{packing_way::upwards, placement_order::load_area};
+inline constexpr packing_attempt first_attempt_small{packing_method::bottom_left, placement_order::load_area};
 
 /// What makes the largest difference to those before it comes next, on lifetimes of networks, on perturbed
 /// copies of them, and on drawn ones.
-inline constexpr packing_attempt packing_attempts[] = {first_of_few,
-                                                       {packing_way::upwards, placement_order::load_death},
-                                                       {packing_way::upwards, placement_order::load_length},
-                                                       first_of_many,
-                                                       {packing_way::lowest, placement_order::peak_length},
-                                                       {packing_way::lowest, placement_order::peak_death},
-                                                       {packing_way::upwards, placement_order::area},
-                                                       {packing_way::upwards, placement_order::size_class},
-                                                       {packing_way::lowest, placement_order::size_class},
-                                                       {packing_way::lowest, placement_order::size},
-                                                       {packing_way::outwards, placement_order::peak_death},
-                                                       {packing_way::lowest, placement_order::peak_birth},
-                                                       {packing_way::tightest, placement_order::size},
-                                                       {packing_way::lowest, placement_order::birth}};
+inline constexpr packing_attempt packing_attempts[] = {first_attempt_small,
+                                                       {packing_method::bottom_left, placement_order::load_death},
+                                                       {packing_method::bottom_left, placement_order::load_length},
+                                                       first_attempt_large,
+                                                       {packing_method::first_fit, placement_order::peak_length},
+                                                       {packing_method::first_fit, placement_order::peak_death},
+                                                       {packing_method::bottom_left, placement_order::area},
+                                                       {packing_method::bottom_left, placement_order::size_class},
+                                                       {packing_method::first_fit, placement_order::size_class},
+                                                       {packing_method::first_fit, placement_order::size},
+                                                       {packing_method::from_peak, placement_order::peak_death},
+                                                       {packing_method::first_fit, placement_order::peak_birth},
+                                                       {packing_method::best_fit, placement_order::size},
+                                                       {packing_method::first_fit, placement_order::birth}};
 
 /// A part of time, and the lowest packing of its shapes.
-struct part_packing {
+struct component_packing {
     placement_shapes own; ///< unless it is all there is
     placement_shapes const* all = nullptr;
     std::uint32_t first = 0;
-    bool has_wishes = false; ///< pins or preferred origins
+    bool has_pin_or_preference = false; ///< pins or preferred origins
     placement_bound bound;
     packing best;
 
@@ -299,107 +299,107 @@ struct part_packing {
 };
 
 template <class Shapes>
-std::vector<part_packing> parts_to_pack(Shapes const& all, placement_bound const& bound)
+std::vector<component_packing> components_to_pack(Shapes const& all, placement_bound const& bound)
 {
-    std::vector<std::uint32_t> const first = parts_in_time(all);
-    std::vector<part_packing> parts(first.size() - 1);
-    for (std::size_t i = 0; i != parts.size(); ++i) {
-        part_packing& part = parts[i];
-        part.first = first[i];
-        if (parts.size() == 1) {
-            part.all = &all;
-            part.bound = bound;
+    std::vector<std::uint32_t> const first = time_components(all);
+    std::vector<component_packing> components(first.size() - 1);
+    for (std::size_t i = 0; i != components.size(); ++i) {
+        component_packing& component = components[i];
+        component.first = first[i];
+        if (components.size() == 1) {
+            component.all = &all;
+            component.bound = bound;
         } else {
-            part.own = part_of(all, first[i], first[i + 1]);
-            part.bound = lower_bound(part.own);
+            component.own = component_of(all, first[i], first[i + 1]);
+            component.bound = lower_bound(component.own);
         }
-        for (placement_shape const& s : part.shapes().shapes)
-            if (s.pinned != no_offset || s.preferred != no_offset) part.has_wishes = true;
+        for (placement_shape const& s : component.shapes().shapes)
+            if (s.pinned != no_offset || s.preferred != no_offset) component.has_pin_or_preference = true;
     }
-    return parts;
+    return components;
 }
 
-template <class Part>
-packing pack_part(Part const& part, packing_attempt const& attempt, fit_limits limits)
+template <class Component>
+packing pack_component(Component const& component, packing_attempt const& attempt, fit_limits limits)
 {
-    placement_shapes const& shapes = part.shapes();
-    std::vector<std::uint32_t> const order = order_by(attempt.order, shapes, part.bound);
-    switch (attempt.way) {
-    case packing_way::upwards: return fit_upwards(shapes, order, part.bound, limits.ceiling);
-    case packing_way::outwards: return fit_outwards(shapes, order, part.bound, limits.ceiling);
-    case packing_way::tightest: return fit(shapes, order, gap_choice::tightest, limits);
-    case packing_way::lowest: break;
+    placement_shapes const& shapes = component.shapes();
+    std::vector<std::uint32_t> const order = order_by(attempt.order, shapes, component.bound);
+    switch (attempt.method) {
+    case packing_method::bottom_left: return bottom_left_fit(shapes, order, component.bound, limits.ceiling);
+    case packing_method::from_peak: return fit_from_peak(shapes, order, component.bound, limits.ceiling);
+    case packing_method::best_fit: return fit(shapes, order, fit_rule::best_fit, limits);
+    case packing_method::first_fit: break;
     }
-    return fit(shapes, order, gap_choice::lowest, limits);
+    return fit(shapes, order, fit_rule::first_fit, limits);
 }
 
-template <class Part>
-packing whole_packing(std::vector<Part> const& parts, std::size_t shapes)
+template <class Component>
+packing whole_packing(std::vector<Component> const& components, std::size_t shapes)
 {
     packing whole;
     whole.origin.reserve(shapes);
-    for (Part const& part : parts) {
-        for (byte_count origin : part.best.origin) whole.origin.push_back(origin);
-        whole.height = larger(whole.height, part.best.height);
-        whole.visits += part.best.visits;
+    for (Component const& component : components) {
+        for (byte_count origin : component.best.origin) whole.origin.push_back(origin);
+        whole.height = larger(whole.height, component.best.height);
+        whole.visits += component.best.visits;
     }
     return whole;
 }
 
 SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound)
 {
-    auto parts = parts_to_pack(all, bound);
-    for (part_packing& part : parts) {
-        std::size_t const n = part.shapes().size();
-        packing_attempt attempt = n > 512 ? first_of_many : first_of_few;
-        if (part.has_wishes) attempt = {packing_way::lowest, placement_order::size};
-        part.best = pack_part(part, attempt, {.expected = bound.bytes, .patience = 1'000'000 + 100 * n});
+    auto components = components_to_pack(all, bound);
+    for (component_packing& component : components) {
+        std::size_t const n = component.shapes().size();
+        packing_attempt attempt = n > 512 ? first_attempt_large : first_attempt_small;
+        if (component.has_pin_or_preference) attempt = {packing_method::first_fit, placement_order::size};
+        component.best = pack_component(component, attempt, {.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n});
     }
-    return whole_packing(parts, all.size());
+    return whole_packing(components, all.size());
 }
 
 SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
-                                 std::uint64_t visits, packing best, search_driver& driver,
+                                 std::uint64_t visits, packing best, search_control& control,
                                  std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
-    auto parts = parts_to_pack(all, bound);
-    for (part_packing& part : parts) {
-        std::size_t const n = part.shapes().size();
-        auto const* const origins = best.origin.data() + part.first;
-        part.best.origin.assign(origins, origins + n);
-        if (best.height == no_limit) part.best.height = no_limit;
+    auto components = components_to_pack(all, bound);
+    for (component_packing& component : components) {
+        std::size_t const n = component.shapes().size();
+        auto const* const origins = best.origin.data() + component.first;
+        component.best.origin.assign(origins, origins + n);
+        if (best.height == no_limit) component.best.height = no_limit;
         for (std::size_t s = 0; s != n && best.height != no_limit; ++s)
-            part.best.height = larger(part.best.height, part.best.origin[s] + part.shapes().shapes[s].size);
+            component.best.height = larger(component.best.height, component.best.origin[s] + component.shapes().shapes[s].size);
     }
     std::uint64_t spent = 0;
     byte_count height = best.height;
     for (packing_attempt const& attempt : packing_attempts) {
-        if (height <= bound.bytes || spent >= visits || driver.stop(height, bound.bytes, 0)) break;
+        if (height <= bound.bytes || spent >= visits || control.stop(height, bound.bytes, 0)) break;
         bool is_tried = false;
-        for (part_packing& part : parts) {
-            if (part.best.height <= bound.bytes || !is_possible(part, attempt.way)) continue;
+        for (component_packing& component : components) {
+            if (component.best.height <= bound.bytes || !is_possible(component, attempt.method)) continue;
             if (spent >= visits) break;
             // To be worth anything a packing must end below the best so far.
-            packing next = pack_part(
-                part, attempt,
-                {.ceiling = part.best.height - 1, .expected = bound.bytes, .visits = visits - spent});
+            packing next = pack_component(
+                component, attempt,
+                {.ceiling = component.best.height - 1, .known_height = bound.bytes, .visits = visits - spent});
             is_tried = true;
-            spent += next.visits + part.shapes().size();
-            if (next.height < part.best.height) part.best = std::move(next);
+            spent += next.visits + component.shapes().size();
+            if (next.height < component.best.height) component.best = std::move(next);
         }
         tried += is_tried;
         height = 0;
-        for (part_packing const& part : parts) height = larger(height, part.best.height);
+        for (component_packing const& component : components) height = larger(height, component.best.height);
     }
-    return whole_packing(parts, all.size());
+    return whole_packing(components, all.size());
 }
 
 SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
                                  std::uint64_t visits, packing best, std::uint32_t& tried)
 {
-    steady driver;
-    return best_packing(all, bound, visits, std::move(best), driver, tried);
+    deterministic_control control;
+    return best_packing(all, bound, visits, std::move(best), control, tried);
 }
 
 } // namespace sublet::detail

@@ -2,7 +2,7 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/choose_pools.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/fit.hpp>
 
 #include <bit>
@@ -33,53 +33,53 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     }
     for (buffer_id b = 0; b != n; ++b)
         if (is_anchored[b] == 0) has_chooser[find(b)] = 1;
-    auto chooses = [&](buffer_id b) { return is_anchored[b] == 0 || has_chooser[find(b)] == 0; };
+    auto is_chooser = [&](buffer_id b) { return is_anchored[b] == 0 || has_chooser[find(b)] == 0; };
 
     // One entry for each chooser and pool, in the order of storage, pool, chooser, cost.
-    std::vector<sort_key> wishes; // {storage and pool, chooser, cost's index}
+    std::vector<sort_key> cost_entries; // {storage and pool, chooser, cost's index}
     std::vector<byte_count> cost;
     std::vector<std::uint32_t> choosers(n, 0); // by leader
-    auto wish = [&](buffer_id b, pool_id pool, byte_count price) {
-        wishes.push_back({byte_count{find(b)} << 32 | pool, b, static_cast<std::uint32_t>(cost.size())});
-        cost.push_back(price);
+    auto add_cost = [&](buffer_id b, pool_id pool, byte_count pool_cost) {
+        cost_entries.push_back({byte_count{find(b)} << 32 | pool, b, static_cast<std::uint32_t>(cost.size())});
+        cost.push_back(pool_cost);
     };
     for (buffer_id b = 0; b != n; ++b) {
-        if (!chooses(b)) continue;
+        if (!is_chooser(b)) continue;
         ++choosers[find(b)];
-        if (has_choice[b] == 0) wish(b, problem.buffers[b].pool, 0);
+        if (has_choice[b] == 0) add_cost(b, problem.buffers[b].pool, 0);
     }
     for (placement_problem::choice const& c : problem.choices)
-        if (chooses(c.buffer)) wish(c.buffer, c.pool, c.cost);
-    sort_by_key(wishes);
+        if (is_chooser(c.buffer)) add_cost(c.buffer, c.pool, c.cost);
+    sort_by_key(cost_entries);
 
     pool_candidates result;
-    std::vector<sort_key> agreed; // {cost, , pool}
+    std::vector<sort_key> common_pools; // {cost, , pool}
     std::size_t next = 0;
     for (buffer_id b = 0; b != n; ++b) {
         buffer_id const l = find(b);
         result.storage_of.push_back(l == b ? static_cast<std::uint32_t>(result.size())
                                            : result.storage_of[l]);
         if (l != b) continue;
-        agreed.clear();
-        while (next != wishes.size() && wishes[next].key >> 32 == b) {
-            std::uint64_t const storage_and_pool = wishes[next].key;
-            std::uint32_t agree = 0;
+        common_pools.clear();
+        while (next != cost_entries.size() && cost_entries[next].key >> 32 == b) {
+            std::uint64_t const storage_and_pool = cost_entries[next].key;
+            std::uint32_t chooser_count = 0;
             byte_count sum = 0;
-            while (next != wishes.size() && wishes[next].key == storage_and_pool) {
-                std::uint64_t const id = wishes[next].tie;
-                byte_count cheapest = cost[wishes[next].id];
+            while (next != cost_entries.size() && cost_entries[next].key == storage_and_pool) {
+                std::uint64_t const id = cost_entries[next].tie;
+                byte_count cheapest = cost[cost_entries[next].id];
                 for (;
-                     next != wishes.size() && wishes[next].key == storage_and_pool && wishes[next].tie == id;
+                     next != cost_entries.size() && cost_entries[next].key == storage_and_pool && cost_entries[next].tie == id;
                      ++next)
-                    cheapest = smaller(cheapest, cost[wishes[next].id]);
+                    cheapest = smaller(cheapest, cost[cost_entries[next].id]);
                 sum = checked_add(sum, cheapest);
-                ++agree;
+                ++chooser_count;
             }
-            if (agree == choosers[b]) agreed.push_back({sum, 0, static_cast<pool_id>(storage_and_pool)});
+            if (chooser_count == choosers[b]) common_pools.push_back({sum, 0, static_cast<pool_id>(storage_and_pool)});
         }
-        SUBLET_EXPECTS(!agreed.empty(), "sublet: colocated buffers have no pool in common");
-        sort_by_key(agreed);
-        for (sort_key const& a : agreed) result.of.push_back({a.id, a.key});
+        SUBLET_EXPECTS(!common_pools.empty(), "sublet: colocated buffers have no pool in common");
+        sort_by_key(common_pools);
+        for (sort_key const& a : common_pools) result.of.push_back({a.id, a.key});
         result.first.push_back(static_cast<std::uint32_t>(result.of.size()));
     }
     return result;
@@ -88,14 +88,14 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 // --- choose pools ----------------------------------------------------------------------------------------
 
 /// So often it is tried whether a pool can be placed with one more.
-inline constexpr std::size_t most_questions = 64;
+inline constexpr std::size_t max_trial_packings = 64;
 
-SUBLET_DECL pool_moves::pool_moves(placement_problem const& together, pool_candidates const& where)
+SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together, pool_candidates const& where)
     : candidates(where)
 {
-    std::vector<buffer_id> everybody;
-    for (buffer_id b = 0; b != together.buffers.size(); ++b) everybody.push_back(b);
-    shapes = shapes_of(together, everybody);
+    std::vector<buffer_id> all_buffers;
+    for (buffer_id b = 0; b != together.buffers.size(); ++b) all_buffers.push_back(b);
+    shapes = shapes_of(together, all_buffers);
     choice.assign(candidates.size(), 0);
     shape_of.assign(candidates.size(), no_buffer);
     storage_of.assign(shapes.size(), no_buffer);
@@ -113,7 +113,7 @@ SUBLET_DECL pool_moves::pool_moves(placement_problem const& together, pool_candi
             load[pool(storage_of[s])].add(p.when, p.end - p.begin);
 }
 
-SUBLET_DECL void pool_moves::move(std::uint32_t k, std::uint32_t to)
+SUBLET_DECL void pool_assignment_state::move(std::uint32_t k, std::uint32_t to)
 {
     std::uint32_t const s = shape_of[k];
     pool_id const from = pool(k);
@@ -125,53 +125,53 @@ SUBLET_DECL void pool_moves::move(std::uint32_t k, std::uint32_t to)
     }
 }
 
-SUBLET_DECL bool pool_moves::is_crowded(std::uint32_t k, pool_id where, bool with_it) const
+SUBLET_DECL bool pool_assignment_state::is_overloaded(std::uint32_t k, pool_id where, bool including_it) const
 {
     for (shape_piece const& p : shapes.pieces_of(shape_of[k])) {
-        byte_count const more = with_it ? p.end - p.begin : 0, most = load[where].most(p.when);
+        byte_count const more = including_it ? p.end - p.begin : 0, most = load[where].most(p.when);
         if (most > capacity[where] || more > capacity[where] - most) return true;
     }
     return false;
 }
 
-SUBLET_DECL std::uint64_t price(byte_count extra, double relief)
+SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
 {
-    return std::bit_cast<std::uint64_t>(static_cast<double>(extra) / relief); // ascends as the ratio does
+    return std::bit_cast<std::uint64_t>(static_cast<double>(extra_cost) / relief); // ascends as the ratio does
 }
 
 /// Move on who costs least for the relief that it gives, until nowhere too many bytes are alive, or nobody
 /// who is there can go on.
-SUBLET_DECL void lower_loads(pool_moves& all)
+SUBLET_DECL void lower_loads(pool_assignment_state& all)
 {
     auto const positions = static_cast<step_id>(all.shapes.positions.size());
     for (bool moved = true; moved;) {
         moved = false;
         for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
-            std::vector<std::uint32_t> crowded{0}; // below a rank: the positions where there is too much,
+            std::vector<std::uint32_t> overloaded{0}; // below a rank: the positions where there is too much,
             std::vector<byte_count> excess{0};     // and how much too much
             for (step_id at = 0; at != positions; ++at) {
                 byte_count const bytes = all.load[pool].most({at, at + 1}), most = all.capacity[pool];
-                crowded.push_back(crowded.back() + (bytes > most));
+                overloaded.push_back(overloaded.back() + (bytes > most));
                 excess.push_back(checked_add(excess.back(), bytes > most ? bytes - most : 0));
             }
-            if (crowded.back() == 0) continue;
+            if (overloaded.back() == 0) continue;
             std::vector<sort_key> cheapest;
             for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
                 std::uint32_t const k = all.storage_of[s];
-                if (all.pool(k) != pool || !all.can_go_on(k)) continue;
+                if (all.pool(k) != pool || !all.has_next_pool(k)) continue;
                 double relief = 0; // what it takes away from where there is too much, or all of that
                 for (shape_piece const& p : all.shapes.pieces_of(s)) {
                     auto const own =
-                        static_cast<double>(p.end - p.begin) * (crowded[p.when.last] - crowded[p.when.first]);
-                    auto const all_there = static_cast<double>(excess[p.when.last] - excess[p.when.first]);
-                    relief += own < all_there ? own : all_there;
+                        static_cast<double>(p.end - p.begin) * (overloaded[p.when.last] - overloaded[p.when.first]);
+                    auto const total_excess = static_cast<double>(excess[p.when.last] - excess[p.when.first]);
+                    relief += own < total_excess ? own : total_excess;
                 }
                 if (relief > 0)
-                    cheapest.push_back({price(all.extra(k), relief), descending(all.shapes.shapes[s].size), k});
+                    cheapest.push_back({cost_ratio(all.extra_cost(k), relief), descending(all.shapes.shapes[s].size), k});
             }
             sort_by_key(cheapest);
             for (sort_key const& c : cheapest)
-                if (all.is_crowded(c.id, pool, false)) {
+                if (all.is_overloaded(c.id, pool, false)) {
                     all.move(c.id, all.choice[c.id] + 1);
                     moved = true;
                 }
@@ -181,8 +181,8 @@ SUBLET_DECL void lower_loads(pool_moves& all)
 
 /// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
 /// are; pins that contradict each other are too high.
-SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, pool_moves const& all,
-                                            pool_id pool, pack_options options, search_driver& driver,
+SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, pool_assignment_state const& all,
+                                            pool_id pool, pack_options options, search_control& control,
                                             std::vector<byte_count>& offset)
 {
     std::vector<buffer_id> members;
@@ -194,29 +194,29 @@ SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, po
     return pack_pool(
         problem, members, limits, options.objective, offset,
         [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
-            return pack_shapes(shapes, bound, limits.capacity, options, driver, out);
+            return pack_shapes(shapes, bound, limits.capacity, options, control, out);
         });
 }
 
-SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_options const& options,
-                        search_driver& driver)
+SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all, pack_options const& options,
+                        search_control& control)
 {
     std::size_t const pools = all.capacity.size();
-    std::vector<unsigned char> is_settled(pools, 0);
+    std::vector<unsigned char> is_packed(pools, 0);
     std::vector<unsigned> rounds(pools, 0);
     std::vector<byte_count> offset(problem.buffers.size(), no_offset);
     bool fits = true;
     for (pool_id pool = 0; pool != pools;) {
-        if (is_settled[pool] != 0 || all.capacity[pool] == no_limit) {
+        if (is_packed[pool] != 0 || all.capacity[pool] == no_limit) {
             ++pool;
             continue;
         }
-        is_settled[pool] = 1;
-        placement::pool_result const tried = try_pool(problem, all, pool, options, driver, offset);
+        is_packed[pool] = 1;
+        placement::pool_result const tried = try_pool(problem, all, pool, options, control, offset);
         if (tried.status <= placement::outcome::feasible) continue;
         bool const is_fault = tried.proof.bytes == no_limit;
-        std::vector<unsigned char> is_to_blame(all.choice.size(), 0);
-        for (buffer_id b : tried.proof.buffers) is_to_blame[all.candidates.storage_of[b]] = is_fault;
+        std::vector<unsigned char> is_in_core(all.choice.size(), 0);
+        for (buffer_id b : tried.proof.buffers) is_in_core[all.candidates.storage_of[b]] = is_fault;
         std::vector<live_range> too_high;
         for (shape_part const& p : all.shapes.parts)
             if (all.pool(all.storage_of[p.shape]) == pool && !is_fault &&
@@ -227,40 +227,40 @@ SUBLET_DECL bool settle(placement_problem const& problem, pool_moves& all, pack_
         for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
             std::uint32_t const k = all.storage_of[s];
             live_range const life = all.shapes.shapes[s].life;
-            bool const is_beside = is_fault ? is_to_blame[k] != 0 : below[life.first] != below[life.last];
-            if (all.pool(k) != pool || !all.can_go_on(k) || !is_beside) continue;
+            bool const is_movable = is_fault ? is_in_core[k] != 0 : below[life.first] != below[life.last];
+            if (all.pool(k) != pool || !all.has_next_pool(k) || !is_movable) continue;
             byte_count const size = all.shapes.shapes[s].size;
-            cheapest.push_back({price(all.extra(k), static_cast<double>(size)), descending(size), k});
+            cheapest.push_back({cost_ratio(all.extra_cost(k), static_cast<double>(size)), descending(size), k});
         }
         sort_by_key(cheapest);
-        if (cheapest.empty() || driver.stop(no_limit, 0, 0)) {
+        if (cheapest.empty() || control.stop(no_limit, 0, 0)) {
             fits = false;
             continue;
         }
         // Twice as much in each round, so that there are few.
-        byte_count wanted = is_fault ? 1 : tried.height - all.capacity[pool];
-        wanted = wanted << rounds[pool] >> rounds[pool] == wanted ? wanted << rounds[pool] : no_limit;
+        byte_count bytes_to_move = is_fault ? 1 : tried.height - all.capacity[pool];
+        bytes_to_move = bytes_to_move << rounds[pool] >> rounds[pool] == bytes_to_move ? bytes_to_move << rounds[pool] : no_limit;
         if (rounds[pool] < 40) ++rounds[pool];
-        for (std::size_t i = 0; i != cheapest.size() && wanted != 0; ++i) {
+        for (std::size_t i = 0; i != cheapest.size() && bytes_to_move != 0; ++i) {
             std::uint32_t const k = cheapest[i].id;
             all.move(k, all.choice[k] + 1);
-            is_settled[all.pool(k)] = 0;
-            wanted -= smaller(wanted, all.shapes.shapes[all.shape_of[k]].size);
+            is_packed[all.pool(k)] = 0;
+            bytes_to_move -= smaller(bytes_to_move, all.shapes.shapes[all.shape_of[k]].size);
         }
-        is_settled[pool] = 0;
+        is_packed[pool] = 0;
         pool = 0;
     }
     return fits;
 }
 
-SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_moves& all)
+SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignment_state& all)
 {
-    std::vector<buffer_id> everybody;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) everybody.push_back(b);
+    std::vector<buffer_id> all_buffers;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) all_buffers.push_back(b);
     std::vector<placement_shapes> shapes; // by pool: they differ in their alignments
     std::vector<placed_pieces> placed;
     for (std::size_t pool = 0; pool != all.capacity.size(); ++pool) {
-        shapes.push_back(shapes_of(problem, everybody, limits_of(problem, pool)));
+        shapes.push_back(shapes_of(problem, all_buffers, limits_of(problem, pool)));
         placed.push_back(placed_pieces(shapes.back()));
         if (shapes.back().fault != shape_fault::none) return false;
     }
@@ -293,17 +293,17 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_moves& al
 /// Who is not in its cheapest pool goes to a cheaper one that has room and where `fits` agrees, the greatest
 /// saving first.
 template <class Fits>
-void come_back(pool_moves& all, Fits fits)
+void move_to_cheaper(pool_assignment_state& all, Fits fits)
 {
-    std::vector<sort_key> away;
+    std::vector<sort_key> displaced;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
-        if (all.saving(k) != 0) away.push_back({descending(all.saving(k)), 0, k});
-    sort_by_key(away);
-    for (sort_key const& a : away) {
+        if (all.saving(k) != 0) displaced.push_back({descending(all.saving(k)), 0, k});
+    sort_by_key(displaced);
+    for (sort_key const& a : displaced) {
         std::uint32_t const k = a.id, before = all.choice[k];
         for (std::uint32_t c = 0; c != before; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
-            if (all.shape_of[k] != no_buffer && all.is_crowded(k, pool, true)) continue;
+            if (all.shape_of[k] != no_buffer && all.is_overloaded(k, pool, true)) continue;
             all.move(k, c);
             if (fits(pool)) break;
             all.move(k, before);
@@ -312,28 +312,28 @@ void come_back(pool_moves& all, Fits fits)
 }
 
 SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
-                                         search_driver& driver)
+                                         search_control& control)
 {
     placement_problem together = problem;
     for (placement_problem::buffer& b : together.buffers) b.pool = 0;
-    pool_moves all(together, candidates_of(problem));
+    pool_assignment_state all(together, candidates_of(problem));
     pool_assignment result;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
         result.cost_bound = checked_add(result.cost_bound, all.now(k).cost);
     if (all.shapes.fault == shape_fault::none) { // otherwise no choice helps
         lower_loads(all);
-        come_back(all, [](pool_id) { return true; });
-        if (!settle(together, all, options, driver)) {
+        move_to_cheaper(all, [](pool_id) { return true; });
+        if (!fit_capacities(together, all, options, control)) {
             std::vector<std::uint32_t> const before = all.choice;
             if (!place_greedily(together, all))
                 for (std::uint32_t k = 0; k != all.choice.size(); ++k) all.move(k, before[k]);
         }
-        std::size_t asked = 0;
+        std::size_t attempts = 0;
         std::vector<byte_count> offset(problem.buffers.size(), no_offset);
-        come_back(all, [&](pool_id pool) {
+        move_to_cheaper(all, [&](pool_id pool) {
             if (all.capacity[pool] == no_limit) return true;
-            if (++asked > most_questions || driver.stop(no_limit, 0, 0)) return false;
-            return try_pool(together, all, pool, options, driver, offset).status <=
+            if (++attempts > max_trial_packings || control.stop(no_limit, 0, 0)) return false;
+            return try_pool(together, all, pool, options, control, offset).status <=
                    placement::outcome::feasible;
         });
     }
@@ -346,33 +346,33 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
 // --- replan ----------------------------------------------------------------------------------------------
 
 /// So many of those that were moved are asked once more, one after the other, the heaviest first.
-inline constexpr std::size_t most_returns = 32;
+inline constexpr std::size_t max_return_trials = 32;
 
 /// Where the shapes of a pool were, and how much is moved if one of them is not there again.
-struct former_places {
-    std::vector<byte_count> home;   ///< by shape; `no_offset`: it was nowhere, or its parts were apart
+struct old_placement {
+    std::vector<byte_count> old_origin;   ///< by shape; `no_offset`: it was nowhere, or its parts were apart
     std::vector<byte_count> weight; ///< by shape
 };
 
-SUBLET_DECL former_places homes_of(placement_shapes const& all, placement_problem const& problem,
+SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placement_problem const& problem,
                                    std::vector<byte_count> const& previous)
 {
-    former_places former{std::vector<byte_count>(all.size(), no_offset),
+    old_placement former{std::vector<byte_count>(all.size(), no_offset),
                          std::vector<byte_count>(all.size(), 0)};
-    std::vector<unsigned char> is_torn(all.size(), 0);
+    std::vector<unsigned char> is_split(all.size(), 0);
     for (shape_part const& p : all.parts) {
         byte_count const before = previous[p.buffer];
         if (before == no_offset) continue;
         former.weight[p.shape] += problem.buffers[p.buffer].size;
-        byte_count& home = former.home[p.shape];
-        if (before < p.distance || (home != no_offset && home != before - p.distance)) is_torn[p.shape] = 1;
-        else home = before - p.distance;
+        byte_count& old_origin = former.old_origin[p.shape];
+        if (before < p.distance || (old_origin != no_offset && old_origin != before - p.distance)) is_split[p.shape] = 1;
+        else old_origin = before - p.distance;
     }
     for (std::size_t s = 0; s != all.size(); ++s) {
-        byte_count& home = former.home[s];
-        if (home == no_offset) continue;
-        bool const is_ours = align_up(home, all.shapes[s]) == home && home < byte_count{1} << 62;
-        if (is_torn[s] != 0 || !is_ours) home = no_offset;
+        byte_count& old_origin = former.old_origin[s];
+        if (old_origin == no_offset) continue;
+        bool const is_allowed = align_up(old_origin, all.shapes[s]) == old_origin && old_origin < byte_count{1} << 62;
+        if (is_split[s] != 0 || !is_allowed) old_origin = no_offset;
     }
     return former;
 }
@@ -381,86 +381,86 @@ SUBLET_DECL former_places homes_of(placement_shapes const& all, placement_proble
 ///
 /// Pieces are painted from below as in clashing_pins(). What lies under one that has gone is not to be seen
 /// then, so that there is another round whenever somebody went.
-SUBLET_DECL void part_clashing(placement_shapes const& all, former_places const& former,
-                               std::vector<unsigned char>& stays)
+SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement const& former,
+                               std::vector<unsigned char>& is_fixed)
 {
-    auto is_there = [&](std::uint32_t s) { return stays[s] != 0 || all.shapes[s].pinned != no_offset; };
+    auto is_present = [&](std::uint32_t s) { return is_fixed[s] != 0 || all.shapes[s].pinned != no_offset; };
     std::vector<sort_key> from_below; // {begin, piece, shape}
     for (std::uint32_t s = 0; s != all.size(); ++s)
-        for (std::uint32_t p = all.first_piece[s]; is_there(s) && p != all.first_piece[s + 1]; ++p)
+        for (std::uint32_t p = all.first_piece[s]; is_present(s) && p != all.first_piece[s + 1]; ++p)
             from_below.push_back(
-                {(stays[s] != 0 ? former.home[s] : all.shapes[s].pinned) + all.pieces[p].begin, p, s});
+                {(is_fixed[s] != 0 ? former.old_origin[s] : all.shapes[s].pinned) + all.pieces[p].begin, p, s});
     sort_by_key(from_below);
     for (bool again = true; again;) {
         again = false;
-        skyline sky(all.positions.size());
+        skyline tops(all.positions.size());
         for (sort_key const& k : from_below) {
-            if (!is_there(k.id)) continue;
+            if (!is_present(k.id)) continue;
             shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
-            auto const roof = sky.highest(piece.when);
-            if (roof.top > k.key) {
+            auto const skyline_top = tops.highest(piece.when);
+            if (skyline_top.top > k.key) {
                 again = true;
-                bool const roof_goes = stays[k.id] == 0 || (stays[roof.id] != 0 &&
-                                                             former.weight[roof.id] < former.weight[k.id]);
-                if (is_there(roof.id)) stays[roof_goes ? roof.id : k.id] = 0;
-                if (!is_there(k.id)) continue;
+                bool const unfixes_lower = is_fixed[k.id] == 0 || (is_fixed[skyline_top.id] != 0 &&
+                                                             former.weight[skyline_top.id] < former.weight[k.id]);
+                if (is_present(skyline_top.id)) is_fixed[unfixes_lower ? skyline_top.id : k.id] = 0;
+                if (!is_present(k.id)) continue;
             }
-            sky.paint(piece.when, {k.key + (piece.end - piece.begin), k.id});
+            tops.paint(piece.when, {k.key + (piece.end - piece.begin), k.id});
         }
     }
 }
 
 /// The lightest of those that stay go, up to `count` of them, if they live beside a shape that ends above
 /// `limit`. Returns whether any did.
-SUBLET_DECL bool release_beside(placement_shapes const& all, former_places const& former, packing const& high,
-                                byte_count limit, std::size_t count, std::vector<unsigned char>& stays)
+SUBLET_DECL bool unfix_neighbours(placement_shapes const& all, old_placement const& former, packing const& high,
+                                byte_count limit, std::size_t count, std::vector<unsigned char>& is_fixed)
 {
     std::vector<live_range> too_high;
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (high.origin[s] + all.shapes[s].size > limit) too_high.push_back(all.shapes[s].life);
     std::vector<std::uint32_t> const below = covered_below(too_high, all.positions.size());
-    std::vector<sort_key> beside;
+    std::vector<sort_key> neighbours;
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (live_range const life = all.shapes[s].life;
-            stays[s] != 0 && below[life.last] != below[life.first])
-            beside.push_back({former.weight[s], 0, s});
-    sort_by_key(beside);
-    for (std::size_t i = 0; i != beside.size() && i != count; ++i) stays[beside[i].id] = 0;
-    return !beside.empty();
+            is_fixed[s] != 0 && below[life.last] != below[life.first])
+            neighbours.push_back({former.weight[s], 0, s});
+    sort_by_key(neighbours);
+    for (std::size_t i = 0; i != neighbours.size() && i != count; ++i) is_fixed[neighbours[i].id] = 0;
+    return !neighbours.empty();
 }
 
 /// As pack_shapes(), and of the shapes that have a home as few bytes away from it as are quickly found.
-SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former, placement_bound const& bound,
-                              byte_count capacity, pack_options const& options, search_driver& driver,
+SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former, placement_bound const& bound,
+                              byte_count capacity, pack_options const& options, search_control& control,
                               placement::pool_result& out)
 {
     for (std::size_t s = 0; s != all.size(); ++s)
-        if (former.home[s] != no_offset) all.shapes[s].preferred = former.home[s];
-    packing best = pack_shapes(all, bound, capacity, options, driver, out);
+        if (former.old_origin[s] != no_offset) all.shapes[s].preferred = former.old_origin[s];
+    packing best = pack_shapes(all, bound, capacity, options, control, out);
     if (best.height > capacity) return best;
     byte_count const limit = options.objective == placement::objective::fit ? capacity : best.height;
     auto moved = [&](packing const& now) {
         byte_count bytes = 0;
         for (std::size_t s = 0; s != all.size(); ++s)
-            if (former.home[s] != no_offset && now.origin[s] != former.home[s]) bytes += former.weight[s];
+            if (former.old_origin[s] != no_offset && now.origin[s] != former.old_origin[s]) bytes += former.weight[s];
         return bytes;
     };
     byte_count least = moved(best);
-    std::vector<unsigned char> stays(all.size(), 0);
+    std::vector<unsigned char> is_fixed(all.size(), 0);
     for (std::size_t s = 0; s != all.size(); ++s)
-        stays[s] = all.shapes[s].pinned == no_offset && former.home[s] <= limit &&
-                   all.shapes[s].size <= limit - former.home[s];
+        is_fixed[s] = all.shapes[s].pinned == no_offset && former.old_origin[s] <= limit &&
+                   all.shapes[s].size <= limit - former.old_origin[s];
 
     pack_options quick = options;
     quick.objective = placement::objective::fit;
     quick.visits /= 16, quick.improve_visits /= 16, quick.nodes /= 16;
     packing found;
-    auto is_low_with = [&](std::vector<unsigned char> const& at_home) {
+    auto fits_with_fixed = [&](std::vector<unsigned char> const& fixed) {
         placement_shapes now = all;
         for (std::size_t s = 0; s != now.size(); ++s)
-            if (at_home[s] != 0) now.shapes[s].pinned = former.home[s];
+            if (fixed[s] != 0) now.shapes[s].pinned = former.old_origin[s];
         placement::pool_result ignored;
-        found = pack_shapes(now, lower_bound(now), limit, quick, driver, ignored);
+        found = pack_shapes(now, lower_bound(now), limit, quick, control, ignored);
         out.nodes += ignored.nodes;
         out.packings += ignored.packings;
         if (found.height > limit) return false;
@@ -470,35 +470,35 @@ SUBLET_DECL packing pack_near(placement_shapes all, former_places const& former,
         }
         return true;
     };
-    part_clashing(all, former, stays);
-    for (std::size_t count = 1; least != 0 && !is_low_with(stays); count *= 2)
-        if (found.height == no_limit || !release_beside(all, former, found, limit, count, stays)) break;
+    unfix_conflicting(all, former, is_fixed);
+    for (std::size_t count = 1; least != 0 && !fits_with_fixed(is_fixed); count *= 2)
+        if (found.height == no_limit || !unfix_neighbours(all, former, found, limit, count, is_fixed)) break;
 
     // Perhaps not all that went had to.
-    std::vector<sort_key> away;
+    std::vector<sort_key> displaced;
     for (std::uint32_t s = 0; s != all.size(); ++s)
-        if (former.home[s] != no_offset && best.origin[s] != former.home[s] &&
+        if (former.old_origin[s] != no_offset && best.origin[s] != former.old_origin[s] &&
             all.shapes[s].pinned == no_offset)
-            away.push_back({descending(former.weight[s]), 0, s});
-    sort_by_key(away);
-    if (away.size() > most_returns) away.resize(most_returns);
-    for (sort_key const& k : away) {
+            displaced.push_back({descending(former.weight[s]), 0, s});
+    sort_by_key(displaced);
+    if (displaced.size() > max_return_trials) displaced.resize(max_return_trials);
+    for (sort_key const& k : displaced) {
         for (std::size_t s = 0; s != all.size(); ++s)
-            stays[s] = all.shapes[s].pinned == no_offset && best.origin[s] == former.home[s];
-        bool const fits = former.home[k.id] <= limit && all.shapes[k.id].size <= limit - former.home[k.id];
-        if (!fits || stays[k.id] != 0) continue;
-        stays[k.id] = 1;
-        std::vector<unsigned char> apart = stays;
-        part_clashing(all, former, apart);
-        if (apart == stays && driver.stop(best.height, out.lower_bound, out.nodes) == false)
-            is_low_with(stays);
+            is_fixed[s] = all.shapes[s].pinned == no_offset && best.origin[s] == former.old_origin[s];
+        bool const fits = former.old_origin[k.id] <= limit && all.shapes[k.id].size <= limit - former.old_origin[k.id];
+        if (!fits || is_fixed[k.id] != 0) continue;
+        is_fixed[k.id] = 1;
+        std::vector<unsigned char> without_conflicts = is_fixed;
+        unfix_conflicting(all, former, without_conflicts);
+        if (without_conflicts == is_fixed && control.stop(best.height, out.lower_bound, out.nodes) == false)
+            fits_with_fixed(is_fixed);
     }
     return best;
 }
 
 SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
                              std::vector<unsigned char> const& keep, pack_options const& options,
-                             search_driver& driver)
+                             search_control& control)
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(previous.size() == buffers && keep.size() == buffers,
@@ -512,9 +512,9 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
         pinned = previous[b];
     }
     placement result = pack_pools(
-        kept, options, driver,
+        kept, options, control,
         [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
-            return pack_near(shapes, homes_of(shapes, kept, previous), bound, capacity, options, driver, out);
+            return pack_near(shapes, old_placement_of(shapes, kept, previous), bound, capacity, options, control, out);
         });
     for (std::size_t b = 0; b != buffers; ++b)
         if (previous[b] != no_offset && result.offset[b] != no_offset && result.offset[b] != previous[b])

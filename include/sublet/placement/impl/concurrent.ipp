@@ -19,71 +19,71 @@ SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
 // --- placed by range -------------------------------------------------------------------------------------
 
 SUBLET_DECL placed_by_range::placed_by_range(placement_conflicts const& conflicts)
-    : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), stacks_(4 * leaves_)
+    : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), unions_(4 * leaves_)
 {
     for (buffer_id b = 0; b != conflicts.buffers(); ++b)
-        for_each_node_of_ranges(b, [this](std::size_t node) { use_[node] = is_asked; });
+        for_each_node_of_ranges(b, [this](std::size_t node) { use_[node] = is_queried; });
     for (std::size_t node = 2; node < use_.size(); ++node)
-        if (use_[node / 2] != 0) use_[node] |= is_under_asked;
+        if (use_[node / 2] != 0) use_[node] |= has_queried_ancestor;
 }
 
 SUBLET_DECL void placed_by_range::clear()
 {
     visits_ = 0;
     step_cost_ = 1;
-    stacks_.assign(4 * leaves_, {});
-    stretches_.clear();
+    unions_.assign(4 * leaves_, {});
+    intervals_.clear();
 }
 
 SUBLET_DECL void placed_by_range::insert(buffer_id b, byte_count begin, byte_count end)
 {
     std::uint64_t steps = 16; // what one costs whatever is found
     for_each_node_of_ranges(
-        b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node], begin, end); });
+        b, [&](std::size_t node) { steps += intervals_.unite(unions_[2 * node], begin, end); });
     for_each_node_of_begins(
-        b, [&](std::size_t node) { steps += stretches_.unite(stacks_[2 * node + 1], begin, end); });
+        b, [&](std::size_t node) { steps += intervals_.unite(unions_[2 * node + 1], begin, end); });
     visits_ += step_cost_ * steps;
-    step_cost_ = 1 + smaller<std::uint64_t>(stretches_.size() >> 16, 15);
+    step_cost_ = 1 + smaller<std::uint64_t>(intervals_.size() >> 16, 15);
 }
 
 SUBLET_DECL bool placed_by_range::is_free(buffer_id b, byte_count begin, byte_count end) const
 {
     bool is_free = true;
-    for_each_stack_in_the_way(b, [&](stack s) {
+    for_each_conflicting_union(b, [&](byte_union s) {
         std::uint32_t at = s.lowest;
-        while (at != none && stretches_[at].end <= begin) at = stretches_[at].above;
-        if (at != none && stretches_[at].begin < end) is_free = false;
+        while (at != none && intervals_[at].end <= begin) at = intervals_[at].above;
+        if (at != none && intervals_[at].begin < end) is_free = false;
     });
     return is_free;
 }
 
 SUBLET_DECL byte_count placed_by_range::lowest_gap(buffer_id b, byte_count size, byte_count alignment,
-                                                   byte_count ceiling, bool in_haste)
+                                                   byte_count ceiling, bool is_limited)
 {
     if (size > ceiling) return no_offset;
     byte_count const highest = ceiling - size;
     cursors_.clear();
-    for_each_stack_in_the_way(b, [this](stack s) { cursors_.push_back(stretches_[s.lowest]); });
+    for_each_conflicting_union(b, [this](byte_union s) { cursors_.push_back(intervals_[s.lowest]); });
     visits_ += step_cost_ * cursors_.size();
     std::uint64_t const stop =
-        in_haste ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
+        is_limited ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
 
     // Each union in turn lifts the buffer above what it meets of it, until none of them does.
     byte_count at = 0;
-    for (std::size_t i = 0, content = 0; content < cursors_.size(); i = i + 1 < cursors_.size() ? i + 1 : 0) {
-        stretch& next = cursors_[i];
-        ++content;
+    for (std::size_t i = 0, unchanged = 0; unchanged < cursors_.size(); i = i + 1 < cursors_.size() ? i + 1 : 0) {
+        interval& next = cursors_[i];
+        ++unchanged;
         while (next.begin < at + size) {
             if (next.end > at) {
-                bool const gives_up = visits_ >= stop;
-                at = align_up(gives_up ? top(b) : next.end, alignment);
+                bool const is_over_limit = visits_ >= stop;
+                at = align_up(is_over_limit ? top(b) : next.end, alignment);
                 if (at > highest) return no_offset;
-                if (gives_up) return at;
-                content = 1;
+                if (is_over_limit) return at;
+                unchanged = 1;
             }
             visits_ += step_cost_;
             if (next.above == none) next.begin = no_offset;
-            else next = stretches_[next.above];
+            else next = intervals_[next.above];
         }
     }
     return at;
@@ -92,10 +92,10 @@ SUBLET_DECL byte_count placed_by_range::lowest_gap(buffer_id b, byte_count size,
 SUBLET_DECL byte_count placed_by_range::top(buffer_id b)
 {
     byte_count end = 0;
-    for_each_stack_in_the_way(b, [&](stack s) {
-        for (; stretches_[s.recent].above != none; visits_ += step_cost_)
-            s.recent = stretches_[s.recent].above;
-        end = larger(end, stretches_[s.recent].end);
+    for_each_conflicting_union(b, [&](byte_union s) {
+        for (; intervals_[s.recent].above != none; visits_ += step_cost_)
+            s.recent = intervals_[s.recent].above;
+        end = larger(end, intervals_[s.recent].end);
     });
     return end;
 }
@@ -106,24 +106,24 @@ SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const&
                                                       std::vector<byte_count> const& size)
 {
     // By position: the bytes that begin below it, and the bytes whose ranges it belongs to.
-    std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), around = begun;
+    std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), covering = begun;
     for (buffer_id b = 0; b != size.size(); ++b) {
         for (step_id at : conflicts.begins(b)) begun[at] += size[b];
         for (live_range r : conflicts.ranges[b]) {
-            around[r.first] += size[b];
-            around[r.last] -= size[b];
+            covering[r.first] += size[b];
+            covering[r.last] -= size[b];
         }
     }
     byte_count below = 0, inside = 0;
     for (std::size_t at = 0; at != begun.size(); ++at) {
         below += std::exchange(begun[at], below);
-        around[at] = inside += around[at];
+        covering[at] = inside += covering[at];
     }
     std::vector<byte_count> sum(size.size(), 0);
     for (buffer_id b = 0; b != size.size(); ++b) {
         // Who begins where it begins first has it in its ranges, and is found there.
         step_id const behind = conflicts.begins(b).front() + 1;
-        for (step_id at : conflicts.begins(b)) sum[b] += around[at];
+        for (step_id at : conflicts.begins(b)) sum[b] += covering[at];
         for (live_range r : conflicts.ranges[b]) sum[b] += begun[r.last] - begun[larger(r.first, behind)];
     }
     return sum;
@@ -143,12 +143,12 @@ SUBLET_DECL order_keys keys_of(std::vector<placement_problem::buffer> const& buf
     return keys;
 }
 
-SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> offers)
+SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> entries)
 {
-    sort_by_key(offers);
+    sort_by_key(entries);
     std::vector<std::uint32_t> order;
-    order.reserve(offers.size());
-    for (sort_key const& o : offers) order.push_back(o.id);
+    order.reserve(entries.size());
+    for (sort_key const& o : entries) order.push_back(o.id);
     return order;
 }
 
@@ -160,13 +160,13 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
     auto product = [](byte_count a, byte_count b) {
         return std::bit_cast<byte_count>(static_cast<double>(a) * static_cast<double>(b));
     };
-    std::vector<sort_key> offers;
-    offers.reserve(keys.size.size());
+    std::vector<sort_key> entries;
+    entries.reserve(keys.size.size());
     for (std::size_t i = 0; i != keys.size.size(); ++i) {
         byte_count const size = keys.size[i], conflicting = keys.conflicting[i];
         byte_count key = 0, tie = size;
         switch (which) {
-        case concurrent_order::octave:
+        case concurrent_order::size_class:
             key = static_cast<unsigned>(std::bit_width(size));
             tie = 0;
             break;
@@ -181,19 +181,19 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
         case concurrent_order::last: key = keys.last[i]; break;
         case concurrent_order::begin: tie = 0; break;
         }
-        offers.push_back({descending(key), descending(tie), static_cast<std::uint32_t>(i)});
+        entries.push_back({descending(key), descending(tie), static_cast<std::uint32_t>(i)});
     }
-    return sorted_ids(std::move(offers));
+    return sorted_ids(std::move(entries));
 }
 
 SUBLET_DECL std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
                                                        order_keys const& keys)
 {
-    std::vector<sort_key> offers;
-    offers.reserve(level.size());
+    std::vector<sort_key> entries;
+    entries.reserve(level.size());
     for (std::size_t i = 0; i != level.size(); ++i)
-        offers.push_back({level[i], descending(keys.size[i]), static_cast<std::uint32_t>(i)});
-    return sorted_ids(std::move(offers));
+        entries.push_back({level[i], descending(keys.size[i]), static_cast<std::uint32_t>(i)});
+    return sorted_ids(std::move(entries));
 }
 
 // --- fit concurrently ------------------------------------------------------------------------------------
@@ -216,10 +216,10 @@ SUBLET_DECL packing fit_concurrently(std::vector<placement_problem::buffer> cons
     for (std::uint32_t i : order) {
         placement_problem::buffer const& b = buffers[i];
         if (b.pinned != no_offset) continue;
-        bool const in_haste = placed.visits() >= limit;
-        bool const gives_up = placed.visits() >= most;
+        bool const is_limited = placed.visits() >= limit;
+        bool const is_over_limit = placed.visits() >= most;
         byte_count const at =
-            gives_up ? no_offset : placed.lowest_gap(i, b.size, b.alignment, ceiling, in_haste);
+            is_over_limit ? no_offset : placed.lowest_gap(i, b.size, b.alignment, ceiling, is_limited);
         if (at == no_offset) {
             result.height = no_limit;
             break;
@@ -236,7 +236,7 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
                                      packing& best)
 {
     std::uint64_t state = 88172645463325252u; // xorshift: Marsaglia, Journal of Statistical Software 2003
-    auto below = [&state](std::size_t n) {
+    auto random_below = [&state](std::size_t n) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -252,9 +252,9 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
                 buffers[order[i]].pinned == no_offset)
                 too_high.push_back(i);
         if (too_high.empty()) return;
-        std::size_t at = too_high[below(too_high.size())], to = below(at);
+        std::size_t at = too_high[random_below(too_high.size())], to = random_below(at);
         std::uint32_t const id = order[at];
-        for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], id); --tries) to = below(at);
+        for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], id); --tries) to = random_below(at);
         next = order;
         for (; at != to; --at) next[at] = next[at - 1];
         next[to] = id;

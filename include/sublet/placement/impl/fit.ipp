@@ -12,37 +12,37 @@ SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, 
 {
     std::uint64_t steps = 1;
     std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
-    if (at != none && stretches_[at].begin <= end) {
-        for (; (above = stretches_[at].above) != none && stretches_[above].begin <= end; ++steps) at = above;
+    if (at != none && intervals_[at].begin <= end) {
+        for (; (above = intervals_[at].above) != none && intervals_[above].begin <= end; ++steps) at = above;
     } else {
-        for (; at != none && stretches_[at].begin > end; at = stretches_[at].below, ++steps) above = at;
+        for (; at != none && intervals_[at].begin > end; at = intervals_[at].below, ++steps) above = at;
     }
-    if (at == none || stretches_[at].end < begin) {
+    if (at == none || intervals_[at].end < begin) {
         std::uint32_t fresh = unused_;
-        stretch const item{begin, end, at, above};
+        interval const item{begin, end, at, above};
         if (fresh == none) {
-            fresh = static_cast<std::uint32_t>(stretches_.size());
-            stretches_.push_back(item);
+            fresh = static_cast<std::uint32_t>(intervals_.size());
+            intervals_.push_back(item);
         } else {
-            unused_ = stretches_[fresh].below;
-            stretches_[fresh] = item;
+            unused_ = intervals_[fresh].below;
+            intervals_[fresh] = item;
         }
-        if (above != none) stretches_[above].below = fresh;
-        (at == none ? all.lowest : stretches_[at].above) = fresh;
+        if (above != none) intervals_[above].below = fresh;
+        (at == none ? all.lowest : intervals_[at].above) = fresh;
         all.recent = fresh;
         return steps;
     }
-    stretch& grown = stretches_[at];
+    interval& grown = intervals_[at];
     grown.begin = smaller(grown.begin, begin);
     grown.end = larger(grown.end, end);
-    while (grown.below != none && stretches_[grown.below].end >= grown.begin) {
-        std::uint32_t const swallowed = grown.below;
-        grown.begin = smaller(grown.begin, stretches_[swallowed].begin);
-        grown.below = stretches_[swallowed].below;
-        stretches_[swallowed].below = unused_;
-        unused_ = swallowed;
+    while (grown.below != none && intervals_[grown.below].end >= grown.begin) {
+        std::uint32_t const absorbed = grown.below;
+        grown.begin = smaller(grown.begin, intervals_[absorbed].begin);
+        grown.below = intervals_[absorbed].below;
+        intervals_[absorbed].below = unused_;
+        unused_ = absorbed;
     }
-    (grown.below == none ? all.lowest : stretches_[grown.below].above) = at;
+    (grown.below == none ? all.lowest : intervals_[grown.below].above) = at;
     all.recent = at;
     return steps;
 }
@@ -59,7 +59,7 @@ SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
     bucket_of_.reserve(events.size());
     std::uint32_t in_bucket = 0;
     for (std::uint32_t n : events) {
-        bool const is_full = is_wide_.empty() || in_bucket + n > events_of_a_bucket;
+        bool const is_full = is_wide_.empty() || in_bucket + n > events_per_bucket;
         if (is_full) is_wide_.push_back(0);
         else is_wide_.back() = 1;
         in_bucket = is_full ? n : in_bucket + n;
@@ -72,11 +72,11 @@ SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
 SUBLET_DECL void placed_pieces::clear()
 {
     visits_ = 0;
-    born_.assign(2 * leaves_, {});
-    living_ = born_;
-    near_.resize(leaves_);
-    for (std::vector<shape_piece>& items : near_) items.clear();
-    stretches_.clear();
+    starting_.assign(2 * leaves_, {});
+    covering_ = starting_;
+    partial_.resize(leaves_);
+    for (std::vector<shape_piece>& items : partial_) items.clear();
+    intervals_.clear();
 }
 
 SUBLET_DECL void placed_pieces::insert(placement_shapes const& all, std::uint32_t shape, byte_count origin)
@@ -86,20 +86,20 @@ SUBLET_DECL void placed_pieces::insert(placement_shapes const& all, std::uint32_
 }
 
 SUBLET_DECL byte_count placed_pieces::free_origin(placement_shapes const& all, std::uint32_t shape,
-                                                  byte_count from, byte_count highest, gap_choice choice)
+                                                  byte_count from, byte_count highest, fit_rule choice)
 {
-    gather(all, shape);
+    collect_obstacles(all, shape);
     byte_count best = no_offset, least_room = no_offset;
-    byte_count at = lift(all.shapes[shape], align_up(from, all.shapes[shape]), highest);
-    if (choice == gap_choice::lowest) return at;
+    byte_count at = next_free_origin(all.shapes[shape], align_up(from, all.shapes[shape]), highest);
+    if (choice == fit_rule::first_fit) return at;
     while (at != no_offset) {
-        byte_count const end = lowest_above(); // as far as the origin may rise
+        byte_count const end = next_obstacle(); // as far as the origin may rise
         if (best == no_offset || (end != no_offset && end - at < least_room)) {
             best = at;
             least_room = end == no_offset ? no_offset : end - at;
         }
         if (end == no_offset || least_room == 0) break;
-        at = lift(all.shapes[shape], align_up(end + 1, all.shapes[shape]), highest);
+        at = next_free_origin(all.shapes[shape], align_up(end + 1, all.shapes[shape]), highest);
     }
     return best;
 }
@@ -107,77 +107,77 @@ SUBLET_DECL byte_count placed_pieces::free_origin(placement_shapes const& all, s
 SUBLET_DECL byte_count placed_pieces::origin_on_top(placement_shapes const& all, std::uint32_t shape,
                                                     byte_count highest)
 {
-    gather(all, shape);
+    collect_obstacles(all, shape);
     byte_count top = 0;
-    auto rise = [&](byte_count end, shape_piece const& mine) {
-        if (end > mine.begin) top = larger(top, end - mine.begin);
+    auto raise_top = [&](byte_count end, shape_piece const& own) {
+        if (end > own.begin) top = larger(top, end - own.begin);
     };
-    for (near_cursor const& c : nearby_)
+    for (partial_cursor const& c : partial_cursors_)
         for (shape_piece const* p = c.at; p != c.stop; ++p)
-            if (meet(p->when, c.mine.when)) rise(p->end, c.mine);
-    for (union_cursor const& c : unions_) {
+            if (overlap_nonempty(p->when, c.own.when)) raise_top(p->end, c.own);
+    for (union_cursor const& c : union_cursors_) {
         std::uint32_t at = c.recent;
-        for (; stretches_[at].above != none; ++visits_) at = stretches_[at].above;
-        rise(stretches_[at].end, c.mine);
+        for (; intervals_[at].above != none; ++visits_) at = intervals_[at].above;
+        raise_top(intervals_[at].end, c.own);
     }
     top = align_up(top, all.shapes[shape]);
     return top <= highest ? top : no_offset;
 }
 
-SUBLET_DECL byte_count placed_pieces::lift(placement_shape const& shape, byte_count at, byte_count highest)
+SUBLET_DECL byte_count placed_pieces::next_free_origin(placement_shape const& shape, byte_count at, byte_count highest)
 {
     for (byte_count before = no_offset; at != before;) {
         if (at > highest) return no_offset;
         before = at;
-        for (near_cursor& c : nearby_)
-            for (; c.at != c.stop && c.at->begin < at + c.mine.end; ++c.at, ++visits_)
-                if (c.at->end > at + c.mine.begin && meet(c.at->when, c.mine.when)) {
-                    at = align_up(c.at->end - c.mine.begin, shape);
+        for (partial_cursor& c : partial_cursors_)
+            for (; c.at != c.stop && c.at->begin < at + c.own.end; ++c.at, ++visits_)
+                if (c.at->end > at + c.own.begin && overlap_nonempty(c.at->when, c.own.when)) {
+                    at = align_up(c.at->end - c.own.begin, shape);
                     if (at > highest) return no_offset;
                 }
-        for (union_cursor& c : unions_)
-            for (; c.next.begin < at + c.mine.end; ++visits_) {
-                if (c.next.end > at + c.mine.begin) {
-                    at = align_up(c.next.end - c.mine.begin, shape);
+        for (union_cursor& c : union_cursors_)
+            for (; c.next.begin < at + c.own.end; ++visits_) {
+                if (c.next.end > at + c.own.begin) {
+                    at = align_up(c.next.end - c.own.begin, shape);
                     if (at > highest) return no_offset;
                 }
                 if (c.next.above == none) c.next.begin = no_offset;
-                else c.next = stretches_[c.next.above];
+                else c.next = intervals_[c.next.above];
             }
     }
     return at;
 }
 
-SUBLET_DECL byte_count placed_pieces::lowest_above()
+SUBLET_DECL byte_count placed_pieces::next_obstacle()
 {
     byte_count end = no_offset;
-    for (near_cursor& c : nearby_) {
-        while (c.at != c.stop && !meet(c.at->when, c.mine.when)) ++c.at, ++visits_;
-        if (c.at != c.stop) end = smaller(end, c.at->begin - c.mine.end);
+    for (partial_cursor& c : partial_cursors_) {
+        while (c.at != c.stop && !overlap_nonempty(c.at->when, c.own.when)) ++c.at, ++visits_;
+        if (c.at != c.stop) end = smaller(end, c.at->begin - c.own.end);
     }
-    for (union_cursor const& c : unions_)
-        if (c.next.begin != no_offset) end = smaller(end, c.next.begin - c.mine.end);
+    for (union_cursor const& c : union_cursors_)
+        if (c.next.begin != no_offset) end = smaller(end, c.next.begin - c.own.end);
     return end;
 }
 
 SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
 {
     std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
-    if (is_wide_[first] != 0) list(near_[first], p);
-    if (is_wide_[last] != 0 && last != first) list(near_[last], p);
+    if (is_wide_[first] != 0) insert_sorted(partial_[first], p);
+    if (is_wide_[last] != 0 && last != first) insert_sorted(partial_[last], p);
     std::size_t i = first + leaves_ + is_wide_[first], j = last + leaves_ + 1 - is_wide_[last];
     for (; i < j; i /= 2, j /= 2) {
-        if (i % 2 == 1) visits_ += stretches_.unite(living_[i++], p.begin, p.end);
-        if (j % 2 == 1) visits_ += stretches_.unite(living_[--j], p.begin, p.end);
+        if (i % 2 == 1) visits_ += intervals_.unite(covering_[i++], p.begin, p.end);
+        if (j % 2 == 1) visits_ += intervals_.unite(covering_[--j], p.begin, p.end);
     }
     for (std::size_t node = first + leaves_; node != 0; node /= 2)
-        visits_ += stretches_.unite(born_[node], p.begin, p.end);
+        visits_ += intervals_.unite(starting_[node], p.begin, p.end);
 }
 
 // --- fit -------------------------------------------------------------------------------------------------
 
 SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                        gap_choice choice, fit_limits limits, placed_pieces& placed)
+                        fit_rule choice, fit_limits limits, placed_pieces& placed)
 {
     packing result;
     result.origin.assign(all.size(), no_offset);
@@ -195,7 +195,7 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
         byte_count at = no_offset;
         if (shape.size <= limits.ceiling && placed.visits() <= limits.visits) {
             byte_count const highest = limits.ceiling - shape.size;
-            at = placed.visits() >= limits.patience ? placed.origin_on_top(all, s, highest)
+            at = placed.visits() >= limits.gap_visits ? placed.origin_on_top(all, s, highest)
                                                     : placed.free_origin(all, s, 0, highest, choice);
         }
         if (at == no_offset) {
@@ -203,7 +203,7 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
             break;
         }
         if (shape.preferred != no_offset && shape.preferred != at) {
-            byte_count const top = larger(larger(result.height, limits.expected), at + shape.size);
+            byte_count const top = larger(larger(result.height, limits.known_height), at + shape.size);
             if (shape.preferred <= top - shape.size &&
                 placed.free_origin(all, s, shape.preferred, shape.preferred) != no_offset)
                 at = shape.preferred;
@@ -230,9 +230,9 @@ SUBLET_DECL void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<by
         for (std::uint32_t id : ids) ++next[digit(id)];
         std::uint32_t before = 0;
         for (std::uint32_t& n : next) {
-            std::uint32_t const mine = n;
+            std::uint32_t const own = n;
             n = before;
-            before += mine;
+            before += own;
         }
         for (std::uint32_t id : ids) sorted[next[digit(id)]++] = id;
         ids.swap(sorted);
@@ -269,16 +269,16 @@ SUBLET_DECL std::vector<byte_count> ranks_by_load(std::vector<byte_count> const&
 
 /// By distance from the peak, counted in positions, its ring: each begins 1/`steps` farther out than the one
 /// before, and at least one position.
-SUBLET_DECL std::vector<std::uint32_t> ring_of_distance(std::size_t positions, std::size_t steps)
+SUBLET_DECL std::vector<std::uint32_t> distance_classes(std::size_t positions, std::size_t steps)
 {
-    std::vector<std::uint32_t> ring;
-    ring.reserve(positions + 1);
+    std::vector<std::uint32_t> class_of;
+    class_of.reserve(positions + 1);
     std::uint32_t now = 0;
-    for (std::size_t begin = 1; ring.size() <= positions; ++now) {
+    for (std::size_t begin = 1; class_of.size() <= positions; ++now) {
         std::size_t const end = begin + larger<std::size_t>(1, begin / steps);
-        for (; begin != end; ++begin) ring.push_back(now);
+        for (; begin != end; ++begin) class_of.push_back(now);
     }
-    return ring;
+    return class_of;
 }
 
 SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
@@ -308,14 +308,14 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
             return contains(s.life, bound.peak_position) ? 1 + key_of(s.life) : 0;
         });
     };
-    auto by_ring = [&](std::size_t steps) {
-        auto const ring = ring_of_distance(all.positions.size(), steps);
+    auto by_peak_distance = [&](std::size_t steps) {
+        auto const class_of = distance_classes(all.positions.size(), steps);
         by([&](placement_shape const& s) {
             step_id const peak = bound.peak_position;
             step_id const distance = s.life.first > peak   ? s.life.first - peak
                                      : s.life.last <= peak ? peak - s.life.last + 1
                                                            : 0;
-            return ~byte_count{ring[distance]};
+            return ~byte_count{class_of[distance]};
         });
     };
     using enum placement_order;
@@ -353,9 +353,9 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     case peak_birth: at_peak_by([&](live_range life) { return all.positions.size() - life.first; }); break;
     case peak_length: at_peak_by([](live_range life) { return byte_count{length(life)}; }); break;
     case peak_death: at_peak_by([](live_range life) { return byte_count{life.last}; }); break;
-    case rings: by_ring(5); break;
-    case fine_rings: by_ring(20); break;
-    case wide_rings: by_ring(2); break;
+    case peak_distance: by_peak_distance(5); break;
+    case peak_distance_fine: by_peak_distance(20); break;
+    case peak_distance_coarse: by_peak_distance(2); break;
     }
     return order;
 }

@@ -6,39 +6,39 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void sorted_pieces::insert(lying_piece const& piece)
+SUBLET_DECL void sorted_pieces::insert(piece_entry const& piece)
 {
     std::size_t const which = block_of(piece);
-    std::vector<lying_piece>& items = blocks_[which].items;
+    std::vector<piece_entry>& items = blocks_[which].items;
     items.push_back(piece);
     std::size_t at = items.size() - 1;
     for (; at != 0 && piece < items[at - 1]; --at) items[at] = items[at - 1];
     items[at] = piece;
     blocks_[which].lives = hull(blocks_[which].lives, piece.when);
-    if (items.size() == most) split(which, at + 1 == most ? most - 1 : most / 2);
+    if (items.size() == block_capacity) split(which, at + 1 == block_capacity ? block_capacity - 1 : block_capacity / 2);
 }
 
-SUBLET_DECL void sorted_pieces::erase(lying_piece const& piece)
+SUBLET_DECL void sorted_pieces::erase(piece_entry const& piece)
 {
-    std::vector<lying_piece>& items = blocks_[block_of(piece)].items;
+    std::vector<piece_entry>& items = blocks_[block_of(piece)].items;
     std::size_t at = partition_point(items.size(), [&](std::size_t i) { return !(items[i] < piece); });
     for (; at + 1 != items.size(); ++at) items[at] = items[at + 1];
     items.pop_back();
 }
 
-SUBLET_DECL std::uint64_t sorted_pieces::list(live_range when, std::vector<lying_piece>& found) const
+SUBLET_DECL std::uint64_t sorted_pieces::collect_overlaps(live_range when, std::vector<piece_entry>& found) const
 {
     std::uint64_t visits = blocks_.size();
     for (block const& b : blocks_) {
         if (b.lives.first >= when.last || when.first >= b.lives.last) continue;
         visits += b.items.size();
-        for (lying_piece const& p : b.items)
+        for (piece_entry const& p : b.items)
             if (p.when.first < when.last && when.first < p.when.last) found.push_back(p);
     }
     return visits;
 }
 
-SUBLET_DECL std::size_t sorted_pieces::block_of(lying_piece const& piece) const
+SUBLET_DECL std::size_t sorted_pieces::block_of(piece_entry const& piece) const
 {
     return partition_point(blocks_.size() - 1, [&](std::size_t i) { return piece < blocks_[i + 1].lowest; });
 }
@@ -60,13 +60,13 @@ SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
     if (random_ == 0) random_ = 1;
     byte_count heaviest = 0;
     for (placement_shape const& s : all.shapes) {
-        guess_.push_back(square_root(s.size) * length(s.life));
-        heaviest = larger(heaviest, guess_.back());
+        initial_penalty_.push_back(square_root(s.size) * length(s.life));
+        heaviest = larger(heaviest, initial_penalty_.back());
     }
     unsigned excess = 0; // a guess has 28 bits
     while (heaviest >> excess >> 28 != 0) ++excess;
-    for (byte_count& g : guess_) g = (g >> excess) + 1;
-    weight_ = guess_;
+    for (byte_count& g : initial_penalty_) g = (g >> excess) + 1;
+    penalty_ = initial_penalty_;
     origin_.assign(all.size(), no_offset);
 
     std::uint64_t life = 0;
@@ -78,7 +78,7 @@ SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
 }
 
 SUBLET_DECL std::uint64_t
-ejection::below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical Software 2003
+ejection::random_below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical Software 2003
 {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
@@ -89,37 +89,37 @@ ejection::below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical 
 // --- improve ---------------------------------------------------------------------------------------------
 
 SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
-                            improve_options options, search_driver& driver, std::uint32_t& tried)
+                            improve_options options, search_control& control, std::uint32_t& tried)
 {
-    static constexpr placement_order pyramids[] = {placement_order::peak_birth, placement_order::peak_length};
+    static constexpr placement_order peak_orders[] = {placement_order::peak_birth, placement_order::peak_length};
     constexpr std::uint64_t most_visits = 10'000'000; // of one of them: nobody asks the driver meanwhile
     if (best.height == no_limit) return best;
     ejection eject(all, options.seed);
     std::uint64_t spent = 0; // on pyramids
-    auto stop = [&] { return driver.stop(best.height, bound.bytes, eject.steps()); };
+    auto stop = [&] { return control.stop(best.height, bound.bytes, eject.steps()); };
     auto is_over = [&] {
         return best.height <= bound.bytes || spent + eject.visits() >= options.visits || stop();
     };
     std::vector<byte_count> starts[1 + 2] = {best.origin};
     ejection_limits limits{.steps = 64};
-    for (std::size_t lap = 0; lap != 40 && !is_over(); limits.steps *= lap % 3 == 2 ? 2 : 1, ++lap) {
-        std::vector<byte_count>& start = starts[lap % 3];
+    for (std::size_t round = 0; round != 40 && !is_over(); limits.steps *= round % 3 == 2 ? 2 : 1, ++round) {
+        std::vector<byte_count>& start = starts[round % 3];
         if (start.empty()) {
-            packing pyramid = fit(all, order_by(pyramids[lap - 1], all, bound), gap_choice::lowest,
+            packing peak_packing = fit(all, order_by(peak_orders[round - 1], all, bound), fit_rule::first_fit,
                                   {.ceiling = 2 * best.height,
-                                   .expected = bound.bytes,
+                                   .known_height = bound.bytes,
                                    .visits = smaller(options.visits / 4, most_visits)});
-            spent += pyramid.visits + all.size();
+            spent += peak_packing.visits + all.size();
             ++tried;
-            if (pyramid.height < best.height) best = pyramid;
-            start = pyramid.height == no_limit ? best.origin : std::move(pyramid.origin);
+            if (peak_packing.height < best.height) best = peak_packing;
+            start = peak_packing.height == no_limit ? best.origin : std::move(peak_packing.origin);
         }
         limits.visits = options.visits - smaller(spent, options.visits);
-        byte_count untried = bound.bytes; // all below it has failed, in this lap
-        while (best.height - untried > (best.height - bound.bytes) / 8 && !is_over()) {
-            byte_count const ceiling = untried + (best.height - 1 - untried) / 2;
+        byte_count failed_below = bound.bytes; // all below it has failed, in this lap
+        while (best.height - failed_below > (best.height - bound.bytes) / 8 && !is_over()) {
+            byte_count const ceiling = failed_below + (best.height - 1 - failed_below) / 2;
             if (!eject.lower(start, ceiling, limits, stop)) {
-                untried = ceiling + 1;
+                failed_below = ceiling + 1;
                 continue;
             }
             best.origin = start;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/improve.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
-#include <sublet/placement/detail/two_ended.hpp>
+#include <sublet/placement/detail/affine_placement.hpp>
 #include <sublet/placement/pack.hpp>
 
 // --- pack ------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ SUBLET_DECL placement::proof contradiction(placement_problem const& problem, pla
     case shape_fault::none: break;
     }
     auto const clash = clashing_pins(shapes);
-    if (!clash.are) return {};
+    if (!clash.conflict) return {};
     auto pinned = [&](std::uint32_t s) {
         return best_part(shapes, s, [&](shape_part const& p) {
             return byte_count{problem.buffers[p.buffer].pinned != no_offset};
@@ -68,44 +68,44 @@ SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placemen
 }
 
 /// Up to so many the visits of the options are those of a pool; beyond that they grow with the shapes.
-inline constexpr std::size_t many_shapes = 200'000;
+inline constexpr std::size_t visits_scale_above = 200'000;
 
 /// What solves it soon solves it with so many nodes, or with 64 a shape; else orders have their turn first.
-inline constexpr std::size_t some_nodes = 16'000;
+inline constexpr std::size_t short_search_nodes = 16'000;
 
 /// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
 /// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
-SUBLET_DECL packing search_few(placement_shapes const& shapes, byte_count capacity,
+SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count capacity,
                                pack_options const& options, std::uint64_t nodes, packing best,
-                               search_driver& driver, placement::pool_result& out, byte_count& least_stacking)
+                               search_control& control, placement::pool_result& out, byte_count& least_stacking)
 {
-    auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& blamed) {
+    auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& core) {
         out.lower_bound = least;
-        out.proof = {placement::proof::reason::exhausted, least, 0, buffers_in(shapes, blamed)};
+        out.proof = {placement::proof::reason::exhausted, least, 0, buffers_in(shapes, core)};
     };
     if (best.height > capacity) {
-        told_driver told(driver, best.height, out);
-        search_result found = decide(shapes, capacity, {.nodes = nodes, .seed = options.seed}, told);
+        pool_control for_pool(control, best.height, out);
+        search_result found = decide(shapes, capacity, {.nodes = nodes, .seed = options.seed}, for_pool);
         out.nodes += found.nodes;
         if (found.outcome == search_outcome::exhausted) {
             least_stacking = capacity + 1;
-            if (can_only_be_stacked(shapes, found.blamed)) raise_bound(capacity + 1, found.blamed);
+            if (can_only_be_stacked(shapes, found.core)) raise_bound(capacity + 1, found.core);
         }
         if (found.outcome != search_outcome::found) return best;
         best.origin = std::move(found.origin);
         best.height = found.height;
     }
     if (options.objective == placement::objective::fit || best.height <= out.lower_bound) return best;
-    minimized found =
-        minimize(shapes, out.lower_bound, std::move(best), {.nodes = nodes, .seed = options.seed}, driver);
+    minimize_result found =
+        minimize(shapes, out.lower_bound, std::move(best), {.nodes = nodes, .seed = options.seed}, control);
     out.nodes += found.nodes;
-    if (found.bound > out.lower_bound) raise_bound(found.bound, found.blamed);
+    if (found.bound > out.lower_bound) raise_bound(found.bound, found.core);
     least_stacking = larger(least_stacking, found.least_stacking);
     return std::move(found.best);
 }
 
 SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound,
-                                byte_count capacity, pack_options const& options, search_driver& driver,
+                                byte_count capacity, pack_options const& options, search_control& control,
                                 placement::pool_result& out)
 {
     packing best = first_packing(shapes, bound);
@@ -116,26 +116,26 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
         else if (options.objective == placement::objective::fit) goal.bytes = capacity;
         else goal.bytes = out.lower_bound;
         // Asked even if it is low enough: somebody may be listening.
-        return driver.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
+        return control.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
     };
     std::size_t const n = shapes.size();
     // One more order is worth having, however many the shapes are, and takes about a hundred looks for each.
     std::uint64_t const visits =
-        n <= many_shapes || options.visits > no_limit / n ? options.visits : options.visits / many_shapes * n;
-    bool const is_small = n <= few_shapes;
+        n <= visits_scale_above || options.visits > no_limit / n ? options.visits : options.visits / visits_scale_above * n;
+    bool const is_small = n <= max_searched_shapes;
     byte_count least_stacking = 0;
     auto search = [&](std::uint64_t nodes) {
-        best = search_few(shapes, capacity, options, nodes, std::move(best), driver, out, least_stacking);
+        best = search_exactly(shapes, capacity, options, nodes, std::move(best), control, out, least_stacking);
     };
-    if (is_small && !is_done()) search(smaller(options.nodes, byte_count{smaller(64 * n, some_nodes)}));
+    if (is_small && !is_done()) search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
     if (!is_done()) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
     if (!is_done()) {
-        told_driver told(driver, best.height, out);
+        pool_control for_pool(control, best.height, out);
         best = improve(shapes, goal, std::move(best),
                        {.visits = is_small ? smaller(options.improve_visits, pack_options{}.improve_visits)
                                            : options.improve_visits,
                         .seed = options.seed},
-                       told, out.packings);
+                       for_pool, out.packings);
     }
     bool const may_be_lower = least_stacking <= capacity && least_stacking < best.height;
     if (is_small && !is_done() && may_be_lower && out.nodes < options.nodes)
@@ -148,12 +148,12 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
 namespace sublet {
 
 SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
-                           detail::search_driver& driver)
+                           detail::search_control& control)
 {
     return detail::pack_pools(
-        problem, options, driver,
+        problem, options, control,
         [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
-            return detail::pack_shapes(shapes, bound, capacity, options, driver, out);
+            return detail::pack_shapes(shapes, bound, capacity, options, control, out);
         });
 }
 
@@ -164,7 +164,7 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
 namespace sublet::detail {
 
 /// So many buffers are stacked again, all orders together, to improve one; fewer if they are few.
-inline constexpr std::size_t stacked_buffers = 1'000'000;
+inline constexpr std::size_t max_restacked_buffers = 1'000'000;
 
 SUBLET_DECL std::vector<byte_count> sampled_batches(byte_count most)
 {
@@ -207,8 +207,8 @@ public:
     {
         for (batch_sample const& sample : samples_) {
             auto const below = order_of(fixed_, sample), above = order_of(scaled_, sample);
-            auto lower = stack_two_ended(buffers_, below, most_);
-            auto const upper = stack_two_ended(buffers_, above, most_, height_of(lower, below));
+            auto lower = stack_affine(buffers_, below, most_);
+            auto const upper = stack_affine(buffers_, above, most_, height_of(lower, below));
             for (buffer_id b : above) lower[b] = upper[b];
             offer(std::move(lower));
         }
@@ -216,20 +216,20 @@ public:
 
     void pack_together()
     {
-        for (batch_sample const& sample : samples_) offer(stack_two_ended(buffers_, merged(sample), most_));
+        for (batch_sample const& sample : samples_) offer(stack_affine(buffers_, merged(sample), most_));
         if (is_done()) return;
         for (batch_sample const& sample : samples_) {
             auto const below = order_of(fixed_, sample), above = order_of(scaled_, sample);
             if (below.empty() || above.empty()) break;
-            offer(stack_two_ended(buffers_, joined(below, above), most_));
-            offer(stack_two_ended(buffers_, joined(above, below), most_));
+            offer(stack_affine(buffers_, joined(below, above), most_));
+            offer(stack_affine(buffers_, joined(above, below), most_));
         }
-        bool const are_few = fixed_.size() + scaled_.size() <= few_to_look_at;
+        bool const are_few = fixed_.size() + scaled_.size() <= max_quadratic_shapes;
         for (batch_sample const& sample : samples_) {
             if (is_done() || !are_few) break;
-            offer(fit_two_ended(buffers_, merged(sample), most_));
+            offer(fit_affine(buffers_, merged(sample), most_));
             auto const by_size = order_by_size(sample.batch);
-            offer(fit_two_ended(buffers_, by_size, most_));
+            offer(fit_affine(buffers_, by_size, most_));
         }
         if (!is_done()) improve();
     }
@@ -281,8 +281,8 @@ private:
         byte_count const batch = samples_[samples_.size() / 2].batch;
         ids const all = joined(fixed_, scaled_);
         ids const order = sorted(all, [&](buffer_id b) { return best_[b].at(batch); });
-        std::uint64_t const moves = smaller(64 * all.size(), stacked_buffers / all.size());
-        offer(improve_two_ended(buffers_, order, goals, most_, moves).start);
+        std::uint64_t const moves = smaller(64 * all.size(), max_restacked_buffers / all.size());
+        offer(improve_affine(buffers_, order, goals, most_, moves).start);
     }
 
     affine_bytes height_of(std::vector<affine_bytes> const& start, ids const& some) const
@@ -389,7 +389,7 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
         out.lower_bound = out.proof.bytes;
         out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
     }
-    detail::sum_up(result);
+    detail::set_overall_status(result);
     return result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/choose_pools.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
@@ -11,59 +11,59 @@
 namespace sublet::detail {
 
 /// What place() asks of pack().
-SUBLET_DECL pack_options counts_of(place_options const& options)
+SUBLET_DECL pack_options budgets_of(place_options const& options)
 {
-    pack_options counts;
-    counts.objective = options.objective;
-    counts.seed = options.seed;
-    if (options.time_limit > 0) counts.improve_visits = counts.nodes = no_limit;
-    counts.visits = options.visits.value_or(counts.visits);
-    counts.improve_visits = options.improve_visits.value_or(counts.improve_visits);
-    counts.nodes = options.nodes.value_or(counts.nodes);
-    return counts;
+    pack_options budgets;
+    budgets.objective = options.objective;
+    budgets.seed = options.seed;
+    if (options.time_limit > 0) budgets.improve_visits = budgets.nodes = no_limit;
+    budgets.visits = options.visits.value_or(budgets.visits);
+    budgets.improve_visits = options.improve_visits.value_or(budgets.improve_visits);
+    budgets.nodes = options.nodes.value_or(budgets.nodes);
+    return budgets;
 }
 
 /// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
-SUBLET_DECL void shorten(placement_problem const& problem, pool_id pool, pack_options const& counts,
-                         search_driver& driver, placement::proof& proof)
+SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, pack_options const& budgets,
+                         search_control& control, placement::proof& proof)
 {
     placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
-    std::vector<std::uint32_t> blamed;
-    for (std::uint32_t s = 0; s != shapes.size(); ++s) blamed.push_back(s);
+    std::vector<std::uint32_t> core;
+    for (std::uint32_t s = 0; s != shapes.size(); ++s) core.push_back(s);
     proof.buffers = buffers_in(
-        shapes, fewest_that_fail(shapes, proof.bytes - 1, std::move(blamed), counts.nodes, driver).shapes);
+        shapes, minimize_core(shapes, proof.bytes - 1, std::move(core), budgets.nodes, control).shapes);
 }
 
 /// Each in its own pool.
 SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
-                                  std::vector<unsigned char> const& keep, pack_options const& counts,
-                                  clocked& driver)
+                                  std::vector<unsigned char> const& keep, pack_options const& budgets,
+                                  timed_control& control)
 {
     bool is_new = true;
     for (std::size_t b = 0; b != keep.size(); ++b)
         is_new = is_new && previous[b] == no_offset && keep[b] == 0;
     placement result =
-        is_new ? pack(problem, counts, driver) : replan(problem, previous, keep, counts, driver);
+        is_new ? pack(problem, budgets, control) : replan(problem, previous, keep, budgets, control);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
         if (placement::pool_result& out = result.pools[pool];
             out.proof.kind == placement::proof::reason::exhausted) {
-            told_driver told(driver, out.height, out);
-            shorten(problem, pool, counts, told, out.proof);
+            pool_control for_pool(control, out.height, out);
+            minimize_proof(problem, pool, budgets, for_pool, out.proof);
         }
-    result.is_timed_out = driver.has_struck() && result.status != placement::outcome::optimal;
+    result.is_timed_out = control.has_stopped() && result.status != placement::outcome::optimal;
     return result;
 }
 
 /// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
 /// they bound its height.
-SUBLET_DECL void claim_less(placement_problem problem, pool_candidates const& candidates,
-                            pack_options const& counts, search_driver& driver, placement& result)
+SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates const& candidates,
+                            pack_options const& budgets, search_control& control, placement& result)
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
         if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;
     for (placement_problem::gap& gap : problem.gaps)
         if (problem.buffers[gap.buffer].size == 0) gap.begin = gap.end = 0;
-    placement const forced = pack(problem, counts, driver);
+    placement const forced = pack(problem, budgets, control);
     for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
         placement::pool_result& out = result.pools[pool];
         if (out.status != placement::outcome::infeasible) continue;
@@ -73,7 +73,7 @@ SUBLET_DECL void claim_less(placement_problem problem, pool_candidates const& ca
         if (forced.pools[pool].status != placement::outcome::infeasible)
             out.status = placement::outcome::limit;
     }
-    sum_up(result);
+    set_overall_status(result);
 }
 
 } // namespace sublet::detail
@@ -87,18 +87,18 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     auto const previous = options.previous.tabulate(buffers);
     auto const keep = options.keep.tabulate(buffers);
 
-    detail::clocked driver(options.threads, options.stop, options.progress, options.time_limit);
-    pack_options const counts = detail::counts_of(options);
-    if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, counts, driver);
+    detail::timed_control control(options.threads, options.stop, options.progress, options.time_limit);
+    pack_options const budgets = detail::budgets_of(options);
+    if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, budgets, control);
 
-    driver.begin(2); // half of the time at most
-    detail::pool_assignment const chosen = choose_pools(problem, counts, driver);
+    control.begin(2); // half of the time at most
+    detail::pool_assignment const chosen = choose_pools(problem, budgets, control);
     placement_problem fixed = problem;
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     fixed.choices.clear();
-    placement result = detail::place_fixed(fixed, previous, keep, counts, driver);
+    placement result = detail::place_fixed(fixed, previous, keep, budgets, control);
     if (result.status == placement::outcome::infeasible)
-        detail::claim_less(fixed, detail::candidates_of(problem), counts, driver, result);
+        detail::weaken_to_forced(fixed, detail::candidates_of(problem), budgets, control, result);
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;

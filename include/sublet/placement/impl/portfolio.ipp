@@ -25,32 +25,32 @@ SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capa
     return true;
 }
 
-SUBLET_DECL search_result decide_in(scaled_shapes const& scaled, byte_count capacity,
-                                    search_options const& options, search_driver& driver)
+SUBLET_DECL search_result decide_scaled(scaled_shapes const& scaled, byte_count capacity,
+                                    search_options const& options, search_control& control)
 {
     search_portfolio portfolio(scaled);
-    portfolio.aim_at(capacity);
+    portfolio.reset_capacity(capacity);
     std::uint64_t budget = 2 * scaled.shapes.size() + 1, nodes = 0;
-    for (std::uint32_t lap = 0;; ++lap) {
+    for (std::uint32_t restart = 0;; ++restart) {
         search_result result =
-            portfolio.run(lap, budget, options.nodes - nodes, options, driver, no_limit, 0);
+            portfolio.run(restart, budget, options.nodes - nodes, options, control, no_limit, 0);
         result.nodes = nodes += result.nodes;
         if (result.outcome != search_outcome::limit || nodes >= options.nodes ||
-            driver.stop(no_limit, 0, nodes))
+            control.stop(no_limit, 0, nodes))
             return result;
         budget *= 2;
     }
 }
 
 SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacity,
-                                 search_options const& options, search_driver& driver)
+                                 search_options const& options, search_control& control)
 {
     scaled_shapes const scaled = scale_down(all);
-    byte_count const enough = smaller(capacity / scaled.unit, scaled.enough) + 1;
-    byte_count const height = enough > capacity / scaled.unit ? capacity : enough * scaled.unit;
+    byte_count const height_bound = smaller(capacity / scaled.unit, scaled.height_bound) + 1;
+    byte_count const height = height_bound > capacity / scaled.unit ? capacity : height_bound * scaled.unit;
     search_result result;
-    if (numbers_stay_below(scaled, enough, byte_count{1} << 60))
-        result = decide_in(scaled, height, options, driver);
+    if (numbers_stay_below(scaled, height_bound, byte_count{1} << 60))
+        result = decide_scaled(scaled, height, options, control);
     // What does not fit within enough fits nowhere.
     if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
     return result;
@@ -58,13 +58,13 @@ SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacit
 
 // --- minimize --------------------------------------------------------------------------------------------
 
-SUBLET_DECL void minimized::raise(placement_shapes const& all, byte_count height,
+SUBLET_DECL void minimize_result::raise_bound(placement_shapes const& all, byte_count height,
                                   std::vector<std::uint32_t> tried)
 {
     least_stacking = height;
     if (!can_only_be_stacked(all, tried)) return;
     bound = height;
-    blamed = std::move(tried);
+    core = std::move(tried);
 }
 
 SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height)
@@ -77,15 +77,15 @@ SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit,
     return next;
 }
 
-SUBLET_DECL void minimize_in(placement_shapes const& all, scaled_shapes const& scaled,
-                             search_options const& options, search_driver& driver, minimized& result)
+SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes const& scaled,
+                             search_options const& options, search_control& control, minimize_result& result)
 {
     search_portfolio portfolio(scaled);
     std::uint64_t budget = 2 * all.size() + 1;
-    std::uint32_t lap = 0;
+    std::uint32_t restart = 0;
     bool is_over = false;
-    auto try_it = [&](byte_count height) {
-        search_result tried = portfolio.run(lap, budget, options.nodes - result.nodes, options, driver,
+    auto try_height = [&](byte_count height) {
+        search_result tried = portfolio.run(restart, budget, options.nodes - result.nodes, options, control,
                                             result.best.height, result.bound);
         result.nodes += tried.nodes;
         if (tried.outcome == search_outcome::found) {
@@ -93,55 +93,55 @@ SUBLET_DECL void minimize_in(placement_shapes const& all, scaled_shapes const& s
             result.best.height = tried.height;
         }
         if (tried.outcome == search_outcome::exhausted)
-            result.raise(
+            result.raise_bound(
                 all, smaller(larger(tried.height, next_height(all, scaled.unit, height)), result.best.height),
-                std::move(tried.blamed));
+                std::move(tried.core));
         is_over =
-            result.nodes >= options.nodes || driver.stop(result.best.height, result.bound, result.nodes);
+            result.nodes >= options.nodes || control.stop(result.best.height, result.bound, result.nodes);
         return tried.outcome;
     };
     while (result.least_stacking < result.best.height && !is_over) {
         byte_count const goal = result.least_stacking;
-        portfolio.aim_at(goal);
+        portfolio.reset_capacity(goal);
         while (result.least_stacking == goal && goal < result.best.height && !is_over) {
-            if (try_it(goal) != search_outcome::limit) break;
-            portfolio.turn_aside(goal);
+            if (try_height(goal) != search_outcome::limit) break;
+            portfolio.switch_capacity(goal);
             // Closer than an eighth is left to the next lap, which begins at the bound again.
             byte_count low = next_height(all, scaled.unit, goal);
             byte_count share = 4;
             while (result.least_stacking == goal && !is_over && low < result.best.height &&
                    result.best.height - low >= (result.best.height - goal) / 8) {
                 byte_count const target = low + (result.best.height - low) / share;
-                portfolio.aim_at(target);
-                if (try_it(target) == search_outcome::found) continue;
+                portfolio.reset_capacity(target);
+                if (try_height(target) == search_outcome::found) continue;
                 low = next_height(all, scaled.unit, target);
                 share = 2;
             }
-            portfolio.turn_aside(goal);
+            portfolio.switch_capacity(goal);
             budget *= 2;
-            ++lap;
+            ++restart;
         }
     }
 }
 
-SUBLET_DECL minimized minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                               search_options const& options, search_driver& driver)
+SUBLET_DECL minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
+                               search_options const& options, search_control& control)
 {
-    minimized result{std::move(incumbent), bound, bound, false, 0, {}};
+    minimize_result result{std::move(incumbent), bound, bound, false, 0, {}};
     if (result.best.height == no_limit) {
-        search_result any = decide(all, no_limit, options, driver);
+        search_result any = decide(all, no_limit, options, control);
         result.nodes = any.nodes;
         if (any.outcome == search_outcome::found) {
             result.best.origin = std::move(any.origin);
             result.best.height = any.height;
         }
-        if (any.outcome == search_outcome::exhausted) result.raise(all, no_limit, std::move(any.blamed));
+        if (any.outcome == search_outcome::exhausted) result.raise_bound(all, no_limit, std::move(any.core));
     }
     if (result.least_stacking < result.best.height && result.best.height != no_limit) {
         scaled_shapes const scaled = scale_down(all);
         byte_count const units = result.best.height / scaled.unit + 1;
         if (numbers_stay_below(scaled, units, byte_count{1} << 60))
-            minimize_in(all, scaled, options, driver, result);
+            minimize_scaled(all, scaled, options, control, result);
     }
     result.is_proved = result.best.height == result.bound;
     return result;

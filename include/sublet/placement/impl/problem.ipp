@@ -27,7 +27,7 @@ SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
 
 namespace sublet::detail {
 
-SUBLET_DECL void sum_up(placement& all)
+SUBLET_DECL void set_overall_status(placement& all)
 {
     all.status = placement::outcome::optimal;
     all.pool = 0;

@@ -12,7 +12,7 @@ namespace sublet::detail {
 SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
 {
     scaled_shapes result{all};
-    auto& [shapes, unit, enough] = result;
+    auto& [shapes, unit, height_bound] = result;
     byte_count common = 0;
     for (placement_shape const& s : shapes.shapes) common = std::gcd(std::gcd(common, s.alignment), s.phase);
     for (shape_piece const& p : shapes.pieces) common = std::gcd(common, p.begin);
@@ -42,9 +42,9 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
         s.phase /= unit;
         if (s.pinned != no_offset) highest_pin = larger(highest_pin, s.pinned /= unit);
         byte_count const most = checked_add(s.size / unit + 1, s.alignment);
-        enough = checked_add(enough, most);
+        height_bound = checked_add(height_bound, most);
     }
-    enough = checked_add(enough, highest_pin);
+    height_bound = checked_add(height_bound, highest_pin);
     if (unit == 0) unit = 1;
     return result;
 }
@@ -104,7 +104,7 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     auto for_each_pair = [&](auto visit) {
         for (std::uint32_t a = 0; a != n; ++a)
             for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last; ++b)
-                if ((is_one_piece(a) && is_one_piece(b)) || reach(from, a, b).meets) visit(a, b);
+                if ((is_one_piece(a) && is_one_piece(b)) || min_separation(from, a, b).meets) visit(a, b);
     };
     to.first_edge.assign(n + 1, 0);
     for_each_pair([&](std::uint32_t a, std::uint32_t b) {
@@ -116,7 +116,7 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     to.edges.resize(edges);
     next = to.first_edge;
     auto distance = [&](std::uint32_t below, std::uint32_t above) {
-        if (!is_one_piece(below) || !is_one_piece(above)) return number(reach(from, below, above).distance);
+        if (!is_one_piece(below) || !is_one_piece(above)) return number(min_separation(from, below, above).distance);
         return to.spans[to.first_span[below]].end - to.spans[to.first_span[above]].begin;
     };
     for_each_pair([&](std::uint32_t a, std::uint32_t b) {

@@ -40,9 +40,9 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sor
     auto add = [&](live_range when, byte_count begin, byte_count end) {
         if (is_empty(when) || begin == end) return;
         shape_piece const next{when, distance + begin, distance + end};
-        bool const goes_on = pieces.size() != first && pieces.back().when.last == when.first &&
+        bool const continues = pieces.size() != first && pieces.back().when.last == when.first &&
                              pieces.back().begin == next.begin && pieces.back().end == next.end;
-        if (goes_on) pieces.back().when.last = when.last;
+        if (continues) pieces.back().when.last = when.last;
         else pieces.push_back(next);
     };
     live_range rest = b.life;
@@ -99,9 +99,9 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     pieces.clear();
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
         if (end[i] == 0) continue;
-        bool const goes_on = !pieces.empty() && pieces.back().when.last == cuts[i] &&
+        bool const continues = !pieces.empty() && pieces.back().when.last == cuts[i] &&
                              pieces.back().begin == begin[i] && pieces.back().end == end[i];
-        if (goes_on) pieces.back().when.last = cuts[i + 1];
+        if (continues) pieces.back().when.last = cuts[i + 1];
         else pieces.push_back({{cuts[i], cuts[i + 1]}, begin[i], end[i]});
     }
 }
@@ -148,7 +148,7 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
     auto needs_bytes = [&](buffer_id b) {
         return problem.buffers[b].size != 0 && !is_empty(problem.buffers[b].life);
     };
-    auto close = [&] {
+    auto end_group = [&] {
         auto const end = static_cast<std::uint32_t>(result.parts.size());
         if (end != result.first.back()) result.first.push_back(end);
     };
@@ -156,7 +156,7 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
         for (buffer_id b : members) {
             if (needs_bytes(b))
                 result.parts.push_back({static_cast<std::uint32_t>(result.parts.size()), b, 0});
-            close();
+            end_group();
         }
         return result;
     }
@@ -186,42 +186,42 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
         found.assign(1, b);
         auto const group = static_cast<std::uint32_t>(result.first.size() - 1);
         std::int64_t lowest = too_far;
-        std::size_t const broken_before = result.broken.size();
+        std::size_t const broken_before = result.inconsistent.size();
         for (std::size_t i = 0; i != found.size(); ++i) {
             buffer_id const u = found[i];
             if (needs_bytes(u)) lowest = smaller(lowest, height[u]);
             for (std::uint32_t k = first[u]; k != first[u + 1]; ++k) {
                 buffer_id const v = links[k].buffer;
-                std::int64_t const there = height[u] + static_cast<std::int64_t>(links[k].distance);
+                std::int64_t const required = height[u] + static_cast<std::int64_t>(links[k].distance);
                 if (is_reached[v]) {
-                    if (height[v] != there) result.broken.push_back({group, u, v});
+                    if (height[v] != required) result.inconsistent.push_back({group, u, v});
                     continue;
                 }
                 SUBLET_EXPECTS(is_member[v] != 0 || !needs_bytes(v),
                                "sublet: colocated buffers are in different pools");
-                SUBLET_EXPECTS(-too_far < there && there < too_far, "sublet: a distance is too large");
+                SUBLET_EXPECTS(-too_far < required && required < too_far, "sublet: a distance is too large");
                 is_reached[v] = 1;
-                height[v] = there;
+                height[v] = required;
                 found.push_back(v);
             }
         }
         if (lowest == too_far) { // nobody needs bytes
-            result.broken.resize(broken_before);
+            result.inconsistent.resize(broken_before);
             continue;
         }
         for (buffer_id u : found)
             if (needs_bytes(u))
                 result.parts.push_back({group, u, static_cast<byte_count>(height[u] - lowest)});
-        close();
+        end_group();
     }
     return result;
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
-SUBLET_DECL shape_reach reach(placement_shapes const& all, std::uint32_t below, std::uint32_t above)
+SUBLET_DECL shape_separation min_separation(placement_shapes const& all, std::uint32_t below, std::uint32_t above)
 {
-    shape_reach result;
+    shape_separation result;
     auto const lower = all.pieces_of(below), upper = all.pieces_of(above);
     for (std::size_t i = 0, j = 0; i != lower.size() && j != upper.size();) {
         if (overlaps(lower[i].when, upper[j].when)) {
@@ -247,7 +247,7 @@ SUBLET_DECL bool has_common_byte(placement_shapes const& all, std::uint32_t shap
     return highest_begin < lowest_end;
 }
 
-SUBLET_DECL bool can_pass(placement_shapes const& all, std::uint32_t a, std::uint32_t b)
+SUBLET_DECL bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b)
 {
     struct overlapping { // if b is more than `from` and less than `to` above a
         std::int64_t from, to;
@@ -275,20 +275,20 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
 {
     constexpr std::int64_t apart = std::int64_t{1} << 60;
     std::size_t const n = some.size();
-    std::size_t with_byte = 0;
+    std::size_t with_common_byte = 0;
     byte_count largest = 0;
     for (std::uint32_t s : some) {
-        with_byte += has_common_byte(all, s);
+        with_common_byte += has_common_byte(all, s);
         largest = larger(largest, all.shapes[s].size);
     }
-    if (with_byte == n) return true;
+    if (with_common_byte == n) return true;
     if (n > 64 || largest >> 53 != 0) return false; // no sum of distances is as large as `apart`
     std::vector<std::int64_t> up(n * n, apart);     // how far the second is above the first, if it is above
     for (std::size_t a = 0; a != n; ++a)
         for (std::size_t b = 0; b != n; ++b) {
             if (a == b) continue;
-            if (a < b && can_pass(all, some[a], some[b])) return false;
-            if (shape_reach const r = reach(all, some[a], some[b]); r.meets) up[a * n + b] = r.distance;
+            if (a < b && can_interleave(all, some[a], some[b])) return false;
+            if (shape_separation const r = min_separation(all, some[a], some[b]); r.meets) up[a * n + b] = r.distance;
         }
     // A circle is possible if its distances come to 0 or less (Floyd, "Algorithm 97", CACM 5(6), 1962).
     for (std::size_t via = 0; via != n; ++via)
@@ -310,24 +310,24 @@ public:
     {
         SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
         std::size_t const groups = groups_.first.size() - 1;
-        listed_.shapes.reserve(groups);
-        listed_.pieces.reserve(groups);
-        listed_.first_piece.reserve(groups + 1);
-        listed_.parts.reserve(groups_.parts.size());
+        collected_.shapes.reserve(groups);
+        collected_.pieces.reserve(groups);
+        collected_.first_piece.reserve(groups + 1);
+        collected_.parts.reserve(groups_.parts.size());
     }
 
     placement_shapes collect()
     {
-        auto broken = groups_.broken.begin();
+        auto inconsistent = groups_.inconsistent.begin();
         for (std::uint32_t g = 0; g + 1 != groups_.first.size(); ++g) {
             bool const is_solid = add_pieces(g);
-            for (; broken != groups_.broken.end() && broken->key == g; ++broken)
+            for (; inconsistent != groups_.inconsistent.end() && inconsistent->key == g; ++inconsistent)
                 if (is_solid)
-                    fails(shape_fault::parts_clash, static_cast<buffer_id>(broken->tie), broken->id);
+                    record_fault(shape_fault::parts_clash, static_cast<buffer_id>(inconsistent->tie), inconsistent->id);
             if (is_solid) add_shape(g);
         }
-        listed_.positions = rank_positions(listed_.pieces);
-        return by_birth();
+        collected_.positions = rank_positions(collected_.pieces);
+        return sorted_by_start();
     }
 
 private:
@@ -337,26 +337,26 @@ private:
         return {groups_.parts.data() + groups_.first[group], groups_.parts.data() + groups_.first[group + 1]};
     }
     /// Where the origin may be for the sake of this part.
-    phased_offsets allowed(shape_part const& part) const
+    residue_class allowed(shape_part const& part) const
     {
         byte_count const own = problem_.buffers[part.buffer].alignment;
         if (own == 1 && limits_.alignment == 1) return {}; // no divisions for the most common case
-        return below_aligned(part.distance, combine_alignment(own, limits_.alignment));
+        return aligned_origins(part.distance, combine_alignment(own, limits_.alignment));
     }
-    void fails(shape_fault fault, buffer_id buffer, buffer_id other)
+    void record_fault(shape_fault fault, buffer_id buffer, buffer_id other)
     {
-        if (listed_.fault != shape_fault::none) return;
-        listed_.fault = fault;
-        listed_.buffer = buffer;
-        listed_.other = other;
+        if (collected_.fault != shape_fault::none) return;
+        collected_.fault = fault;
+        collected_.buffer = buffer;
+        collected_.other = other;
     }
 
     /// False if nothing of the group is solid.
     bool add_pieces(std::uint32_t group)
     {
         parts const all = parts_of(group);
-        std::vector<shape_piece>& pieces = all.size() == 1 ? listed_.pieces : of_several_;
-        of_several_.clear();
+        std::vector<shape_piece>& pieces = all.size() == 1 ? collected_.pieces : group_pieces_;
+        group_pieces_.clear();
         for (shape_part const& part : all) {
             placement_problem::buffer const& b = problem_.buffers[part.buffer];
             SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
@@ -365,98 +365,98 @@ private:
                            "sublet: a buffer has 2^62 bytes or more");
             append_pieces(problem_, gaps_, part.buffer, part.distance, pieces);
         }
-        if (!of_several_.empty()) merge_pieces(of_several_);
-        for (shape_piece const& p : of_several_) listed_.pieces.push_back(p);
-        auto const end = static_cast<std::uint32_t>(listed_.pieces.size());
-        if (end == listed_.first_piece.back()) return false;
-        listed_.first_piece.push_back(end);
+        if (!group_pieces_.empty()) merge_pieces(group_pieces_);
+        for (shape_piece const& p : group_pieces_) collected_.pieces.push_back(p);
+        auto const end = static_cast<std::uint32_t>(collected_.pieces.size());
+        if (end == collected_.first_piece.back()) return false;
+        collected_.first_piece.push_back(end);
         return true;
     }
 
     void add_shape(std::uint32_t group)
     {
         placement_shape shape;
-        phased_offsets origins;
+        residue_class origins;
         parts const all = parts_of(group);
         shape_part const* pinned = nullptr;
         for (shape_part const& part : all) {
             placement_problem::buffer const& b = problem_.buffers[part.buffer];
             shape.size = larger(shape.size, part.distance + b.size);
-            phased_offsets const own = allowed(part);
-            if (own.alignment != 1 && !restrict_to(origins, own)) incompatible_with(part, own, all);
+            residue_class const own = allowed(part);
+            if (own.alignment != 1 && !restrict_to(origins, own)) record_incompatible(part, own, all);
             if (b.pinned != no_offset) {
                 SUBLET_EXPECTS(b.pinned < too_large - b.size, "sublet: a pinned buffer ends beyond 62 bits");
-                if (b.pinned % own.alignment != 0) fails(shape_fault::pin_misaligned, part.buffer, no_buffer);
+                if (b.pinned % own.alignment != 0) record_fault(shape_fault::pin_misaligned, part.buffer, no_buffer);
                 byte_count const origin = b.pinned - part.distance;
                 if (pinned != nullptr && origin != shape.pinned)
-                    fails(shape_fault::parts_clash, part.buffer, pinned->buffer);
+                    record_fault(shape_fault::parts_clash, part.buffer, pinned->buffer);
                 shape.pinned = origin;
                 pinned = &part;
             }
             if (b.preferred != no_offset && b.preferred >= part.distance)
                 shape.preferred = b.preferred - part.distance;
-            listed_.parts.push_back(
-                {static_cast<std::uint32_t>(listed_.shapes.size()), part.buffer, part.distance});
+            collected_.parts.push_back(
+                {static_cast<std::uint32_t>(collected_.shapes.size()), part.buffer, part.distance});
         }
-        if (pinned != nullptr) pins_down(*pinned, all);
+        if (pinned != nullptr) check_pin(*pinned, all);
         shape.alignment = origins.alignment;
         shape.phase = origins.phase;
-        listed_.shapes.push_back(shape);
+        collected_.shapes.push_back(shape);
     }
 
     /// Of those before it, one alone is what `part` cannot be with.
-    void incompatible_with(shape_part const& part, phased_offsets const& own, parts all)
+    void record_incompatible(shape_part const& part, residue_class const& own, parts all)
     {
         for (shape_part const& other : all) {
-            phased_offsets origins = allowed(other);
+            residue_class origins = allowed(other);
             if (restrict_to(origins, own)) continue;
-            fails(shape_fault::parts_clash, part.buffer, other.buffer);
+            record_fault(shape_fault::parts_clash, part.buffer, other.buffer);
             return;
         }
     }
 
     /// Whether there is an offset for each where one is pinned.
-    void pins_down(shape_part const& pinned, parts all)
+    void check_pin(shape_part const& pinned, parts all)
     {
         byte_count const pin = problem_.buffers[pinned.buffer].pinned;
         for (shape_part const& part : all) {
             bool const is_below = pin + part.distance < pinned.distance;
             byte_count const at = pin + part.distance - pinned.distance;
             if (is_below || at % allowed(part).alignment != 0)
-                fails(shape_fault::parts_clash, pinned.buffer, part.buffer);
+                record_fault(shape_fault::parts_clash, pinned.buffer, part.buffer);
         }
     }
 
     /// All as collected, but by begin of their lives.
-    placement_shapes by_birth()
+    placement_shapes sorted_by_start()
     {
         placement_shapes result;
-        result.fault = listed_.fault;
-        result.buffer = listed_.buffer;
-        result.other = listed_.other;
-        std::size_t const n = listed_.size();
-        std::vector<std::uint32_t> order(n), next(listed_.positions.size() + 1, 0), number(n);
-        auto birth = [&](std::size_t s) { return listed_.pieces[listed_.first_piece[s]].when.first; };
-        for (std::size_t s = 0; s != n; ++s) ++next[birth(s) + 1];
+        result.fault = collected_.fault;
+        result.buffer = collected_.buffer;
+        result.other = collected_.other;
+        std::size_t const n = collected_.size();
+        std::vector<std::uint32_t> order(n), next(collected_.positions.size() + 1, 0), number(n);
+        auto start_of = [&](std::size_t s) { return collected_.pieces[collected_.first_piece[s]].when.first; };
+        for (std::size_t s = 0; s != n; ++s) ++next[start_of(s) + 1];
         for (std::size_t p = 0; p + 1 < next.size(); ++p) next[p + 1] += next[p];
-        for (std::uint32_t s = 0; s != n; ++s) order[next[birth(s)]++] = s;
-        result.positions = std::move(listed_.positions);
+        for (std::uint32_t s = 0; s != n; ++s) order[next[start_of(s)]++] = s;
+        result.positions = std::move(collected_.positions);
         result.shapes.reserve(n);
         result.first_piece.reserve(n + 1);
-        result.pieces.reserve(listed_.pieces.size());
+        result.pieces.reserve(collected_.pieces.size());
         for (std::uint32_t s : order) {
             number[s] = static_cast<std::uint32_t>(result.shapes.size());
-            auto const mine = listed_.pieces_of(s);
-            for (shape_piece const& p : mine) result.pieces.push_back(p);
+            auto const own = collected_.pieces_of(s);
+            for (shape_piece const& p : own) result.pieces.push_back(p);
             result.first_piece.push_back(static_cast<std::uint32_t>(result.pieces.size()));
-            result.shapes.push_back(listed_.shapes[s]);
-            result.shapes.back().life = {mine.front().when.first, mine.back().when.last};
+            result.shapes.push_back(collected_.shapes[s]);
+            result.shapes.back().life = {own.front().when.first, own.back().when.last};
         }
         std::vector<std::uint32_t> first_part(n + 1, 0);
-        for (shape_part const& p : listed_.parts) ++first_part[number[p.shape] + 1];
+        for (shape_part const& p : collected_.parts) ++first_part[number[p.shape] + 1];
         for (std::size_t s = 0; s != n; ++s) first_part[s + 1] += first_part[s];
-        result.parts.resize(listed_.parts.size());
-        for (shape_part const& p : listed_.parts)
+        result.parts.resize(collected_.parts.size());
+        for (shape_part const& p : collected_.parts)
             result.parts[first_part[number[p.shape]]++] = {number[p.shape], p.buffer, p.distance};
         return result;
     }
@@ -467,8 +467,8 @@ private:
     pool_limits const& limits_;
     std::vector<sort_key> const gaps_;
     colocated_groups const groups_;
-    placement_shapes listed_; // by group
-    std::vector<shape_piece> of_several_;
+    placement_shapes collected_; // by group
+    std::vector<shape_piece> group_pieces_;
 };
 
 SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
@@ -483,15 +483,15 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
 {
     placement_bound bound;
     bound.live_bytes.assign(all.positions.size(), 0);
-    std::vector<byte_count> dying(all.positions.size(), 0);
+    std::vector<byte_count> ending(all.positions.size(), 0);
     for (shape_piece const& p : all.pieces) {
-        byte_count& born = bound.live_bytes[p.when.first];
-        born = checked_add(born, p.end - p.begin);
-        dying[p.when.last] += p.end - p.begin;
+        byte_count& starting = bound.live_bytes[p.when.first];
+        starting = checked_add(starting, p.end - p.begin);
+        ending[p.when.last] += p.end - p.begin;
     }
     byte_count load = 0, most = 0;
     for (step_id at = 0; at != bound.live_bytes.size(); ++at) {
-        bound.live_bytes[at] = load = checked_add(load - dying[at], bound.live_bytes[at]);
+        bound.live_bytes[at] = load = checked_add(load - ending[at], bound.live_bytes[at]);
         if (load <= most) continue;
         most = load;
         bound.peak_position = at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/two_ended.hpp>
+#include <sublet/placement/detail/affine_placement.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -10,19 +10,19 @@
 namespace sublet::detail {
 
 /// The highest top at each position, for a batch of 1 and for the largest.
-class two_ended_skyline {
+class affine_skyline {
 public:
     struct ends {
         byte_count low = 0;
         byte_count high = 0;
-        void rise_to(ends other)
+        void raise_to(ends other)
         {
             low = larger(low, other.low);
             high = larger(high, other.high);
         }
     };
 
-    explicit two_ended_skyline(std::size_t positions)
+    explicit affine_skyline(std::size_t positions)
         : leaves_(positions), highest_(2 * positions), raised_(2 * positions)
     {
     }
@@ -31,16 +31,16 @@ public:
     {
         ends most;
         each_node(when, [&](std::size_t node) {
-            most.rise_to(highest_[node]);
-            while ((node /= 2) != 0) most.rise_to(raised_[node]);
+            most.raise_to(highest_[node]);
+            while ((node /= 2) != 0) most.raise_to(raised_[node]);
         });
         return most;
     }
     void raise(live_range when, ends top)
     {
         each_node(when, [&](std::size_t node) {
-            raised_[node].rise_to(top);
-            for (; node != 0; node /= 2) highest_[node].rise_to(top);
+            raised_[node].raise_to(top);
+            for (; node != 0; node /= 2) highest_[node].raise_to(top);
         });
     }
 
@@ -59,18 +59,18 @@ private:
     std::vector<ends> raised_;  // by node: all positions under it
 };
 
-SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                       std::vector<buffer_id> const& order, byte_count most,
                                                       affine_bytes floor)
 {
     step_id positions = 0;
     for (symbolic_plan::buffer const& b : buffers) positions = larger(positions, b.life.last);
-    two_ended_skyline tops(positions);
+    affine_skyline tops(positions);
     std::vector<affine_bytes> start(buffers.size());
     for (buffer_id id : order) {
         symbolic_plan::buffer b = buffers[id];
         auto ends = tops.over(b.life);
-        ends.rise_to({floor.at(1), floor.at(most)});
+        ends.raise_to({floor.at(1), floor.at(most)});
         b.start = aligned_start(line_over(ends.low, ends.high, most), b.alignment);
         tops.raise(b.life, {b.top().at(1), b.top().at(most)});
         start[id] = b.start;
@@ -80,42 +80,42 @@ SUBLET_DECL std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_plan:
 
 // --- fit two ended ---------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                     std::vector<buffer_id> const& order, byte_count most)
 {
-    struct two_ended {
+    struct batch_extremes {
         byte_count start[2], top[2];
     };
     auto is_below = [](byte_count const* a, byte_count const* b) { return a[0] <= b[0] && a[1] <= b[1]; };
     std::vector<affine_bytes> start(buffers.size());
-    std::vector<two_ended> placed(buffers.size());
-    std::vector<buffer_id> by_start, in_the_way; // by rising start for a batch of 1
+    std::vector<batch_extremes> placed(buffers.size());
+    std::vector<buffer_id> by_start, overlapping; // by rising start for a batch of 1
     for (buffer_id id : order) {
         symbolic_plan::buffer b = buffers[id];
-        in_the_way.clear();
+        overlapping.clear();
         for (buffer_id other : by_start)
-            if (overlaps(buffers[other].life, b.life)) in_the_way.push_back(other);
-        two_ended mine;
+            if (overlaps(buffers[other].life, b.life)) overlapping.push_back(other);
+        batch_extremes own;
         auto move_to = [&](affine_bytes to) {
             b.start = aligned_start(to, b.alignment);
             affine_bytes const top = b.top();
-            mine = {{b.start.at(1), b.start.at(most)}, {top.at(1), top.at(most)}};
+            own = {{b.start.at(1), b.start.at(most)}, {top.at(1), top.at(most)}};
         };
         move_to({});
         for (bool is_clear = false; !is_clear;) {
             is_clear = true;
-            for (buffer_id other : in_the_way) {
-                two_ended const& its = placed[other];
-                if (is_below(its.top, mine.start) || is_below(mine.top, its.start)) continue;
+            for (buffer_id other : overlapping) {
+                batch_extremes const& other_ends = placed[other];
+                if (is_below(other_ends.top, own.start) || is_below(own.top, other_ends.start)) continue;
                 move_to(
-                    line_over(larger(mine.start[0], its.top[0]), larger(mine.start[1], its.top[1]), most));
+                    line_over(larger(own.start[0], other_ends.top[0]), larger(own.start[1], other_ends.top[1]), most));
                 is_clear = false;
             }
         }
-        placed[id] = mine;
+        placed[id] = own;
         start[id] = b.start;
         by_start.push_back(id);
-        for (std::size_t i = by_start.size() - 1; i != 0 && placed[by_start[i - 1]].start[0] > mine.start[0];
+        for (std::size_t i = by_start.size() - 1; i != 0 && placed[by_start[i - 1]].start[0] > own.start[0];
              --i) {
             by_start[i] = by_start[i - 1];
             by_start[i - 1] = id;
@@ -126,18 +126,18 @@ SUBLET_DECL std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_plan::b
 
 // --- improve two ended -----------------------------------------------------------------------------------
 
-class stacking_climber {
+class hill_climber {
 public:
-    stacking_climber(std::vector<symbolic_plan::buffer> const& buffers, std::vector<batch_goal> const& goals,
+    hill_climber(std::vector<symbolic_plan::buffer> const& buffers, std::vector<batch_goal> const& goals,
                      byte_count most, std::uint64_t seed)
         : buffers_(buffers), goals_(goals), most_(most), random_(seed)
     {
     }
 
-    two_ended_stacking stack(std::vector<buffer_id> order)
+    affine_stacking stack(std::vector<buffer_id> order)
     {
-        two_ended_stacking result{std::move(order), {}, 1};
-        result.start = stack_two_ended(buffers_, result.order, most_);
+        affine_stacking result{std::move(order), {}, 1};
+        result.start = stack_affine(buffers_, result.order, most_);
         for (batch_goal const& goal : goals_) {
             buffer_id const top = highest(result, goal.batch);
             double const times =
@@ -151,40 +151,40 @@ public:
     }
 
     /// Those that the highest of the worst batch stands on, and itself. Asked after stack().
-    std::vector<buffer_id> pillar(two_ended_stacking const& all) const
+    std::vector<buffer_id> critical_path(affine_stacking const& all) const
     {
-        std::vector<buffer_id> chain{worst_top_};
-        for (std::size_t turn = all.order.size(); turn != 0;) {
-            while (all.order[turn - 1] != chain.back()) --turn;
-            --turn;
+        std::vector<buffer_id> path{worst_top_};
+        for (std::size_t position = all.order.size(); position != 0;) {
+            while (all.order[position - 1] != path.back()) --position;
+            --position;
             buffer_id below = no_buffer;
             byte_count most = 0;
-            for (std::size_t i = 0; i != turn; ++i) {
+            for (std::size_t i = 0; i != position; ++i) {
                 buffer_id const b = all.order[i];
-                if (!overlaps(buffers_[b].life, buffers_[chain.back()].life)) continue;
+                if (!overlaps(buffers_[b].life, buffers_[path.back()].life)) continue;
                 byte_count const end = end_of(all, b, worst_batch_);
                 if (end <= most) continue;
                 most = end;
                 below = b;
             }
             if (below == no_buffer) break;
-            chain.push_back(below);
+            path.push_back(below);
         }
-        return chain;
+        return path;
     }
 
-    std::size_t below(std::size_t n)
+    std::size_t random_below(std::size_t n)
     {
         random_ = random_ * 6364136223846793005u + 1442695040888963407u;
         return static_cast<std::size_t>(random_ >> 33) % n;
     }
 
 private:
-    byte_count end_of(two_ended_stacking const& all, buffer_id id, byte_count batch) const
+    byte_count end_of(affine_stacking const& all, buffer_id id, byte_count batch) const
     {
         return align_up(all.start[id].at(batch), buffers_[id].alignment) + buffers_[id].size.at(batch);
     }
-    buffer_id highest(two_ended_stacking const& all, byte_count batch) const
+    buffer_id highest(affine_stacking const& all, byte_count batch) const
     {
         buffer_id top = all.order.front();
         for (buffer_id b : all.order)
@@ -200,31 +200,31 @@ private:
     buffer_id worst_top_ = 0;
 };
 
-SUBLET_DECL two_ended_stacking improve_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL affine_stacking improve_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                  std::vector<buffer_id> order,
                                                  std::vector<batch_goal> const& goals, byte_count most,
                                                  std::uint64_t moves, std::uint64_t seed)
 {
-    stacking_climber climber(buffers, goals, most, seed);
-    two_ended_stacking best = climber.stack(std::move(order));
+    hill_climber climber(buffers, goals, most, seed);
+    affine_stacking best = climber.stack(std::move(order));
     if (best.worst <= 1) return best;
-    std::vector<buffer_id> pillar = climber.pillar(best);
+    std::vector<buffer_id> critical_path = climber.critical_path(best);
     for (; moves != 0 && best.worst > 1; --moves) {
         std::size_t const n = best.order.size();
-        std::size_t from = climber.below(n), to = climber.below(n);
-        if (climber.below(5) != 0) {
-            buffer_id const moved = pillar[climber.below(pillar.size())];
+        std::size_t from = climber.random_below(n), to = climber.random_below(n);
+        if (climber.random_below(5) != 0) {
+            buffer_id const moved = critical_path[climber.random_below(critical_path.size())];
             for (from = 0; best.order[from] != moved;) ++from;
         }
-        std::vector<buffer_id> turns = best.order;
-        buffer_id const moved = turns[from];
-        for (; from < to; ++from) turns[from] = turns[from + 1];
-        for (; from > to; --from) turns[from] = turns[from - 1];
-        turns[to] = moved;
-        two_ended_stacking next = climber.stack(std::move(turns));
+        std::vector<buffer_id> next_order = best.order;
+        buffer_id const moved = next_order[from];
+        for (; from < to; ++from) next_order[from] = next_order[from + 1];
+        for (; from > to; --from) next_order[from] = next_order[from - 1];
+        next_order[to] = moved;
+        affine_stacking next = climber.stack(std::move(next_order));
         if (next.worst > best.worst) continue;
         best = std::move(next);
-        if (best.worst > 1) pillar = climber.pillar(best);
+        if (best.worst > 1) critical_path = climber.critical_path(best);
     }
     return best;
 }

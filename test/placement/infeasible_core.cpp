@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 
 #include "../random_source.hpp"
 #include "../all_shapes.hpp"
@@ -26,7 +26,7 @@ bool can_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> orde
         for (std::size_t i = 0; i != order.size() && fits; ++i) {
             std::int64_t from = 0;
             for (std::size_t j = 0; j != i; ++j)
-                if (auto const up = reach(all, order[j], order[i]); up.meets)
+                if (auto const up = min_separation(all, order[j], order[i]); up.meets)
                     from = std::max(from, static_cast<std::int64_t>(at[order[j]]) + up.distance);
             placement_shape const& shape = all.shapes[order[i]];
             byte_count& mine = at[order[i]] = align_up(static_cast<byte_count>(from), shape);
@@ -46,10 +46,10 @@ std::vector<std::uint32_t> all_buffers(placement_shapes const& all)
     return result;
 }
 
-failing_shapes fewest(placement_shapes const& all, byte_count capacity, std::uint64_t nodes = 1'000'000)
+infeasible_core fewest(placement_shapes const& all, byte_count capacity, std::uint64_t nodes = 1'000'000)
 {
-    steady driver;
-    return fewest_that_fail(all, capacity, all_buffers(all), nodes, driver);
+    deterministic_control control;
+    return minimize_core(all, capacity, all_buffers(all), nodes, control);
 }
 
 } // namespace
@@ -158,29 +158,29 @@ TEST_CASE("two that are pinned onto each other are found, whoever lies between t
 {
     placement_problem problem{{{{0, 4}, 8, 1, 0, 0}, {{0, 9}, 8}, {{3, 5}, 8, 1, 0, 7}}};
     auto found = clashing_pins(shapes_of_all(problem));
-    CHECK(found.are);
+    CHECK(found.conflict);
     CHECK(found.one == 0);
     CHECK(found.other == 2);
     problem.buffers[2].pinned = 8;
-    CHECK(!clashing_pins(shapes_of_all(problem)).are);
+    CHECK(!clashing_pins(shapes_of_all(problem)).conflict);
     problem.buffers[2] = {{4, 5}, 8, 1, 0, 7};
-    CHECK(!clashing_pins(shapes_of_all(problem)).are);
+    CHECK(!clashing_pins(shapes_of_all(problem)).conflict);
 }
 
 TEST_CASE("a window lets another be pinned through a shape")
 {
     placement_problem problem{{{{0, 9}, 16, 1, 0, 0}, {{3, 5}, 8, 1, 0, 8}}};
-    CHECK(clashing_pins(shapes_of_all(problem)).are);
+    CHECK(clashing_pins(shapes_of_all(problem)).conflict);
     problem.gaps = {{0, {3, 5}, 0, 8}};
-    CHECK(!clashing_pins(shapes_of_all(problem)).are);
+    CHECK(!clashing_pins(shapes_of_all(problem)).conflict);
     problem.gaps = {{0, {3, 5}, 0, 9}};
-    CHECK(clashing_pins(shapes_of_all(problem)).are);
+    CHECK(clashing_pins(shapes_of_all(problem)).conflict);
 }
 
 TEST_CASE("no pins do not clash")
 {
-    CHECK(!clashing_pins(placement_shapes{}).are);
-    CHECK(!clashing_pins(shapes_of_all({{{{0, 4}, 8}, {{0, 4}, 8, 1, 0, 0}}})).are);
+    CHECK(!clashing_pins(placement_shapes{}).conflict);
+    CHECK(!clashing_pins(shapes_of_all({{{{0, 4}, 8}, {{0, 4}, 8, 1, 0, 0}}})).conflict);
 }
 
 TEST_CASE("random pins with gaps clash where a look at all pairs says so")
@@ -206,8 +206,8 @@ TEST_CASE("random pins with gaps clash where a look at all pairs says so")
         for (std::uint32_t a = 0; a != all.size(); ++a)
             for (std::uint32_t b = 0; b != a; ++b) clash = clash || overlap(all, a, b);
         auto const found = clashing_pins(all);
-        REQUIRE(found.are == clash);
-        if (found.are) {
+        REQUIRE(found.conflict == clash);
+        if (found.conflict) {
             CHECK(found.one < found.other);
             CHECK(overlap(all, found.one, found.other));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 
 #include <doctest/doctest.h>
 
@@ -15,26 +15,26 @@ using namespace sublet::detail;
 
 TEST_CASE("the steady driver runs each task once, in turn, and stops nobody")
 {
-    steady driver;
+    deterministic_control control;
     std::vector<std::size_t> ran;
-    driver.run(4, [&](std::size_t i) { ran.push_back(i); });
+    control.run(4, [&](std::size_t i) { ran.push_back(i); });
     CHECK(ran == std::vector<std::size_t>{0, 1, 2, 3});
-    driver.run(0, [&](std::size_t i) { ran.push_back(i); });
+    control.run(0, [&](std::size_t i) { ran.push_back(i); });
     CHECK(ran.size() == 4);
-    CHECK_FALSE(driver.stop(0, no_limit, ~std::uint64_t{0}));
+    CHECK_FALSE(control.stop(0, no_limit, ~std::uint64_t{0}));
 }
 
 TEST_CASE("of the numbers offered the lowest is kept")
 {
-    lowest_number first;
+    atomic_minimum first;
     CHECK(first.get() == ~std::uint32_t{0});
-    first.offer(5);
-    first.offer(7);
+    first.update(5);
+    first.update(7);
     CHECK(first.get() == 5);
-    first.offer(0);
+    first.update(0);
     CHECK(first.get() == 0);
 }
 
-static_assert(!std::copyable<steady>, "a search refers to its driver");
+static_assert(!std::copyable<deterministic_control>, "a search refers to its driver");
 
 } // namespace this_test

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_DETAIL_FEWEST_THAT_FAIL_HPP
-#define SUBLET_PLACEMENT_DETAIL_FEWEST_THAT_FAIL_HPP
+#ifndef SUBLET_PLACEMENT_DETAIL_INFEASIBLE_CORE_HPP
+#define SUBLET_PLACEMENT_DETAIL_INFEASIBLE_CORE_HPP
 
 /// A small set of buffers that already does not fit, for errors and for proofs.
 
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
 
@@ -32,20 +32,20 @@ namespace sublet::detail {
 /// there before.
 class skyline {
 public:
-    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    static constexpr std::uint32_t no_shape = ~std::uint32_t{0};
 
-    struct roof {
+    struct skyline_top {
         byte_count top = 0;
-        std::uint32_t id = nobody;
+        std::uint32_t id = no_shape;
     };
 
     explicit skyline(std::size_t ranks) : leaves_(ranks), within_(2 * ranks), over_(2 * ranks) {}
 
-    void paint(live_range when, roof const& fresh);
-    [[nodiscard]] roof highest(live_range when) const;
+    void paint(live_range when, skyline_top const& fresh);
+    [[nodiscard]] skyline_top highest(live_range when) const;
 
 private:
-    static void raise(roof& old, roof const& fresh)
+    static void raise(skyline_top& old, skyline_top const& fresh)
     {
         if (fresh.top > old.top) old = fresh;
     }
@@ -67,12 +67,12 @@ private:
     }
 
     std::size_t leaves_;
-    std::vector<roof> within_, over_; // by node: somewhere below it, and all over it
+    std::vector<skyline_top> within_, over_; // by node: somewhere below it, and all over it
 };
 
-/// Two that share a byte at a position, `are` is false if no two do.
+/// Two that share a byte at a position, `conflict` is false if no two do.
 struct clashing_pair {
-    bool are = false;
+    bool conflict = false;
     std::uint32_t one = 0; ///< the lower number
     std::uint32_t other = 0;
 };
@@ -111,23 +111,23 @@ struct clashing_pair {
 /// Source: deletion filtering, Chinneck and Dravnieks, "Locating minimal infeasible constraint sets in linear
 /// programs", ORSA Journal on Computing 3, 1991; here with what a failed search has looked at.
 
-struct failing_shapes {
+struct infeasible_core {
     std::vector<std::uint32_t> shapes; ///< ascending
     bool is_minimal = true;            ///< none can be left out; false: the nodes were spent
     std::uint64_t nodes = 0;
 };
 
-/// Requires:   no stacking of all shapes is within `capacity`, nor one of `blamed` alone, which ascend.
+/// Requires:   no stacking of all shapes is within `capacity`, nor one of `core` alone, which ascend.
 /// Ensures:    no stacking of the result is. Same input, same result.
 /// Complexity: O(b^2) looks and at most b searches that together have `nodes` nodes, b = blamed.
-[[nodiscard]] failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
-                                              std::vector<std::uint32_t> blamed, std::uint64_t nodes,
-                                              search_driver& driver);
+[[nodiscard]] infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
+                                              std::vector<std::uint32_t> core, std::uint64_t nodes,
+                                              search_control& control);
 
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/placement/impl/fewest_that_fail.ipp>
+#include <sublet/placement/impl/infeasible_core.ipp>
 #endif
 
 #endif

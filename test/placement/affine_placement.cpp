@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/detail/two_ended.hpp>
+#include <sublet/placement/detail/affine_placement.hpp>
 
 #include "../random_source.hpp"
 #include "../random_batches.hpp"
@@ -21,7 +21,7 @@ TEST_CASE("a gap that is there for every batch is taken")
     //   c         ......[===)    64 N bytes: fits beside a, under b's place
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 1}, {0, 64}}, {1, {0, 2}, {0, 64}}, {2, {1, 2}, {0, 64}}};
-    auto const start = fit_two_ended(buffers, {0, 1, 2}, 9);
+    auto const start = fit_affine(buffers, {0, 1, 2}, 9);
     CHECK(start[1] == affine_bytes{0, 64});
     CHECK(start[2] == affine_bytes{});
 }
@@ -30,16 +30,16 @@ TEST_CASE("a gap that is too small for some batch is passed over")
 {
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 1}, {100, 0}}, {1, {0, 2}, {64, 0}}, {2, {1, 2}, {0, 20}}};
-    CHECK(fit_two_ended(buffers, {0, 1, 2}, 5)[2] == affine_bytes{});
-    CHECK(fit_two_ended(buffers, {0, 1, 2}, 6)[2] == affine_bytes{164, 0}); // 120 bytes
+    CHECK(fit_affine(buffers, {0, 1, 2}, 5)[2] == affine_bytes{});
+    CHECK(fit_affine(buffers, {0, 1, 2}, 6)[2] == affine_bytes{164, 0}); // 120 bytes
 }
 
 TEST_CASE("nobody in the way, nobody at all")
 {
     std::vector<symbolic_plan::buffer> const one{{0, {3, 4}, {0, 64}, 64}};
-    CHECK(fit_two_ended(one, {0}, 5)[0] == affine_bytes{});
-    CHECK(fit_two_ended(one, {}, 5)[0] == affine_bytes{});
-    CHECK(fit_two_ended(std::vector<symbolic_plan::buffer>{}, {}, 5).empty());
+    CHECK(fit_affine(one, {0}, 5)[0] == affine_bytes{});
+    CHECK(fit_affine(one, {}, 5)[0] == affine_bytes{});
+    CHECK(fit_affine(std::vector<symbolic_plan::buffer>{}, {}, 5).empty());
 }
 
 TEST_CASE("what leaves 64 bits is refused")
@@ -47,8 +47,8 @@ TEST_CASE("what leaves 64 bits is refused")
     std::vector<symbolic_plan::buffer> const buffers(
         17, symbolic_plan::buffer{0, {0, 1}, {0, byte_count{1} << 40}});
     std::vector<buffer_id> const order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-    CHECK(fit_two_ended(buffers, order, 900'000)[16] == affine_bytes{0, byte_count{1} << 44});
-    CHECK_THROWS_AS(static_cast<void>(fit_two_ended(buffers, order, 1'000'000)), precondition_error);
+    CHECK(fit_affine(buffers, order, 900'000)[16] == affine_bytes{0, byte_count{1} << 44});
+    CHECK_THROWS_AS(static_cast<void>(fit_affine(buffers, order, 1'000'000)), precondition_error);
 }
 
 TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike it is the lowest fit")
@@ -64,7 +64,7 @@ TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike 
         std::vector<buffer_id> order;
         for (buffer_id b = 0; b != buffers.size(); ++b) order.push_back(b);
         std::shuffle(order.begin(), order.end(), pick.random);
-        auto const start = fit_two_ended(buffers, order, most);
+        auto const start = fit_affine(buffers, order, most);
         for (std::size_t b = 0; b != buffers.size(); ++b) buffers[b].start = start[b];
         for (byte_count n = 1; n <= most; ++n) REQUIRE(lie_apart(buffers, n));
         if (!is_alike) continue;
@@ -126,8 +126,8 @@ TEST_CASE("who stands on two that cross is moved below them")
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {1000, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {10, 0}}};
     std::vector<batch_goal> const goals{{1, 1010}, {8, 1010}, {32, 3210}};
-    CHECK(worst_of(buffers, stack_two_ended(buffers, {0, 1, 2}, 32), goals) > 1.4);
-    auto const better = improve_two_ended(buffers, {0, 1, 2}, goals, 32, 100);
+    CHECK(worst_of(buffers, stack_affine(buffers, {0, 1, 2}, 32), goals) > 1.4);
+    auto const better = improve_affine(buffers, {0, 1, 2}, goals, 32, 100);
     CHECK(better.worst == 1);
     CHECK(better.start[2] == affine_bytes{});
 }
@@ -136,10 +136,10 @@ TEST_CASE("what is good enough, or must not be moved, stays as it is")
 {
     std::vector<symbolic_plan::buffer> const buffers{{0, {0, 2}, {1000, 0}}, {1, {0, 2}, {0, 100}}};
     std::vector<batch_goal> const goals{{1, 1100}}, none;
-    CHECK(improve_two_ended(buffers, {1, 0}, goals, 32, 100).order == std::vector<buffer_id>{1, 0});
-    CHECK(improve_two_ended(buffers, {1, 0}, {{1, 7}}, 32, 0).order == std::vector<buffer_id>{1, 0});
-    CHECK(improve_two_ended(buffers, {1, 0}, none, 32, 100).worst == 1);
-    CHECK(improve_two_ended(buffers, {1}, {{1, 7}}, 32, 100).start[1] == affine_bytes{});
+    CHECK(improve_affine(buffers, {1, 0}, goals, 32, 100).order == std::vector<buffer_id>{1, 0});
+    CHECK(improve_affine(buffers, {1, 0}, {{1, 7}}, 32, 0).order == std::vector<buffer_id>{1, 0});
+    CHECK(improve_affine(buffers, {1, 0}, none, 32, 100).worst == 1);
+    CHECK(improve_affine(buffers, {1}, {{1, 7}}, 32, 100).start[1] == affine_bytes{});
 }
 
 TEST_CASE("no order gets worse, and what is returned is a stacking in the order that is returned")
@@ -155,12 +155,12 @@ TEST_CASE("no order gets worse, and what is returned is a stacking in the order 
             goals.push_back({batch, most_alive(buffers, batch)});
         std::vector<buffer_id> order;
         for (buffer_id b = 0; b != buffers.size(); ++b) order.push_back(b);
-        double const given = worst_of(buffers, stack_two_ended(buffers, order, most), goals);
-        auto const better = improve_two_ended(buffers, order, goals, most, 200, seed);
+        double const given = worst_of(buffers, stack_affine(buffers, order, most), goals);
+        auto const better = improve_affine(buffers, order, goals, most, 200, seed);
         REQUIRE(better.worst <= given);
         REQUIRE(better.worst == worst_of(buffers, better.start, goals));
-        REQUIRE(better.start == stack_two_ended(buffers, better.order, most));
-        REQUIRE(better.order == improve_two_ended(buffers, order, goals, most, 200, seed).order);
+        REQUIRE(better.start == stack_affine(buffers, better.order, most));
+        REQUIRE(better.order == improve_affine(buffers, order, goals, most, 200, seed).order);
         auto sorted = better.order;
         std::sort(sorted.begin(), sorted.end());
         REQUIRE(sorted == order);
@@ -188,7 +188,7 @@ TEST_CASE("what lies on both of two that cross lies on the line over their ends"
 {
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {1000, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {8, 8}}};
-    auto const start = stack_two_ended(buffers, {0, 1, 2}, 32);
+    auto const start = stack_affine(buffers, {0, 1, 2}, 32);
     CHECK(start[0] == affine_bytes{});
     CHECK(start[1] == affine_bytes{}); // it does not live with the first
     CHECK(start[2] == affine_bytes{929, 71});
@@ -198,16 +198,16 @@ TEST_CASE("where one of them is always the higher one, it counts alone")
 {
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {50, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {8, 8}}};
-    CHECK(stack_two_ended(buffers, {0, 1, 2}, 32)[2] == affine_bytes{0, 100});
-    CHECK(stack_two_ended(buffers, {2, 0, 1}, 32)[1] == affine_bytes{8, 8});
+    CHECK(stack_affine(buffers, {0, 1, 2}, 32)[2] == affine_bytes{0, 100});
+    CHECK(stack_affine(buffers, {2, 0, 1}, 32)[1] == affine_bytes{8, 8});
 }
 
 TEST_CASE("a start that grows by multiples of the alignment is itself one; another leaves room for rounding")
 {
     std::vector<symbolic_plan::buffer> buffers{{0, {0, 1}, {3, 128}}, {1, {0, 1}, {8, 0}, 64}};
-    CHECK(stack_two_ended(buffers, {0, 1}, 9)[1] == affine_bytes{64, 128});
+    CHECK(stack_affine(buffers, {0, 1}, 9)[1] == affine_bytes{64, 128});
     buffers[0].size = {3, 100};
-    auto const start = stack_two_ended(buffers, {0, 1}, 9);
+    auto const start = stack_affine(buffers, {0, 1}, 9);
     CHECK(start[1] == affine_bytes{4, 100}); // all multiples of 4
     CHECK(placed(buffers, start)[1].top() == affine_bytes{72, 100});
 }
@@ -215,9 +215,9 @@ TEST_CASE("a start that grows by multiples of the alignment is itself one; anoth
 TEST_CASE("nothing lies below the floor, and nothing at all is nothing")
 {
     std::vector<symbolic_plan::buffer> const buffers{{0, {0, 1}, {3, 0}}};
-    CHECK(stack_two_ended(buffers, {0}, 4, {10, 7})[0] == affine_bytes{10, 7});
-    CHECK(stack_two_ended(buffers, {}, 4)[0] == affine_bytes{});
-    CHECK(stack_two_ended(std::vector<symbolic_plan::buffer>{}, {}, 4).empty());
+    CHECK(stack_affine(buffers, {0}, 4, {10, 7})[0] == affine_bytes{10, 7});
+    CHECK(stack_affine(buffers, {}, 4)[0] == affine_bytes{});
+    CHECK(stack_affine(std::vector<symbolic_plan::buffer>{}, {}, 4).empty());
 }
 
 TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bits is refused")
@@ -225,9 +225,9 @@ TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bit
     affine_bytes const large{0, byte_count{1} << 40};
     std::vector<symbolic_plan::buffer> const buffers(15, symbolic_plan::buffer{0, {0, 1}, large, 4096});
     std::vector<buffer_id> order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
-    auto const start = stack_two_ended(buffers, order, 1'000'000);
+    auto const start = stack_affine(buffers, order, 1'000'000);
     CHECK(start[14] == affine_bytes{0, 14 * (byte_count{1} << 40)});
-    CHECK_THROWS_AS(static_cast<void>(stack_two_ended(buffers, order, 2'000'000)), precondition_error);
+    CHECK_THROWS_AS(static_cast<void>(stack_affine(buffers, order, 2'000'000)), precondition_error);
 }
 
 TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine start on top of those before")
@@ -240,7 +240,7 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
         std::vector<buffer_id> order;
         for (buffer_id b = 0; b != drawn.size(); ++b) order.push_back(b);
         std::shuffle(order.begin(), order.end(), pick.random);
-        auto const buffers = placed(drawn, stack_two_ended(drawn, order, most));
+        auto const buffers = placed(drawn, stack_affine(drawn, order, most));
         for (byte_count n = 1; n <= most; ++n) REQUIRE(lie_apart(buffers, n));
         // The slow way: one after the other, each on top of whom it meets.
         for (std::size_t i = 0; i != order.size(); ++i) {
@@ -283,7 +283,7 @@ TEST_CASE("in the order of offsets that fit one batch nobody lies higher for any
         for (buffer_id b = 0; b != drawn.size(); ++b) order.push_back(b);
         std::sort(order.begin(), order.end(),
                   [&](auto a, auto b) { return offset[a] != offset[b] ? offset[a] < offset[b] : a < b; });
-        auto const start = stack_two_ended(drawn, order, 10);
+        auto const start = stack_affine(drawn, order, 10);
         for (std::size_t b = 0; b != drawn.size(); ++b) {
             REQUIRE(start[b].fixed == 0);
             REQUIRE(start[b].per_batch <= offset[b]);

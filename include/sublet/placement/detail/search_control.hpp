@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_DETAIL_DRIVER_HPP
-#define SUBLET_PLACEMENT_DETAIL_DRIVER_HPP
+#ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_CONTROL_HPP
+#define SUBLET_PLACEMENT_DETAIL_SEARCH_CONTROL_HPP
 
 /// What says when a search is over, and on which threads its tasks run.
 ///
@@ -24,11 +24,11 @@
 namespace sublet::detail {
 
 /// Refers to a callable, which gets the number of a task. Nothing is kept or copied.
-class numbered_task {
+class task_ref {
 public:
     template <class F>
-        requires(!std::same_as<F, numbered_task>) && std::invocable<F const&, std::size_t>
-    numbered_task(F const& task) // NOLINT: any callable is one
+        requires(!std::same_as<F, task_ref>) && std::invocable<F const&, std::size_t>
+    task_ref(F const& task) // NOLINT: any callable is one
         : task_(&task), call_([](void const* f, std::size_t i) { (*static_cast<F const*>(f))(i); })
     {
     }
@@ -40,9 +40,9 @@ private:
 };
 
 /// The lowest of the numbers that several tasks offer, perhaps at once; the highest there is, if none does.
-class lowest_number {
+class atomic_minimum {
 public:
-    void offer(std::uint32_t other)
+    void update(std::uint32_t other)
     {
         std::uint32_t now = number_.load();
         while (other < now && !number_.compare_exchange_weak(now, other)) {}
@@ -54,7 +54,7 @@ private:
 };
 
 /// A search asks it every few hundred nodes whether to go on, and has it run independent tasks.
-class search_driver {
+class search_control {
 public:
     /// Whether to give up. Several tasks may ask at once; once true it stays true.
     ///
@@ -62,23 +62,23 @@ public:
     /// those of the calling task.
     [[nodiscard]] virtual bool stop(byte_count best, byte_count bound, std::uint64_t nodes) = 0;
     /// Calls task(i) once for each i below `tasks`, and returns after the last.
-    virtual void run(std::size_t tasks, numbered_task task) = 0;
+    virtual void run(std::size_t tasks, task_ref task) = 0;
     /// A piece of work begins, of so many that are left: one that divides its time does so now.
     virtual void begin(std::size_t) {}
 
-    search_driver(search_driver const&) = delete;
-    search_driver& operator=(search_driver const&) = delete;
+    search_control(search_control const&) = delete;
+    search_control& operator=(search_control const&) = delete;
 
 protected:
-    search_driver() = default;
-    ~search_driver() = default;
+    search_control() = default;
+    ~search_control() = default;
 };
 
 /// Never stops, and runs one task after the other.
-class steady : public search_driver {
+class deterministic_control : public search_control {
 public:
     [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return false; }
-    void run(std::size_t tasks, numbered_task task) override
+    void run(std::size_t tasks, task_ref task) override
     {
         for (std::size_t i = 0; i != tasks; ++i) task(i);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/clocked.hpp>
+#include <sublet/placement/detail/timed_control.hpp>
 
 #include <exception>
 #include <thread>
@@ -8,34 +8,34 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL clocked::clocked(std::size_t threads, stop_request asked, search_listener listener,
+SUBLET_DECL timed_control::timed_control(std::size_t threads, stop_request request, search_listener listener,
                              double seconds, time_point (*now)())
-    : threads_(threads), asked_(std::move(asked)), listener_(std::move(listener)), is_limited_(seconds > 0),
+    : threads_(threads), stop_request_(std::move(request)), listener_(std::move(listener)), is_limited_(seconds > 0),
       now_(now)
 {
     std::chrono::duration<double> const most{1e9}, wanted{seconds}; // more might not fit the clock
-    end_ = until_ = now_() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+    deadline_ = slice_end_ = now_() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                  wanted < most ? wanted : most);
 }
 
-SUBLET_DECL void clocked::begin(std::size_t left)
+SUBLET_DECL void timed_control::begin(std::size_t left)
 {
     auto const now = now_();
-    until_ = now < end_ ? now + (end_ - now) / static_cast<std::int64_t>(left) : end_;
+    slice_end_ = now < deadline_ ? now + (deadline_ - now) / static_cast<std::int64_t>(left) : deadline_;
     is_over_ = false;
 }
 
-SUBLET_DECL bool clocked::stop(byte_count best, byte_count bound, std::uint64_t nodes)
+SUBLET_DECL bool timed_control::stop(byte_count best, byte_count bound, std::uint64_t nodes)
 {
     if (is_over_.load(std::memory_order_relaxed)) return true;
-    if (listener_) tell(best, bound, nodes);
-    if (!asked_() && !(is_limited_ && now_() >= until_)) return false;
-    has_struck_ = true;
+    if (listener_) report(best, bound, nodes);
+    if (!stop_request_() && !(is_limited_ && now_() >= slice_end_)) return false;
+    has_stopped_ = true;
     is_over_ = true;
     return true;
 }
 
-SUBLET_DECL void clocked::run(std::size_t tasks, numbered_task task)
+SUBLET_DECL void timed_control::run(std::size_t tasks, task_ref task)
 {
     if (threads_ <= 1 || tasks <= 1) {
         for (std::size_t i = 0; i != tasks; ++i) task(i);
@@ -65,18 +65,18 @@ SUBLET_DECL void clocked::run(std::size_t tasks, numbered_task task)
         if (e) std::rethrow_exception(e);
 }
 
-SUBLET_DECL void clocked::tell(byte_count best, byte_count bound, std::uint64_t nodes)
+SUBLET_DECL void timed_control::report(byte_count best, byte_count bound, std::uint64_t nodes)
 {
-    if (is_telling_.test_and_set(std::memory_order_acquire)) return; // another task is at it
+    if (is_reporting_.test_and_set(std::memory_order_acquire)) return; // another task is at it
     auto const now = now_();
-    bool const is_new = best != best_told_ || bound != bound_told_;
-    if (is_new || now - last_told_ >= std::chrono::milliseconds(100)) {
-        last_told_ = now;
-        best_told_ = best;
-        bound_told_ = bound;
+    bool const is_new = best != reported_best_ || bound != reported_bound_;
+    if (is_new || now - last_report_ >= std::chrono::milliseconds(100)) {
+        last_report_ = now;
+        reported_best_ = best;
+        reported_bound_ = bound;
         listener_(best, bound, nodes);
     }
-    is_telling_.clear(std::memory_order_release);
+    is_reporting_.clear(std::memory_order_release);
 }
 
 } // namespace sublet::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_DETAIL_TWO_ENDED_HPP
-#define SUBLET_PLACEMENT_DETAIL_TWO_ENDED_HPP
+#ifndef SUBLET_PLACEMENT_DETAIL_AFFINE_PLACEMENT_HPP
+#define SUBLET_PLACEMENT_DETAIL_AFFINE_PLACEMENT_HPP
 
 /// Placement for every batch: buffers stacked from either end of an arena that grows. Included by
 /// placement/pack.hpp.
@@ -44,7 +44,7 @@ namespace sublet::detail {
 ///             starts nowhere below the top of the earlier, for every batch from 1 to `most`.
 /// Complexity: O(n log^2 p), n = buffers, p = the last position; O(n + p) memory.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] std::vector<affine_bytes> stack_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
+[[nodiscard]] std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                         std::vector<buffer_id> const& order, byte_count most,
                                                         affine_bytes floor = {});
 
@@ -70,7 +70,7 @@ namespace sublet::detail {
 ///             every batch from 1 to `most`.
 /// Complexity: O(n k^2) at worst, about O(n k) as a rule, n = buffers, k = those alive together with one.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] std::vector<affine_bytes> fit_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
+[[nodiscard]] std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                       std::vector<buffer_id> const& order, byte_count most);
 
 // --- improve two ended -----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ struct batch_goal {
     byte_count bytes = 0;
 };
 
-struct two_ended_stacking {
+struct affine_stacking {
     std::vector<buffer_id> order;
     std::vector<affine_bytes> start; ///< by buffer
     double worst = 1;                ///< how many times its goal the batch needs that is farthest above; or 1
@@ -105,12 +105,12 @@ struct two_ended_stacking {
 /// `order` stacked, and then better ones, until every batch needs what it should or so many moves are tried.
 ///
 /// Requires:   `order` names some buffers, and none twice; their sizes are known; goals are not 0.
-/// Ensures:    the starts are those of stack_two_ended() for the order that is returned; `worst` is no more
+/// Ensures:    the starts are those of stack_affine() for the order that is returned; `worst` is no more
 ///             than that of the order given.
-/// Complexity: stack_two_ended() for each move, and O(n c) where one is kept, n = buffers, c = those that
+/// Complexity: stack_affine() for each move, and O(n c) where one is kept, n = buffers, c = those that
 ///             stand upon each other.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] two_ended_stacking improve_two_ended(std::vector<symbolic_plan::buffer> const& buffers,
+[[nodiscard]] affine_stacking improve_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                    std::vector<buffer_id> order,
                                                    std::vector<batch_goal> const& goals, byte_count most,
                                                    std::uint64_t moves, std::uint64_t seed = 0);
@@ -118,7 +118,7 @@ struct two_ended_stacking {
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/placement/impl/two_ended.ipp>
+#include <sublet/placement/impl/affine_placement.ipp>
 #endif
 
 #endif

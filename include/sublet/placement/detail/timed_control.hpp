@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_DETAIL_CLOCKED_HPP
-#define SUBLET_PLACEMENT_DETAIL_CLOCKED_HPP
+#ifndef SUBLET_PLACEMENT_DETAIL_TIMED_CONTROL_HPP
+#define SUBLET_PLACEMENT_DETAIL_TIMED_CONTROL_HPP
 
 /// Limits on time, stops and progress reports for a search. Included by placement/place.hpp.
 
-#include <sublet/placement/detail/driver.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/units.hpp>
 
 #include <atomic>
@@ -29,47 +29,47 @@
 namespace sublet::detail {
 
 template <class Signature>
-class held_call;
+class copyable_function;
 
 /// Nothing, or a copy of any callable.
 ///
 /// Requires: it is not called while it holds nothing.
 template <class Result, class... Arguments>
-class held_call<Result(Arguments...)> {
+class copyable_function<Result(Arguments...)> {
 public:
-    held_call() = default;
+    copyable_function() = default;
     template <class F>
-        requires(!std::same_as<F, held_call>) && std::is_invocable_r_v<Result, F&, Arguments...> &&
+        requires(!std::same_as<F, copyable_function>) && std::is_invocable_r_v<Result, F&, Arguments...> &&
                     std::copy_constructible<F>
-    held_call(F callable) // NOLINT: any callable is one
-        : held_(new F(std::move(callable))),
+    copyable_function(F callable) // NOLINT: any callable is one
+        : target_(new F(std::move(callable))),
           call_([](void* f, Arguments... with) -> Result { return (*static_cast<F*>(f))(with...); }),
           copy_([](void const* f) -> void* { return new F(*static_cast<F const*>(f)); }),
           destroy_([](void* f) { delete static_cast<F*>(f); })
     {
     }
-    held_call(held_call const& other)
-        : held_(other.held_ == nullptr ? nullptr : other.copy_(other.held_)), call_(other.call_),
+    copyable_function(copyable_function const& other)
+        : target_(other.target_ == nullptr ? nullptr : other.copy_(other.target_)), call_(other.call_),
           copy_(other.copy_), destroy_(other.destroy_)
     {
     }
-    held_call& operator=(held_call other) noexcept
+    copyable_function& operator=(copyable_function other) noexcept
     {
-        std::swap(held_, other.held_);
+        std::swap(target_, other.target_);
         std::swap(call_, other.call_);
         std::swap(copy_, other.copy_);
         std::swap(destroy_, other.destroy_);
         return *this;
     }
-    ~held_call()
+    ~copyable_function()
     {
-        if (held_ != nullptr) destroy_(held_);
+        if (target_ != nullptr) destroy_(target_);
     }
-    explicit operator bool() const { return held_ != nullptr; }
-    Result operator()(Arguments... with) const { return call_(held_, with...); }
+    explicit operator bool() const { return target_ != nullptr; }
+    Result operator()(Arguments... with) const { return call_(target_, with...); }
 
 private:
-    void* held_ = nullptr;
+    void* target_ = nullptr;
     Result (*call_)(void*, Arguments...) = nullptr;
     void* (*copy_)(void const*) = nullptr;
     void (*destroy_)(void*) = nullptr;
@@ -78,7 +78,7 @@ private:
 /// What is called while a search goes on: with the lowest height found (`no_limit`: none yet), the height
 /// below which nothing is possible, both of the pool at hand, and the nodes of the task that reports.
 /// Nothing, or any callable; it is kept by value, and never called twice at once.
-using search_listener = held_call<void(byte_count, byte_count, std::uint64_t)>;
+using search_listener = copyable_function<void(byte_count, byte_count, std::uint64_t)>;
 
 /// Whether a search is asked to stop: nothing (never), a std::stop_token, or any predicate. It is kept by
 /// value, and may be called by several threads at once.
@@ -87,8 +87,8 @@ public:
     stop_request() = default;
     template <class F>
         requires(!std::same_as<F, stop_request>) && std::predicate<F&> && std::copy_constructible<F>
-    stop_request(F is_asked) // NOLINT: any predicate is one
-        : is_asked_(std::move(is_asked))
+    stop_request(F predicate_in) // NOLINT: any predicate is one
+        : predicate_(std::move(predicate_in))
     {
     }
     template <class Token>
@@ -98,13 +98,13 @@ public:
                          } -> std::same_as<bool>;
                  }
     stop_request(Token token) // NOLINT: any stop token is one
-        : is_asked_([token = std::move(token)] { return token.stop_requested(); })
+        : predicate_([token = std::move(token)] { return token.stop_requested(); })
     {
     }
-    [[nodiscard]] bool operator()() const { return is_asked_ && is_asked_(); }
+    [[nodiscard]] bool operator()() const { return predicate_ && predicate_(); }
 
 private:
-    held_call<bool()> is_asked_;
+    copyable_function<bool()> predicate_;
 };
 
 // --- clocked ---------------------------------------------------------------------------------------------
@@ -117,13 +117,13 @@ private:
 ///
 /// It is the only part of placement that includes threads and clocks; the searches see driver.hpp alone.
 
-/// A search_driver. What threads change is when an answer comes, not which.
-class clocked final : public search_driver {
+/// A search_control. What threads change is when an answer comes, not which.
+class timed_control final : public search_control {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
     /// `seconds` in all, from now on; 0: any number.
-    clocked(std::size_t threads, stop_request asked, search_listener listener, double seconds = 0,
+    timed_control(std::size_t threads, stop_request request, search_listener listener, double seconds = 0,
             time_point (*now)() = &std::chrono::steady_clock::now);
 
     /// It has its share of the time that is left.
@@ -131,30 +131,30 @@ public:
 
     [[nodiscard]] bool stop(byte_count best, byte_count bound, std::uint64_t nodes) override;
     /// Whether anybody was ever told to stop.
-    [[nodiscard]] bool has_struck() const { return has_struck_; }
+    [[nodiscard]] bool has_stopped() const { return has_stopped_; }
 
     /// Throws: what the first of the tasks that throw has thrown, after the last has ended.
-    void run(std::size_t tasks, numbered_task task) override;
+    void run(std::size_t tasks, task_ref task) override;
 
 private:
-    void tell(byte_count best, byte_count bound, std::uint64_t nodes);
+    void report(byte_count best, byte_count bound, std::uint64_t nodes);
 
     std::size_t threads_;
-    stop_request asked_;
+    stop_request stop_request_;
     search_listener listener_;
     bool is_limited_;
     time_point (*now_)();
-    time_point end_, until_;
-    std::atomic<bool> is_over_{false}, has_struck_{false};
-    std::atomic_flag is_telling_;
-    time_point last_told_{};
-    byte_count best_told_ = 0, bound_told_ = no_limit; // what is never told
+    time_point deadline_, slice_end_;
+    std::atomic<bool> is_over_{false}, has_stopped_{false};
+    std::atomic_flag is_reporting_;
+    time_point last_report_{};
+    byte_count reported_best_ = 0, reported_bound_ = no_limit; // what is never told
 };
 
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/placement/impl/clocked.ipp>
+#include <sublet/placement/impl/timed_control.ipp>
 #endif
 
 #endif

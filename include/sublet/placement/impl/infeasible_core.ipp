@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/fewest_that_fail.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 
 #include <utility>
@@ -10,15 +10,15 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void skyline::paint(live_range when, roof const& fresh)
+SUBLET_DECL void skyline::paint(live_range when, skyline_top const& fresh)
 {
     for_each_node(when, [&](std::size_t node) { raise(over_[node], fresh), raise(within_[node], fresh); });
     for_each_above(when, [&](std::size_t node) { raise(within_[node], fresh); });
 }
 
-SUBLET_DECL skyline::roof skyline::highest(live_range when) const
+SUBLET_DECL skyline::skyline_top skyline::highest(live_range when) const
 {
-    roof most;
+    skyline_top most;
     for_each_node(when, [&](std::size_t node) { raise(most, within_[node]); });
     for_each_above(when, [&](std::size_t node) { raise(most, over_[node]); });
     return most;
@@ -37,13 +37,13 @@ SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
             }
     if (from_below.empty()) return {};
     sort_by_key(from_below);
-    skyline sky(all.positions.size());
+    skyline tops(all.positions.size());
     for (sort_key const& k : from_below) {
         std::uint32_t const s = shape_of[k.id];
         shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
-        if (auto const roof = sky.highest(piece.when); roof.top > k.key)
-            return {true, smaller(roof.id, s), larger(roof.id, s)};
-        sky.paint(piece.when, {all.shapes[s].pinned + piece.end, s});
+        if (auto const skyline_top = tops.highest(piece.when); skyline_top.top > k.key)
+            return {true, smaller(skyline_top.id, s), larger(skyline_top.id, s)};
+        tops.paint(piece.when, {all.shapes[s].pinned + piece.end, s});
     }
     return {};
 }
@@ -78,27 +78,27 @@ SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count fro
 }
 
 /// Whether `above` can be stacked on `below`, and both within the capacity.
-SUBLET_DECL bool stacks(placement_shapes const& all, std::uint32_t below, std::uint32_t above,
+SUBLET_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std::uint32_t above,
                         byte_count capacity)
 {
     byte_count const at = lowest_place(all.shapes[below], 0, capacity);
-    shape_reach const up = reach(all, below, above);
+    shape_separation const up = min_separation(all, below, above);
     if (at == no_offset || !up.meets) return at != no_offset;
     auto const from = larger(static_cast<std::int64_t>(at) + up.distance, std::int64_t{0});
     return lowest_place(all.shapes[above], static_cast<byte_count>(from), capacity) != no_offset;
 }
 
-SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_count capacity,
-                                            std::vector<std::uint32_t> blamed, std::uint64_t nodes,
-                                            search_driver& driver)
+SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
+                                            std::vector<std::uint32_t> core, std::uint64_t nodes,
+                                            search_control& control)
 {
-    for (std::uint32_t s : blamed)
+    for (std::uint32_t s : core)
         if (lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
-    for (std::uint32_t a : blamed)
-        for (std::uint32_t b : blamed)
-            if (a < b && !stacks(all, a, b, capacity) && !stacks(all, b, a, capacity)) return {{a, b}};
+    for (std::uint32_t a : core)
+        for (std::uint32_t b : core)
+            if (a < b && !can_stack(all, a, b, capacity) && !can_stack(all, b, a, capacity)) return {{a, b}};
 
-    failing_shapes result{std::move(blamed)};
+    infeasible_core result{std::move(core)};
     std::vector<unsigned char> is_needed(all.size(), 0);
     for (;;) {
         std::uint32_t smallest = no_buffer; // of those that might not be needed
@@ -116,11 +116,11 @@ SUBLET_DECL failing_shapes fewest_that_fail(placement_shapes const& all, byte_co
         for (std::uint32_t s : result.shapes)
             if (s != smallest) rest.push_back(s);
         search_result const found =
-            decide(subset_of(all, rest), capacity, {.nodes = nodes - result.nodes}, driver);
+            decide(subset_of(all, rest), capacity, {.nodes = nodes - result.nodes}, control);
         result.nodes += found.nodes;
         if (found.outcome == search_outcome::exhausted) {
             result.shapes.clear();
-            for (std::uint32_t i : found.blamed) result.shapes.push_back(rest[i]);
+            for (std::uint32_t i : found.core) result.shapes.push_back(rest[i]);
         }
         if (found.outcome == search_outcome::limit) result.is_minimal = false;
     }

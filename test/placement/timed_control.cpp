@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/detail/clocked.hpp>
+#include <sublet/placement/detail/timed_control.hpp>
 
 #include <doctest/doctest.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 /// A clock that goes when it is told to.
 struct manual_clock {
-    static inline clocked::time_point at{};
-    static clocked::time_point now() { return at; }
+    static inline timed_control::time_point at{};
+    static timed_control::time_point now() { return at; }
 };
 
 struct report {
@@ -33,45 +33,45 @@ struct report {
 
 TEST_CASE("a driver with nothing set never stops anybody")
 {
-    clocked driver(1, {}, {});
-    for (int i = 0; i != 1000; ++i) CHECK(!driver.stop(8, 4, 7));
-    CHECK(!driver.has_struck());
+    timed_control control(1, {}, {});
+    for (int i = 0; i != 1000; ++i) CHECK(!control.stop(8, 4, 7));
+    CHECK(!control.has_stopped());
 }
 
 TEST_CASE("when the time has come everybody is stopped")
 {
-    clocked driver(1, {}, {}, 0.5, manual_clock::now);
-    CHECK(!driver.stop(8, 4, 0));
+    timed_control control(1, {}, {}, 0.5, manual_clock::now);
+    CHECK(!control.stop(8, 4, 0));
     manual_clock::at += std::chrono::milliseconds(499);
-    CHECK(!driver.stop(8, 4, 0));
-    CHECK(!driver.has_struck());
+    CHECK(!control.stop(8, 4, 0));
+    CHECK(!control.has_stopped());
     manual_clock::at += std::chrono::milliseconds(1);
-    CHECK(driver.stop(8, 4, 0));
-    CHECK(driver.has_struck());
-    driver.begin(1);
-    CHECK(driver.stop(8, 4, 0));
-    clocked long_limit(1, {}, {}, 1e300, manual_clock::now);
+    CHECK(control.stop(8, 4, 0));
+    CHECK(control.has_stopped());
+    control.begin(1);
+    CHECK(control.stop(8, 4, 0));
+    timed_control long_limit(1, {}, {}, 1e300, manual_clock::now);
     manual_clock::at += std::chrono::hours(24);
     CHECK(!long_limit.stop(8, 4, 0));
 }
 
 TEST_CASE("pieces of work have equal shares of the time that those before them have left")
 {
-    clocked driver(1, {}, {}, 0.9, manual_clock::now);
-    driver.begin(3);
+    timed_control control(1, {}, {}, 0.9, manual_clock::now);
+    control.begin(3);
     manual_clock::at += std::chrono::milliseconds(299);
-    CHECK(!driver.stop(8, 4, 0));
+    CHECK(!control.stop(8, 4, 0));
     manual_clock::at += std::chrono::milliseconds(1);
-    CHECK(driver.stop(8, 4, 0));
-    driver.begin(2);
+    CHECK(control.stop(8, 4, 0));
+    control.begin(2);
     manual_clock::at += std::chrono::milliseconds(100);
-    CHECK(!driver.stop(8, 4, 0));
-    driver.begin(1);
+    CHECK(!control.stop(8, 4, 0));
+    control.begin(1);
     manual_clock::at += std::chrono::milliseconds(499);
-    CHECK(!driver.stop(8, 4, 0));
+    CHECK(!control.stop(8, 4, 0));
     manual_clock::at += std::chrono::milliseconds(1);
-    CHECK(driver.stop(8, 4, 0));
-    clocked no_limit_control(1, {}, {}, 0, manual_clock::now);
+    CHECK(control.stop(8, 4, 0));
+    timed_control no_limit_control(1, {}, {}, 0, manual_clock::now);
     no_limit_control.begin(2);
     manual_clock::at += std::chrono::hours(24);
     CHECK(!no_limit_control.stop(8, 4, 0));
@@ -81,16 +81,16 @@ TEST_CASE("a stop request is kept, also one from within the listener")
 {
     std::stop_source source;
     int report_count = 0;
-    clocked driver(1, source.get_token(), [&](byte_count, byte_count, std::uint64_t) {
+    timed_control control(1, source.get_token(), [&](byte_count, byte_count, std::uint64_t) {
         if (++report_count == 2) source.request_stop();
     });
-    CHECK(!driver.stop(8, 4, 0));
-    CHECK(driver.stop(7, 4, 0));
-    CHECK(driver.stop(6, 4, 0));
-    CHECK(driver.has_struck());
+    CHECK(!control.stop(8, 4, 0));
+    CHECK(control.stop(7, 4, 0));
+    CHECK(control.stop(6, 4, 0));
+    CHECK(control.has_stopped());
     CHECK(report_count == 2);
-    driver.begin(1);
-    CHECK(driver.stop(6, 4, 0));
+    control.begin(1);
+    CHECK(control.stop(6, 4, 0));
 }
 
 TEST_CASE("a listener hears what is new at once, and what is not after a while")
@@ -99,16 +99,16 @@ TEST_CASE("a listener hears what is new at once, and what is not after a while")
     auto const listener = [&](byte_count best, byte_count bound, std::uint64_t nodes) {
         reports.push_back({best, bound, nodes});
     };
-    clocked driver(1, {}, listener, 0, manual_clock::now);
-    (void)driver.stop(no_limit, 4, 0);
-    (void)driver.stop(9, 4, 1);
-    (void)driver.stop(9, 4, 2);
+    timed_control control(1, {}, listener, 0, manual_clock::now);
+    (void)control.stop(no_limit, 4, 0);
+    (void)control.stop(9, 4, 1);
+    (void)control.stop(9, 4, 2);
     manual_clock::at += std::chrono::milliseconds(99);
-    (void)driver.stop(9, 4, 3);
-    (void)driver.stop(9, 5, 4);
+    (void)control.stop(9, 4, 3);
+    (void)control.stop(9, 5, 4);
     manual_clock::at += std::chrono::milliseconds(100);
-    (void)driver.stop(9, 5, 5);
-    (void)driver.stop(9, 5, 6);
+    (void)control.stop(9, 5, 5);
+    (void)control.stop(9, 5, 6);
     CHECK(reports == std::vector<report>{{no_limit, 4, 0}, {9, 4, 1}, {9, 5, 4}, {9, 5, 5}});
 }
 
@@ -116,12 +116,12 @@ TEST_CASE("each task is run once, on one thread or on many, and the lowest numbe
 {
     for (std::size_t threads : {0u, 1u, 2u, 5u, 40u})
         for (std::size_t tasks : {0u, 1u, 2u, 33u}) {
-            clocked driver(threads, {}, {});
+            timed_control control(threads, {}, {});
             std::vector<int> runs(tasks, 0);
-            lowest_number first;
-            driver.run(tasks, [&](std::size_t i) {
+            atomic_minimum first;
+            control.run(tasks, [&](std::size_t i) {
                 ++runs[i];
-                if (i % 3 == 1) first.offer(static_cast<std::uint32_t>(i));
+                if (i % 3 == 1) first.update(static_cast<std::uint32_t>(i));
             });
             CHECK(runs == std::vector<int>(tasks, 1));
             CHECK(first.get() == (tasks > 1 ? 1 : ~std::uint32_t{0}));
@@ -130,13 +130,13 @@ TEST_CASE("each task is run once, on one thread or on many, and the lowest numbe
 
 TEST_CASE("what a task throws is thrown when all have ended")
 {
-    clocked driver(3, {}, {});
+    timed_control control(3, {}, {});
     std::atomic<int> runs{0};
     auto const task = [&](std::size_t i) {
         ++runs;
         if (i == 4 || i == 9) throw std::runtime_error(i == 4 ? "four" : "nine");
     };
-    CHECK_THROWS_WITH(driver.run(12, task), "four");
+    CHECK_THROWS_WITH(control.run(12, task), "four");
     CHECK(runs == 12);
 }
 
