@@ -71,7 +71,7 @@ void show(std::string const& name, order_graph const& g, order_search_limits con
     double const ms = bench::milliseconds([&] { found = exact_order(g, {}, limits); });
     auto mib = [](byte_count bytes) { return static_cast<double>(bytes) / (1024 * 1024); };
     std::printf("%-28s %6zu %6zu %6zu %6zu %9llu %9.1f %10.3f %10.3f %10.3f  %s\n", name.c_str(), g.nodes(),
-                found.report.stretches, found.report.longest, found.report.searched,
+                found.report.segments, found.report.longest, found.report.searched,
                 static_cast<unsigned long long>(found.report.states), ms, mib(found.given_peak),
                 mib(found.peak), mib(found.lower_bound), found.is_optimal() ? "optimal" : "");
     std::fflush(stdout);

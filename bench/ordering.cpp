@@ -150,12 +150,12 @@ double processor_ms(Work&& work)
 
 node_order best_walk(order_graph const& g)
 {
-    order_contest contest(g);
-    contest.enter(on_demand(g), node_order::method::on_demand);
-    contest.enter(depth_first(g), node_order::method::depth_first);
-    contest.enter(breadth_first(g), node_order::method::breadth_first);
-    contest.enter(longest_path(g), node_order::method::longest_path);
-    return contest.best();
+    order_incumbent incumbent(g);
+    incumbent.offer(on_demand(g), node_order::method::on_demand);
+    incumbent.offer(depth_first(g), node_order::method::depth_first);
+    incumbent.offer(breadth_first(g), node_order::method::breadth_first);
+    incumbent.offer(longest_path(g), node_order::method::longest_path);
+    return incumbent.best();
 }
 
 void measure_families(std::size_t most)

@@ -18,9 +18,9 @@ struct naive_slot_chooser {
     struct slot {
         sublet::byte_count bytes, first_size;
         sublet::pool_id pool;
-        sublet::buffer_id tenant;
-        unsigned tenants;
-        sublet::step_id over;
+        sublet::buffer_id occupant;
+        unsigned occupants;
+        sublet::step_id free_from;
         bool ends;
     };
     sublet::slot_choice choice;
@@ -28,14 +28,14 @@ struct naive_slot_chooser {
     std::vector<sublet::slot_id> slot_of;
 
     template <class MayReuseSlot>
-    void take(sublet::detail::slot_request const& r, MayReuseSlot may_reuse_slot)
+    void assign(sublet::detail::slot_request const& r, MayReuseSlot may_reuse_slot)
     {
         std::vector<sublet::slot_id> free;
         for (sublet::slot_id s = 0; s != slots.size(); ++s)
-            if (slots[s].pool == r.pool && slots[s].ends && slots[s].over <= r.begins &&
-                may_reuse_slot(slots[s].tenant))
+            if (slots[s].pool == r.pool && slots[s].ends && slots[s].free_from <= r.begins &&
+                may_reuse_slot(slots[s].occupant))
                 free.push_back(s);
-        if (!r.follows) free.clear();
+        if (!r.may_reuse) free.clear();
         auto best = [&](auto is_better) -> std::optional<sublet::slot_id> {
             if (free.empty()) return std::nullopt;
             return *std::min_element(free.begin(), free.end(), is_better);
@@ -50,7 +50,7 @@ struct naive_slot_chooser {
         switch (choice) {
         case sublet::slot_choice::most_shared:
             chosen = best(
-                [&](sublet::slot_id a, sublet::slot_id b) { return slots[a].tenants > slots[b].tenants; });
+                [&](sublet::slot_id a, sublet::slot_id b) { return slots[a].occupants > slots[b].occupants; });
             break;
         case sublet::slot_choice::best_fit:
             chosen = best([&](sublet::slot_id a, sublet::slot_id b) {
@@ -67,7 +67,7 @@ struct naive_slot_chooser {
         case sublet::slot_choice::grow_largest: chosen = best(by_fit); break;
         case sublet::slot_choice::caffe2_sized: { // their loop, over their list
             std::sort(free.begin(), free.end(), [&](sublet::slot_id a, sublet::slot_id b) {
-                return slots[a].over != slots[b].over ? slots[a].over < slots[b].over : a < b;
+                return slots[a].free_from != slots[b].free_from ? slots[a].free_from < slots[b].free_from : a < b;
             });
             std::optional<sublet::byte_count> most;
             for (sublet::slot_id s : free) {
@@ -88,11 +88,11 @@ struct naive_slot_chooser {
         s = {std::max(s.bytes, r.size),
              s.first_size,
              s.pool,
-             r.id,
-             s.tenants + 1,
-             std::max<sublet::step_id>(r.over, r.begins + 1),
-             r.over != sublet::no_step};
-        slot_of[r.id] = *chosen;
+             r.buffer,
+             s.occupants + 1,
+             std::max<sublet::step_id>(r.free_from, r.begins + 1),
+             r.free_from != sublet::no_step};
+        slot_of[r.buffer] = *chosen;
     }
 };
 

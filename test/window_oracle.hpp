@@ -34,7 +34,7 @@ inline std::vector<sublet::byte_count> min_peak_from(sublet::detail::order_windo
             std::uint64_t const word = set;
             if (nodes != 0) walk.move_to(&word, live[set], nothing, nothing);
             effects[set][n] = walk.run(n);
-            live[set | std::size_t{1} << n] = effects[set][n].behind;
+            live[set | std::size_t{1} << n] = effects[set][n].live_after;
         }
     }
     least.back() = 0;

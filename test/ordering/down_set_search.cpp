@@ -125,11 +125,11 @@ TEST_CASE("a set has one number, given when it comes first")
     down_set_table sets(3);
     std::uint64_t const none = 0, first = 1, both = 3;
     std::uint64_t const a = down_set_table::hash_of(0), b = down_set_table::hash_of(1);
-    CHECK(sets.number_of(&none, 0).is_new);
-    CHECK(sets.number_of(&first, a).number == 1);
-    CHECK(sets.number_of(&both, a ^ b).number == 2);
-    CHECK(!sets.number_of(&first, a).is_new);
-    CHECK(sets.number_of(&first, a).number == 1);
+    CHECK(sets.find_or_insert(&none, 0).is_new);
+    CHECK(sets.find_or_insert(&first, a).number == 1);
+    CHECK(sets.find_or_insert(&both, a ^ b).number == 2);
+    CHECK(!sets.find_or_insert(&first, a).is_new);
+    CHECK(sets.find_or_insert(&first, a).number == 1);
     CHECK(sets.size() == 3);
     CHECK(*sets[2] == both);
     CHECK(sets.hash(1) == a);
@@ -138,15 +138,15 @@ TEST_CASE("a set has one number, given when it comes first")
 TEST_CASE("sets of one hash are still told apart by their bits")
 {
     down_set_table sets(64);
-    for (std::uint64_t set = 0; set != 200; ++set) CHECK(sets.number_of(&set, 5).number == set);
-    for (std::uint64_t set = 0; set != 200; ++set) CHECK(sets.number_of(&set, 5).number == set);
+    for (std::uint64_t set = 0; set != 200; ++set) CHECK(sets.find_or_insert(&set, 5).number == set);
+    for (std::uint64_t set = 0; set != 200; ++set) CHECK(sets.find_or_insert(&set, 5).number == set);
 }
 
 TEST_CASE("a set without members is a set")
 {
     down_set_table sets(0);
-    CHECK(sets.number_of(nullptr, 0).is_new);
-    CHECK(!sets.number_of(nullptr, 0).is_new);
+    CHECK(sets.find_or_insert(nullptr, 0).is_new);
+    CHECK(!sets.find_or_insert(nullptr, 0).is_new);
 }
 
 TEST_CASE("thousands of sets are found again, as in a sorted map")
@@ -164,7 +164,7 @@ TEST_CASE("thousands of sets are found again, as in a sorted map")
             set[m / 64] |= std::uint64_t{1} << m % 64;
             hash ^= down_set_table::hash_of(m);
         }
-        auto const place = sets.number_of(set.data(), hash);
+        auto const place = sets.find_or_insert(set.data(), hash);
         auto const [at, is_new] = known.insert({set, static_cast<std::uint32_t>(known.size())});
         REQUIRE(place.is_new == is_new);
         REQUIRE(place.number == at->second);
@@ -199,13 +199,13 @@ TEST_CASE("who leaves no more behind runs at once, who leaves more waits")
     // 0 writes 64 bytes, 1 replaces them by 32 others, 2 would add 16.
     order_graph const g = graph_of({{}, {0}, {1}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
-    demand_graph const d = nodes_on_demand(w);
-    free_moves moves(w, d);
-    moves.run_free(200);
+    deferral_graph const d = deferred_nodes(w);
+    safe_moves moves(w, d);
+    moves.run_safe(200);
     // In the end nothing is alive, as in the beginning: all of it is one chain.
     CHECK(moves.trail() == std::vector<node_id>{0, 1, 2, 3});
     moves.return_to(0);
-    moves.run_free(95); // 0 and 1 together need 96
+    moves.run_safe(95); // 0 and 1 together need 96
     CHECK(moves.trail().empty());
     CHECK(moves.walk().live() == 0);
 }
@@ -214,8 +214,8 @@ TEST_CASE("a way back leads to where the walk was")
 {
     order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
-    demand_graph const d = nodes_on_demand(w);
-    free_moves moves(w, d);
+    deferral_graph const d = deferred_nodes(w);
+    safe_moves moves(w, d);
     auto const nothing = moves.walk().done();
     std::vector<node_id> ready;
     moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
@@ -232,8 +232,8 @@ TEST_CASE("what is tried counts as its touches and edges, again each time")
 {
     order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
-    demand_graph const d = nodes_on_demand(w);
-    free_moves moves(w, d);
+    deferral_graph const d = deferred_nodes(w);
+    safe_moves moves(w, d);
     CHECK(moves.work() == 0);
     moves.run(0); // one touch, itself; nobody waits for what is run on demand
     CHECK(moves.work() == 2);
@@ -266,8 +266,8 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
         std::vector<byte_count> const least = min_peak_from(w);
 
         // A drawn beginning, and bytes that are about what it needs.
-        demand_graph const d = nodes_on_demand(w);
-        free_moves moves(w, d);
+        deferral_graph const d = deferred_nodes(w);
+        safe_moves moves(w, d);
         for (std::uint32_t k = pick.below(static_cast<std::uint32_t>(w.nodes.size()) + 1); k != 0; --k) {
             std::vector<node_id> ready;
             moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
@@ -278,7 +278,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
         std::size_t const here = moves.walk().done()[0], length = moves.trail().size();
         byte_count const allowed =
             least[here] + pick.below(40) - std::min<byte_count>(least[here], pick.below(40));
-        moves.run_free(allowed);
+        moves.run_safe(allowed);
         ran += moves.trail().size() - length;
         REQUIRE(std::max(allowed, least[moves.walk().done()[0]]) <= std::max(allowed, least[here]));
 

@@ -105,7 +105,7 @@ namespace {
 order_cuts cuts_of(order_graph const& g, std::vector<node_id> const& order)
 {
     order_window const w = window_of(g, peak_walk(g), std::span<node_id const>(order));
-    return cut_order(w, nodes_on_demand(w));
+    return cut_order(w, deferred_nodes(w));
 }
 
 order_graph graph_of(std::vector<std::vector<value_id>> const& uses)
@@ -144,7 +144,7 @@ TEST_CASE("constants are in nobody's way")
 
 TEST_CASE("stretch by stretch the best orders of random programs are as good as the best of all")
 {
-    std::size_t stretches = 0;
+    std::size_t segments = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
@@ -161,7 +161,7 @@ TEST_CASE("stretch by stretch the best orders of random programs are as good as 
 
         peak_walk walk(g);
         byte_count peak = 0;
-        for (std::size_t i = 0; i + 1 != cuts.first.size(); ++i, ++stretches) {
+        for (std::size_t i = 0; i + 1 != cuts.first.size(); ++i, ++segments) {
             REQUIRE(cuts.first[i] < cuts.first[i + 1]);
             std::span<node_id const> const nodes(order.data() + cuts.first[i],
                                                  order.data() + cuts.first[i + 1]);
@@ -170,7 +170,7 @@ TEST_CASE("stretch by stretch the best orders of random programs are as good as 
         }
         REQUIRE(peak == min_peak_exhaustive(g));
     }
-    CHECK(stretches > rounds(1500));
+    CHECK(segments > rounds(1500));
 }
 
 } // namespace this_test

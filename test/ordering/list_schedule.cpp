@@ -106,7 +106,7 @@ TEST_CASE("the schedule is that of the definition, where each node announces wha
         CHECK(order == list_schedule(g, preferred, rule));
         if (!is_announced) continue;
         for (buffer_id b = 0; b != g.buffers(); ++b)
-            is_announced = is_announced && (!g.is_given[b] || g.touching[b] != 0);
+            is_announced = is_announced && (!g.is_given[b] || g.touch_count[b] != 0);
         if (!is_announced) continue; // what is given and never touched goes with whatever runs first
         CHECK(order == slow_schedule(g, preferred, rule));
         ++compared;
@@ -155,7 +155,7 @@ TEST_CASE(
         std::vector<node_id> const backwards(order.rbegin(), order.rend());
         CHECK(is_order(m, backwards));
         bool is_exact = g.early.items() == 0;
-        for (buffer_id b = 0; b != g.buffers(); ++b) is_exact = is_exact && g.touching[b] != 0;
+        for (buffer_id b = 0; b != g.buffers(); ++b) is_exact = is_exact && g.touch_count[b] != 0;
         for (step_id s = 0; s + 1 < g.first_pair.size(); ++s)
             for (overwrite_pair const& a : g.pairs_of(s))
                 for (overwrite_pair const& b : g.pairs_of(s)) is_exact = is_exact && (a.in != b.in || a == b);
@@ -175,18 +175,18 @@ TEST_CASE("the picture: the last reader is credited with the whole buffer")
     snapshot const p = sequence(
         4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
-    node_demands demands(g);
+    pressure_tracker pressure(g);
     std::vector<node_id> changed;
     auto note = [&](node_id n) { changed.push_back(n); };
-    demands.run(0, note);
-    CHECK(demands.need(1) == 32);
-    CHECK(demands.growth(1) == 32);
-    demands.run(2, note);
-    CHECK(demands.need(1) == 32);
-    CHECK(demands.growth(1) == byte_count{0} - 32);
+    pressure.run(0, note);
+    CHECK(pressure.need(1) == 32);
+    CHECK(pressure.growth(1) == 32);
+    pressure.run(2, note);
+    CHECK(pressure.need(1) == 32);
+    CHECK(pressure.growth(1) == byte_count{0} - 32);
     CHECK(std::count(changed.begin(), changed.end(), node_id{1}) == 2); // a began, and 1 is its last
-    CHECK(demands.live() == 80);
-    CHECK(demands.peak() == 80);
+    CHECK(pressure.live() == 80);
+    CHECK(pressure.peak() == 80);
 }
 
 TEST_CASE(
@@ -199,10 +199,10 @@ TEST_CASE(
             seed % 2 == 0 ? draw_unordered(pick, 8, seed % 4 == 0) : draw_operations(pick, 12, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
-        node_demands demands(g);
+        pressure_tracker pressure(g);
         peak_walk walk(g);
-        std::vector<byte_count> announced(g.nodes());
-        for (sort_key const& a : demands.announced()) announced[a.id] = larger(announced[a.id], a.key);
+        std::vector<byte_count> possible_needs(g.nodes());
+        for (sort_key const& a : pressure.possible_needs()) possible_needs[a.id] = larger(possible_needs[a.id], a.key);
         std::vector<unsigned char> has_run(g.nodes());
         bool is_first = true;
         std::vector<byte_count> need(g.nodes()), growth(g.nodes());
@@ -214,22 +214,22 @@ TEST_CASE(
                 if (!is_ready) continue;
                 byte_count const before = walk.live(), most = walk.run(n), behind = walk.live();
                 walk.step_back();
-                CHECK(demands.need(n) == (most > before ? most - before : 0));
+                CHECK(pressure.need(n) == (most > before ? most - before : 0));
                 // What is given and never touched goes with the first step, whichever that is.
-                if (!is_first) CHECK(demands.growth(n) == behind - before);
-                CHECK(demands.need(n) <= announced[n]);
-                if (is_known[n] && !is_first) CHECK(demands.need(n) == need[n]);
-                if (is_known[n]) CHECK(demands.growth(n) == growth[n]);
-                need[n] = demands.need(n);
-                growth[n] = demands.growth(n);
+                if (!is_first) CHECK(pressure.growth(n) == behind - before);
+                CHECK(pressure.need(n) <= possible_needs[n]);
+                if (is_known[n] && !is_first) CHECK(pressure.need(n) == need[n]);
+                if (is_known[n]) CHECK(pressure.growth(n) == growth[n]);
+                need[n] = pressure.need(n);
+                growth[n] = pressure.growth(n);
                 is_known[n] = !is_first;
             }
-            demands.run(next, [&](node_id n) { is_known[n] = 0; });
+            pressure.run(next, [&](node_id n) { is_known[n] = 0; });
             walk.run(next);
             has_run[next] = 1;
             is_first = false;
         }
-        CHECK(demands.peak() == walk.peak());
+        CHECK(pressure.peak() == walk.peak());
     }
 }
 
@@ -277,14 +277,14 @@ TEST_CASE("whatever is put and taken, the best is that of a look at all")
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         std::uint32_t const nodes = 1 + pick.below(20);
-        std::vector<sort_key> announced;
+        std::vector<sort_key> possible_needs;
         std::vector<std::vector<byte_count>> of(nodes);
         for (node_id n = 0; n != nodes; ++n)
             for (std::uint32_t i = 1 + pick.below(3); i != 0; --i) {
                 of[n].push_back(pick.below(12));
-                announced.push_back({of[n].back(), 0, n});
+                possible_needs.push_back({of[n].back(), 0, n});
             }
-        ready_nodes ready(nodes, announced);
+        ready_nodes ready(nodes, possible_needs);
         std::map<node_id, std::tuple<byte_count, std::uint64_t>> there;
         for (unsigned turn = 0; turn != 60; ++turn) {
             node_id const n = pick.below(nodes);

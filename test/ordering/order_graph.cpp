@@ -30,7 +30,7 @@ TEST_CASE("the picture: who waits for whom, and which buffers each step holds")
     CHECK(g.before == csr_rows({0, 0, 1, 2, 4}, {0, 0, 1, 2}));
     CHECK(g.held == csr_rows({0, 1, 3, 5, 7}, {0, 0, 1, 0, 2, 1, 2}));
     CHECK(g.size == bytes);
-    CHECK(g.touching == std::vector<std::uint32_t>{3, 2, 2});
+    CHECK(g.touch_count == std::vector<std::uint32_t>{3, 2, 2});
     CHECK(g.listed == std::vector<node_id>{0, 2, 1, 3});
     CHECK(order_graph_of(p, {.bytes = 8}).listed == std::vector<node_id>{0, 1, 2, 3});
 }
@@ -238,28 +238,28 @@ TEST_CASE("the order with the least peak stays, of equal ones the first")
     snapshot const p = sequence(
         4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
-    order_contest contest(g, 64);
-    CHECK(contest.best().peak == 96);
-    CHECK(contest.best().order == g.listed);
-    CHECK_FALSE(contest.is_over());
-    CHECK_FALSE(contest.enter({1, 0, 2, 3}, node_order::method::longest_path));
-    CHECK(contest.best().found_by == node_order::method::listed);
-    CHECK(contest.enter_reversed({3, 1, 2, 0}, node_order::method::reversed));
-    CHECK(contest.best().order == std::vector<node_id>{0, 2, 1, 3});
-    CHECK(contest.best().peak == 64);
-    CHECK(contest.best().given_peak == 96);
-    CHECK(contest.best().is_optimal());
-    CHECK(contest.is_over());
+    order_incumbent incumbent(g, 64);
+    CHECK(incumbent.best().peak == 96);
+    CHECK(incumbent.best().order == g.listed);
+    CHECK_FALSE(incumbent.is_settled());
+    CHECK_FALSE(incumbent.offer({1, 0, 2, 3}, node_order::method::longest_path));
+    CHECK(incumbent.best().found_by == node_order::method::listed);
+    CHECK(incumbent.offer_reversed({3, 1, 2, 0}, node_order::method::reversed));
+    CHECK(incumbent.best().order == std::vector<node_id>{0, 2, 1, 3});
+    CHECK(incumbent.best().peak == 64);
+    CHECK(incumbent.best().given_peak == 96);
+    CHECK(incumbent.best().is_optimal());
+    CHECK(incumbent.is_settled());
 }
 
 TEST_CASE("a floor that is not reached is no proof, and a graph without orders has no contest")
 {
     order_graph const nothing;
-    CHECK(order_contest(nothing).is_over());
+    CHECK(order_incumbent(nothing).is_settled());
     order_graph g;
     g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {0}};
-    order_contest none(g);
-    CHECK(none.is_over());
+    order_incumbent none(g);
+    CHECK(none.is_settled());
     CHECK(none.best().violation == g.violation);
     CHECK_FALSE(none.best().is_optimal());
 }
@@ -318,7 +318,7 @@ TEST_CASE("more bytes than 64 bits can count are refused")
 {
     order_graph g;
     g.size = {no_size - 1, 1};
-    g.touching = {0, 0};
+    g.touch_count = {0, 0};
     g.is_given = g.is_kept = {0, 0};
     CHECK_THROWS_AS((void)peak_walk(g), precondition_error);
 }

@@ -44,7 +44,7 @@ TEST_CASE("what ran before is given, what is needed behind is kept, and the rest
     order_graph const g = picture();
     order_window const w = window(g, {0, 1, 2, 3}, 2, 3);
     CHECK(w.nodes == std::vector<node_id>{2});
-    CHECK(w.around == 32); // b, which 1 wrote and 3 reads
+    CHECK(w.live_through == 32); // b, which 1 wrote and 3 reads
     REQUIRE(w.graph.buffers() == 2);
     CHECK(w.graph.size == std::vector<byte_count>{64, 16}); // a and c
     CHECK(w.graph.is_given == std::vector<unsigned char>{1, 0});
@@ -69,7 +69,7 @@ TEST_CASE("a window of nothing is empty")
     order_graph const g = picture();
     order_window const w = window(g, {0, 1, 2, 3}, 1, 1);
     CHECK(w.graph.nodes() == 0);
-    CHECK(w.around == 64);
+    CHECK(w.live_through == 64);
 }
 
 TEST_CASE("an input that nobody needs leaves with the first step of all")
@@ -81,8 +81,8 @@ TEST_CASE("an input that nobody needs leaves with the first step of all")
                        {.bytes = std::vector<byte_count>{64, 32},
                         .role = std::vector<value_role>{value_role::input, value_role::intermediate}});
     order_window const w = window(g, {0}, 0, 1);
-    CHECK(w.leave_at_first == 64);
-    CHECK(w.around == 0);
+    CHECK(w.untouched_input_bytes == 64);
+    CHECK(w.live_through == 0);
     CHECK(w.is_at_start);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a window against what it waits for is refused")
 TEST_CASE("a walk over nothing has all that stands around")
 {
     order_window w;
-    w.around = 7;
+    w.live_through = 7;
     down_set_walk walk(w);
     CHECK(walk.live() == 7);
     CHECK(walk.ran() == 0);
@@ -138,7 +138,7 @@ TEST_CASE(
             byte_count const most = whole.run(w.nodes[n]);
             effects.push_back(walk.run(n));
             REQUIRE(effects.back().most == most);
-            REQUIRE(effects.back().behind == whole.live());
+            REQUIRE(effects.back().live_after == whole.live());
             REQUIRE(walk.has_run(n));
         }
         moments.push_back({walk.done(), walk.live()});
@@ -154,8 +154,8 @@ TEST_CASE(
             REQUIRE(walk.ran() == n);
             node_effect const e = walk.run(n);
             REQUIRE(e.most == effects[n].most);
-            REQUIRE(e.behind == effects[n].behind);
-            walk.take_back(n, moments[n].live);
+            REQUIRE(e.live_after == effects[n].live_after);
+            walk.step_back(n, moments[n].live);
             REQUIRE(walk.done() == moments[n].set);
         }
     }
@@ -185,11 +185,11 @@ order_graph graph_of(rows const& uses, rows const& defs, plan_options const& opt
 TEST_CASE("a constant runs when somebody wants it")
 {
     order_graph const g = graph_of({{}, {}, {1}, {0, 2}}, {{0}, {1}, {2}, {3}}, {.bytes = 8});
-    demand_graph const d = nodes_on_demand(whole(g, {0, 1, 2, 3}));
-    CHECK(d.on_demand == std::vector<unsigned char>{1, 1, 0, 0});
-    REQUIRE(d.demanded[3].size() == 1);
-    CHECK(d.demanded[3][0] == 0);
-    CHECK(d.demanded[2][0] == 1);
+    deferral_graph const d = deferred_nodes(whole(g, {0, 1, 2, 3}));
+    CHECK(d.is_deferred == std::vector<unsigned char>{1, 1, 0, 0});
+    REQUIRE(d.deferred[3].size() == 1);
+    CHECK(d.deferred[3][0] == 0);
+    CHECK(d.deferred[2][0] == 1);
     CHECK(d.before[2].empty());
     CHECK(d.before[3][0] == 2);
     CHECK(d.after[2][0] == 3);
@@ -198,8 +198,8 @@ TEST_CASE("a constant runs when somebody wants it")
 TEST_CASE("who gives something back has a place of its own, and so has an end")
 {
     order_graph const g = graph_of({{}, {0}, {1}}, {{0}, {1}, {2}}, {.bytes = 8});
-    demand_graph const d = nodes_on_demand(whole(g, {0, 1, 2}));
-    CHECK(d.on_demand == std::vector<unsigned char>{1, 0, 0}); // 1 frees what 0 made
+    deferral_graph const d = deferred_nodes(whole(g, {0, 1, 2}));
+    CHECK(d.is_deferred == std::vector<unsigned char>{1, 0, 0}); // 1 frees what 0 made
 }
 
 TEST_CASE("what is on demand through others is demanded with them, and what they wait for is waited for")
@@ -207,9 +207,9 @@ TEST_CASE("what is on demand through others is demanded with them, and what they
     // 0 is read by all: 1 and 2 only add, and 3 wants both. 4 frees.
     order_graph const g = graph_of({{}, {0}, {0, 1}, {0, 1, 2}}, {{0}, {1}, {2}, {3}},
                                    {.bytes = 8, .role = std::vector<value_role>(4, value_role::output)});
-    demand_graph const d = nodes_on_demand(whole(g, {0, 1, 2, 3}));
-    CHECK(d.on_demand == std::vector<unsigned char>{1, 1, 1, 0});
-    CHECK(std::vector<node_id>(d.demanded[3].begin(), d.demanded[3].end()) == std::vector<node_id>{0, 1, 2});
+    deferral_graph const d = deferred_nodes(whole(g, {0, 1, 2, 3}));
+    CHECK(d.is_deferred == std::vector<unsigned char>{1, 1, 1, 0});
+    CHECK(std::vector<node_id>(d.deferred[3].begin(), d.deferred[3].end()) == std::vector<node_id>{0, 1, 2});
     CHECK(d.before[3].empty());
 }
 
@@ -224,16 +224,16 @@ TEST_CASE("every order of a random program may run its nodes on demand as they a
         if (g.violation || g.nodes() == 0) continue;
         std::vector<node_id> const order = random_order(g, pick);
         order_window const w = whole(g, order);
-        demand_graph const d = nodes_on_demand(w);
+        deferral_graph const d = deferred_nodes(w);
         std::vector<node_id> other;
         std::vector<bool> has_run(order.size());
         for (node_id n = 0; n != order.size(); ++n) {
-            if (d.on_demand[n]) {
+            if (d.is_deferred[n]) {
                 ++late;
                 continue;
             }
-            for (node_id demanded : d.demanded[n])
-                if (!has_run[demanded]) has_run[demanded] = true, other.push_back(order[demanded]);
+            for (node_id deferred : d.deferred[n])
+                if (!has_run[deferred]) has_run[deferred] = true, other.push_back(order[deferred]);
             other.push_back(order[n]);
         }
         REQUIRE(is_order(g, other));

@@ -30,7 +30,7 @@ sized_slot_plan shared(drawn_sharing const& d, std::uint64_t visits)
 /// The same as it is told: who is there asks everybody in a slot, and chains are linked anew from scratch.
 sized_slot_plan share_by_definition(drawn_sharing const& d, bool relinks, std::size_t& relinked)
 {
-    auto begin_of = [&](buffer_id b) { return takers::begin_key(d.lives, b); };
+    auto begin_of = [&](buffer_id b) { return reuse_ranges::begin_key(d.lives, b); };
     buffers by_size = d.wanted;
     std::sort(by_size.begin(), by_size.end(), [&](buffer_id a, buffer_id b) {
         return std::tuple(d.tasks.pool[a], d.bytes[b], begin_of(a), a) <
@@ -73,7 +73,7 @@ sized_slot_plan share_by_definition(drawn_sharing const& d, bool relinks, std::s
                 if (std::count(slots[k].begin(), slots[k].end(), u) != 0)
                     chains.slot_of.push_back(static_cast<slot_id>(k - first));
         std::uint64_t visits = 0;
-        if (!relink_chains(takers(d.lives, d.conflicts, members), d.bytes, chains, visits)) continue;
+        if (!relink_chains(reuse_ranges(d.lives, d.conflicts, members), d.bytes, chains, visits)) continue;
         ++relinked;
         slots.resize(first);
         slots.resize(first + chains.slot_bytes.size());
@@ -168,7 +168,7 @@ byte_count total(bytes const& b)
 }
 
 /// What the slots cost, by their members.
-bytes cost_of(takers const& members, bytes const& sizes, slots const& slot_of)
+bytes cost_of(reuse_ranges const& members, bytes const& sizes, slots const& slot_of)
 {
     bytes cost;
     for (std::size_t i = 0; i != members.size(); ++i) {
@@ -180,7 +180,7 @@ bytes cost_of(takers const& members, bytes const& sizes, slots const& slot_of)
 
 /// The same as it is told: a search from the end of the last slot, then from those of the first ones, which
 /// looks at nobody twice, and takes the first path after which all chains cost less.
-bool relinked(drawn_sharing const& d, takers const& members, sized_chains& chains)
+bool relinked(drawn_sharing const& d, reuse_ranges const& members, sized_chains& chains)
 {
     std::size_t const n = members.size(), none = n;
     std::vector<std::size_t> next(n, none), before(n, none), tail(chains.slot_bytes.size(), none),
@@ -242,7 +242,7 @@ TEST_CASE("chains exchange their ends and one slot is saved")
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
     auto const conflicts = find_conflict_ranges(g, lives);
-    takers const members(lives, conflicts, {0, 1, 4, 5});
+    reuse_ranges const members(lives, conflicts, {0, 1, 4, 5});
     sized_chains chains{{0, 1, 0, 2}, {8, 8, 4}};
     std::uint64_t visits = 0;
     CHECK(relink_chains(members, {8, 8, 0, 0, 2, 4}, chains, visits));
@@ -265,7 +265,7 @@ TEST_CASE("nothing has nothing to exchange")
     auto const conflicts = find_conflict_ranges(g, lives);
     sized_chains chains;
     std::uint64_t visits = 0;
-    CHECK(!relink_chains(takers(lives, conflicts, {}), {}, chains, visits));
+    CHECK(!relink_chains(reuse_ranges(lives, conflicts, {}), {}, chains, visits));
 }
 
 TEST_CASE("random chains, linked anew as it is told until that saves no more")
@@ -276,9 +276,9 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
         drawn_sharing const d = seed % 4 == 0 ? draw_chain(seed) : draw_sharing(seed, 20);
         auto in_order = d.wanted;
         sort_by(in_order, [&](buffer_id a, buffer_id b) {
-            return takers::begin_key(d.lives, a) < takers::begin_key(d.lives, b);
+            return reuse_ranges::begin_key(d.lives, a) < reuse_ranges::begin_key(d.lives, b);
         });
-        takers const members(d.lives, d.conflicts, in_order);
+        reuse_ranges const members(d.lives, d.conflicts, in_order);
         random_source pick{std::mt19937(seed)};
         sized_chains chains;
         std::vector<buffer_id> occupant; // the last of each slot
@@ -331,7 +331,7 @@ TEST_CASE("first fit finds the first slot whose tenants all share with the buffe
         auto by_size = d.wanted;
         for (std::size_t i = by_size.size(); i > 1; --i)
             std::swap(by_size[i - 1], by_size[pick.below(static_cast<unsigned>(i))]);
-        slot_room room(d.lives, d.conflicts);
+        slot_fit_index room(d.lives, d.conflicts);
         std::vector<std::vector<buffer_id>> held;
         for (buffer_id b : by_size) {
             slot_id expected = 0;
@@ -363,7 +363,7 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
         auto const lives =
             concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
         auto const conflicts = find_conflict_ranges(g, lives);
-        slot_room room(lives, conflicts, 0);
+        slot_fit_index room(lives, conflicts, 0);
         random_source pick{std::mt19937(7)};
         for (std::size_t i = each.size(); i > 1; --i)
             std::swap(each[i - 1], each[pick.below(static_cast<unsigned>(i))]);
@@ -393,7 +393,7 @@ TEST_CASE("slots are forgotten in turn, but one that is of use only in the next 
     std::iota(each.begin(), each.end(), buffer_id{0});
     auto const lives = concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
     auto const conflicts = find_conflict_ranges(g, lives);
-    slot_room room(lives, conflicts, 0); // 64 places
+    slot_fit_index room(lives, conflicts, 0); // 64 places
     for (slot_id s = 0; s != 64; ++s) room.insert(4 * s, s);
     CHECK(room.find(300) == 0);
     room.insert(300, slot_id{0});

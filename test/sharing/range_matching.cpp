@@ -129,26 +129,26 @@ TEST_CASE("who takes is all that the rule says and nobody else, in ascending ran
         drawn_sharing const d = draw_sharing(seed, 14);
         auto members = d.wanted;
         sort_by(members, [&](buffer_id a, buffer_id b) {
-            return takers::begin_key(d.lives, a) < takers::begin_key(d.lives, b);
+            return reuse_ranges::begin_key(d.lives, a) < reuse_ranges::begin_key(d.lives, b);
         });
-        takers const id(d.lives, d.conflicts, members);
-        REQUIRE(id.size() == members.size());
-        for (std::size_t i = 0; i != id.size(); ++i) {
-            REQUIRE(id[i] == members[i]);
-            if (d.lives.begins[id[i]].size() > 1) ++several;
-            std::vector<bool> takes(id.size());
+        reuse_ranges const reuse(d.lives, d.conflicts, members);
+        REQUIRE(reuse.size() == members.size());
+        for (std::size_t i = 0; i != reuse.size(); ++i) {
+            REQUIRE(reuse[i] == members[i]);
+            if (d.lives.begins[reuse[i]].size() > 1) ++several;
+            std::vector<bool> takes(reuse.size());
             std::uint32_t last = 0;
             bool is_first = true;
-            id.for_each_range(i, [&](live_range r) {
+            reuse.for_each_range(i, [&](live_range r) {
                 REQUIRE(!is_empty(r));
                 REQUIRE((is_first || last <= r.first));
                 is_first = false;
                 last = r.last;
-                REQUIRE(last <= id.size());
+                REQUIRE(last <= reuse.size());
                 for (std::uint32_t k = r.first; k != r.last; ++k) takes[k] = true;
             });
-            for (std::size_t k = 0; k != id.size(); ++k) {
-                REQUIRE(takes[k] == d.rule.reusable_by(id[i], id[k]));
+            for (std::size_t k = 0; k != reuse.size(); ++k) {
+                REQUIRE(takes[k] == d.rule.reusable_by(reuse[i], reuse[k]));
                 taken += takes[k];
             }
         }

@@ -135,7 +135,7 @@ TEST_CASE("what is asked about ascending positions is who comes before whom, pos
             if (pick.below(3) == 0) continue;
             for (step_id x = 0; x != y; ++x) REQUIRE(sets.before(x, y) == before[x][y]);
         }
-        CHECK(sets.forgotten() == 0);
+        CHECK(sets.dropped_ranges() == 0);
     }
 }
 
@@ -179,8 +179,8 @@ TEST_CASE("with few ranges some is forgotten, which never makes one come before 
             CHECK(std::count_if(sets.tokens().begin(), sets.tokens().end(),
                                 [&](token_range r) { return r.first <= own && own < r.last; }) == 1);
         }
-        if (sets.forgotten() == 0) REQUIRE(is_exact);
-        exact += sets.forgotten() == 0;
+        if (sets.dropped_ranges() == 0) REQUIRE(is_exact);
+        exact += sets.dropped_ranges() == 0;
     }
     CHECK(missed != 0);
     CHECK(exact != 0);
@@ -201,7 +201,7 @@ TEST_CASE("what is forgotten is old")
     CHECK(!sets.before(0, 3));
     CHECK(!sets.before(1, 3));
     CHECK(sets.before(2, 3));
-    CHECK(sets.forgotten() == 2);
+    CHECK(sets.dropped_ranges() == 2);
     CHECK(sets.before(0, 5));
 }
 
@@ -259,21 +259,21 @@ dependence_graph graph_of(std::vector<std::vector<int>> const& operands)
 
 TEST_CASE("the picture: two branches of equal length, the heir of their fork is in the first")
 {
-    CHECK(heir_forest(graph_of({{}, {0}, {1}, {0}, {3}, {2, 4}})) ==
+    CHECK(longest_path_forest(graph_of({{}, {0}, {1}, {0}, {3}, {2, 4}})) ==
           std::vector<token_range>{{5, 6}, {4, 6}, {3, 6}, {2, 3}, {1, 3}, {0, 6}});
 }
 
 TEST_CASE("the heir has the longest way left")
 {
     // 0 leads to 1, which ends there, and to 2, which leads to 3
-    CHECK(heir_forest(graph_of({{}, {0}, {0}, {2}})) ==
+    CHECK(longest_path_forest(graph_of({{}, {0}, {0}, {2}})) ==
           std::vector<token_range>{{2, 3}, {3, 4}, {1, 3}, {0, 3}});
 }
 
 TEST_CASE("nothing, and one alone")
 {
-    CHECK(heir_forest(graph_of({})).empty());
-    CHECK(heir_forest(graph_of({{}})) == std::vector<token_range>{{0, 1}});
+    CHECK(longest_path_forest(graph_of({})).empty());
+    CHECK(longest_path_forest(graph_of({{}})) == std::vector<token_range>{{0, 1}});
 }
 
 TEST_CASE("random graphs: the subtree of a position is who leads there from heir to heir")
@@ -284,14 +284,14 @@ TEST_CASE("random graphs: the subtree of a position is who leads there from heir
         auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40), .back = pick.below(10)});
         auto const g = dependences(tasks.program(), {.role = tasks.role});
         std::size_t const n = g.positions();
-        std::vector<step_id> left(n, 0), heir(n, no_step);
+        std::vector<step_id> left(n, 0), parent(n, no_step);
         for (std::size_t x = n; x-- != 0;)
             for (step_id y : g.after[x])
-                if (heir[x] == no_step || left[y] > left[heir[x]]) {
-                    heir[x] = y;
+                if (parent[x] == no_step || left[y] > left[parent[x]]) {
+                    parent[x] = y;
                     left[x] = left[y] + 1;
                 }
-        auto const forest = heir_forest(g);
+        auto const forest = longest_path_forest(g);
         std::vector<bool> given(n);
         for (std::size_t x = 0; x != n; ++x) {
             REQUIRE(forest[x].first < n);
@@ -301,7 +301,7 @@ TEST_CASE("random graphs: the subtree of a position is who leads there from heir
         for (std::size_t y = 0; y != n; ++y)
             for (step_id x = 0; x != n; ++x) {
                 step_id at = x;
-                while (at != y && heir[at] != no_step) at = heir[at];
+                while (at != y && parent[at] != no_step) at = parent[at];
                 bool const is_in = forest[y].first <= forest[x].first && forest[x].first < forest[y].last;
                 REQUIRE(is_in == (at == y));
             }
@@ -312,21 +312,21 @@ TEST_CASE("random graphs: the subtree of a position is who leads there from heir
 
 TEST_CASE("those who wait for a token of the range are woken, once")
 {
-    detail::sleepers sleeping(200, 4);
-    sleeping.sleep(0, 3);
-    sleeping.sleep(1, 199);
-    sleeping.sleep(2, 3);
-    std::vector<buffer_id> woken;
-    auto up = [&](buffer_id b) { woken.push_back(b); };
-    sleeping.wake(4, 199, up);
-    CHECK(woken.empty());
-    sleeping.wake(0, 4, up);
-    CHECK(woken == std::vector<buffer_id>{2, 0});
-    sleeping.wake(0, 200, up);
-    CHECK(woken == std::vector<buffer_id>{2, 0, 1});
-    sleeping.sleep(0, 64);
-    sleeping.wake(64, 65, up);
-    CHECK(woken.size() == 4);
+    detail::token_waitlist waitlist(200, 4);
+    waitlist.block(0, 3);
+    waitlist.block(1, 199);
+    waitlist.block(2, 3);
+    std::vector<buffer_id> unblocked;
+    auto up = [&](buffer_id b) { unblocked.push_back(b); };
+    waitlist.unblock(4, 199, up);
+    CHECK(unblocked.empty());
+    waitlist.unblock(0, 4, up);
+    CHECK(unblocked == std::vector<buffer_id>{2, 0});
+    waitlist.unblock(0, 200, up);
+    CHECK(unblocked == std::vector<buffer_id>{2, 0, 1});
+    waitlist.block(0, 64);
+    waitlist.unblock(64, 65, up);
+    CHECK(unblocked.size() == 4);
 }
 
 TEST_CASE("random sleepers, of one token and of many thousand")
@@ -336,22 +336,22 @@ TEST_CASE("random sleepers, of one token and of many thousand")
         random_source pick{std::mt19937(seed)};
         std::uint32_t const tokens = 1 + pick.below(seed % 3 == 0 ? 3 : seed % 3 == 1 ? 300 : 20'000);
         std::size_t const buffers = 1 + pick.below(50);
-        detail::sleepers sleeping(tokens, buffers);
+        detail::token_waitlist waitlist(tokens, buffers);
         std::vector<std::uint32_t> token_of(buffers, no_node);
         for (unsigned i = 0; i != 200; ++i) {
             auto const b = pick.below(static_cast<unsigned>(buffers));
-            if (token_of[b] == no_node) sleeping.sleep(b, token_of[b] = pick.below(tokens));
+            if (token_of[b] == no_node) waitlist.block(b, token_of[b] = pick.below(tokens));
             std::uint32_t const first = pick.below(tokens);
             std::uint32_t const last = first + pick.below(pick.below(2) ? 3 : tokens - first + 1);
-            std::vector<buffer_id> woken, expected;
-            sleeping.wake(first, last, [&](buffer_id u) { woken.push_back(u); });
+            std::vector<buffer_id> unblocked, expected;
+            waitlist.unblock(first, last, [&](buffer_id u) { unblocked.push_back(u); });
             for (buffer_id u = 0; u != buffers; ++u)
                 if (first <= token_of[u] && token_of[u] < last) {
                     expected.push_back(u);
                     token_of[u] = no_node;
                 }
-            std::sort(woken.begin(), woken.end());
-            REQUIRE(woken == expected);
+            std::sort(unblocked.begin(), unblocked.end());
+            REQUIRE(unblocked == expected);
         }
     }
 }
@@ -369,12 +369,12 @@ TEST_CASE("random sets stay as they were left until the last has taken them")
             for (unsigned i = pick.below(4); i != 0; --i) after.append(n - 1);
             after.close_row();
         }
-        detail::token_deposits deposits(after);
+        detail::token_set_store deposits(after);
         std::vector<std::vector<token_range>> left(n);
-        std::vector<std::size_t> takers(n);
+        std::vector<std::size_t> readers_left(n);
         auto check = [&] {
             for (step_id x = 0; x != n; ++x)
-                if (takers[x] != 0)
+                if (readers_left[x] != 0)
                     REQUIRE(std::vector<token_range>(deposits[x].begin(), deposits[x].end()) == left[x]);
         };
         for (step_id x = 0; x != n; ++x) {
@@ -382,14 +382,14 @@ TEST_CASE("random sets stay as they were left until the last has taken them")
             if (pick.below(3) != 0) {
                 for (unsigned i = 1 + pick.below(20); i != 0; --i)
                     left[x].push_back({pick.below(100), pick.below(100)});
-                deposits.leave(x, left[x]);
+                deposits.store(x, left[x]);
             }
-            takers[x] = after[x].size();
+            readers_left[x] = after[x].size();
             check();
             for (step_id from = 0; from <= x; ++from)
-                if (takers[from] != 0 && pick.below(4) == 0) {
-                    --takers[from];
-                    deposits.taken(from);
+                if (readers_left[from] != 0 && pick.below(4) == 0) {
+                    --readers_left[from];
+                    deposits.drop_reader(from);
                 }
             check();
         }

@@ -166,12 +166,12 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
             CAPTURE(static_cast<int>(how));
             naive_slot_chooser slow{how, {}, slots(c.size.size(), no_slot)};
             for (buffer_id b : by_begin(c))
-                slow.take({.id = b,
+                slow.assign({.buffer = b,
                            .size = c.size[b],
                            .pool = c.tasks.pool[b],
                            .begins = c.lives.first(b),
-                           .over = c.lives.first(b),
-                           .follows = c.lives.begins[b].size() == 1},
+                           .free_from = c.lives.first(b),
+                           .may_reuse = c.lives.begins[b].size() == 1},
                           [&](buffer_id u) { return c.rule.reusable_by(u, b); });
             auto const plan = share_by_tokens(c.g, c.lives, c.sizes(), {.choice = how, .pool = c.tasks.pool});
             REQUIRE(plan.slot_of == slow.slot_of);
@@ -231,8 +231,8 @@ TEST_CASE("where much is forgotten, slots are given up after some tests, and tha
     auto const lives =
         concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
     auto const plan = share_by_tokens(g, lives, eight, {.most_ranges = 4});
-    CHECK(sets.forgotten() != 0);
-    CHECK(plan.undecided > sets.forgotten());
+    CHECK(sets.dropped_ranges() != 0);
+    CHECK(plan.undecided > sets.dropped_ranges());
 }
 
 TEST_CASE("chains, residual and inception-like graphs take a few slots, however long they are")
@@ -405,11 +405,11 @@ sized_slot_plan taken_by(byte_count size, slot_choice how)
     auto nobody = [](buffer_id) { return no_step; };
     byte_count const sizes[] = {64, 16, 24, 16};
     for (buffer_id b = 0; b != 4; ++b)
-        chooser.take({.id = b, .size = sizes[b], .over = b == 0 ? 1u : b == 1 ? 2u : 9u}, nobody);
-    chooser.take({.id = 4, .size = 8, .begins = 1, .over = 9}, always(1)); // only 0 is free
-    chooser.take({.id = 5, .size = 8, .begins = 2, .over = 3}, always(2)); // only 1
-    chooser.take({.id = 6, .size = 8, .begins = 3, .over = 9}, always(3));
-    chooser.take({.id = 7, .size = size, .begins = 9}, always(9));
+        chooser.assign({.buffer = b, .size = sizes[b], .free_from = b == 0 ? 1u : b == 1 ? 2u : 9u}, nobody);
+    chooser.assign({.buffer = 4, .size = 8, .begins = 1, .free_from = 9}, always(1)); // only 0 is free
+    chooser.assign({.buffer = 5, .size = 8, .begins = 2, .free_from = 3}, always(2)); // only 1
+    chooser.assign({.buffer = 6, .size = 8, .begins = 3, .free_from = 9}, always(3));
+    chooser.assign({.buffer = 7, .size = size, .begins = 9}, always(9));
     return std::move(chooser).finish();
 }
 
@@ -440,9 +440,9 @@ TEST_CASE("the choice of Caffe2 depends on the order in which slots fell free, a
     auto third = [](step_id first_over, step_id second_over, byte_count size) {
         slot_chooser chooser(3, slot_choice::caffe2_sized);
         auto all = always(0);
-        chooser.take({.id = 0, .size = 100, .over = first_over}, all);
-        chooser.take({.id = 1, .size = 10, .over = second_over}, all);
-        return chooser.take({.id = 2, .size = size, .begins = 5}, all);
+        chooser.assign({.buffer = 0, .size = 100, .free_from = first_over}, all);
+        chooser.assign({.buffer = 1, .size = 10, .free_from = second_over}, all);
+        return chooser.assign({.buffer = 2, .size = size, .begins = 5}, all);
     };
     CHECK(third(1, 2, 8) == 0);
     CHECK(third(2, 1, 8) == 1);
@@ -450,10 +450,10 @@ TEST_CASE("the choice of Caffe2 depends on the order in which slots fell free, a
 
     slot_chooser chooser(3, slot_choice::caffe2_sized);
     auto all = always(0);
-    chooser.take({.id = 0, .size = 4, .over = 1}, all);
-    chooser.take({.id = 1, .size = 50, .begins = 1, .over = 3}, all);
-    chooser.take({.id = 2, .size = 20, .begins = 2, .over = 3}, all);
-    CHECK(chooser.take({.id = 2, .size = 30, .begins = 3}, all) ==
+    chooser.assign({.buffer = 0, .size = 4, .free_from = 1}, all);
+    chooser.assign({.buffer = 1, .size = 50, .begins = 1, .free_from = 3}, all);
+    chooser.assign({.buffer = 2, .size = 20, .begins = 2, .free_from = 3}, all);
+    CHECK(chooser.assign({.buffer = 2, .size = 30, .begins = 3}, all) ==
           1); // 50 would do, but it is said to have 4
     CHECK(std::move(chooser).finish().slot_bytes == std::vector<byte_count>{50, 30});
 }
@@ -462,17 +462,17 @@ TEST_CASE("a slot that sleeps is not asked about before its time")
 {
     slot_chooser chooser(4);
     auto never = [](buffer_id) { return no_step; };
-    chooser.take({.id = 0, .size = 8, .over = 1}, never);
+    chooser.assign({.buffer = 0, .size = 8, .free_from = 1}, never);
     unsigned asked = 0;
     auto at_five = [&](buffer_id u) -> step_id {
         CHECK(u == 0);
         ++asked;
         return 5;
     };
-    CHECK(chooser.take({.id = 1, .size = 8, .begins = 1}, at_five) == 1);
-    CHECK(chooser.take({.id = 2, .size = 8, .begins = 4}, at_five) == 2);
+    CHECK(chooser.assign({.buffer = 1, .size = 8, .begins = 1}, at_five) == 1);
+    CHECK(chooser.assign({.buffer = 2, .size = 8, .begins = 4}, at_five) == 2);
     CHECK(asked == 1);
-    CHECK(chooser.take({.id = 3, .size = 8, .begins = 5}, at_five) == 0);
+    CHECK(chooser.assign({.buffer = 3, .size = 8, .begins = 5}, at_five) == 0);
     CHECK(asked == 2);
 }
 
@@ -480,27 +480,27 @@ TEST_CASE("a slot that nobody may follow sleeps until it is woken, now or for a 
 {
     slot_chooser chooser(6);
     auto never = [](buffer_id) { return no_step; };
-    chooser.take({.id = 0, .size = 8}, never);
-    CHECK(chooser.take({.id = 1, .size = 8, .begins = 1}, always(0)) == 1);
-    chooser.wake(0, 4);
-    CHECK(chooser.take({.id = 2, .size = 8, .begins = 3}, always(0)) == 2);
-    CHECK(chooser.take({.id = 3, .size = 8, .begins = 4}, always(0)) == 0);
-    chooser.wake(2);
-    CHECK(chooser.take({.id = 4, .size = 8, .begins = 4}, always(0)) == 2);
-    CHECK(chooser.take({.id = 5, .size = 8, .begins = 9}, always(0)) == 3);
+    chooser.assign({.buffer = 0, .size = 8}, never);
+    CHECK(chooser.assign({.buffer = 1, .size = 8, .begins = 1}, always(0)) == 1);
+    chooser.unblock(0, 4);
+    CHECK(chooser.assign({.buffer = 2, .size = 8, .begins = 3}, always(0)) == 2);
+    CHECK(chooser.assign({.buffer = 3, .size = 8, .begins = 4}, always(0)) == 0);
+    chooser.unblock(2);
+    CHECK(chooser.assign({.buffer = 4, .size = 8, .begins = 4}, always(0)) == 2);
+    CHECK(chooser.assign({.buffer = 5, .size = 8, .begins = 9}, always(0)) == 3);
 }
 
 TEST_CASE("an unknown size and a pool that is none are refused, and 0 bytes need no slot")
 {
     slot_chooser chooser(2);
     auto all = always(0);
-    CHECK_THROWS_WITH_AS(chooser.take({.id = 0, .size = no_size}, all),
+    CHECK_THROWS_WITH_AS(chooser.assign({.buffer = 0, .size = no_size}, all),
                          "sublet: a buffer of unknown size cannot share a slot", precondition_error);
-    CHECK_THROWS_WITH_AS(chooser.take({.id = 0, .size = 8, .pool = no_value}, all),
+    CHECK_THROWS_WITH_AS(chooser.assign({.buffer = 0, .size = 8, .pool = no_value}, all),
                          "sublet: a pool id is out of range", precondition_error);
-    CHECK(chooser.take({.id = 0, .size = 0}, all) == no_slot);
-    chooser.take({.id = 0, .size = no_size - 1}, all);
-    chooser.take({.id = 1, .size = 1}, all);
+    CHECK(chooser.assign({.buffer = 0, .size = 0}, all) == no_slot);
+    chooser.assign({.buffer = 0, .size = no_size - 1}, all);
+    chooser.assign({.buffer = 1, .size = 1}, all);
     CHECK_THROWS_AS((void)std::move(chooser).finish(), precondition_error);
 }
 
@@ -516,10 +516,10 @@ TEST_CASE("random requests get what the rule says, however long the slots may sl
             for (std::size_t at = 0; at != positions; ++at) row[at] = pick.below(100) < percent;
         std::vector<slot_request> requests;
         for (buffer_id b = 0; b != buffers; ++b) {
-            slot_request r{.id = b, .size = pick.below(sizes), .pool = pick.below(pools) * 7};
+            slot_request r{.buffer = b, .size = pick.below(sizes), .pool = pick.below(pools) * 7};
             r.begins = pick.below(static_cast<unsigned>(positions));
-            r.over = pick.below(10) == 0 ? no_step : r.begins + pick.below(5);
-            r.follows = pick.below(10) != 0;
+            r.free_from = pick.below(10) == 0 ? no_step : r.begins + pick.below(5);
+            r.may_reuse = pick.below(10) != 0;
             requests.push_back(r);
         }
         std::sort(requests.begin(), requests.end(),
@@ -533,9 +533,9 @@ TEST_CASE("random requests get what the rule says, however long the slots may sl
                     while (at != positions && !may[u][at]) ++at;
                     return at == positions ? no_step : at;
                 };
-                slow.take(r, [&](buffer_id u) { return bool(may[u][r.begins]); });
-                exact.take(r, [&](buffer_id u) { return first_from(u, r.begins); });
-                lazy.take(r, [&](buffer_id u) -> step_id { return may[u][r.begins] ? 0 : r.begins + 1; });
+                slow.assign(r, [&](buffer_id u) { return bool(may[u][r.begins]); });
+                exact.assign(r, [&](buffer_id u) { return first_from(u, r.begins); });
+                lazy.assign(r, [&](buffer_id u) -> step_id { return may[u][r.begins] ? 0 : r.begins + 1; });
             }
             auto const plan = std::move(exact).finish(), same = std::move(lazy).finish();
             REQUIRE(plan.slot_of == slow.slot_of);

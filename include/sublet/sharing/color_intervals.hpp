@@ -42,40 +42,40 @@ namespace sublet {
 template <detail::live_range_function Lives>
 [[nodiscard]] slot_plan color_intervals(std::size_t buffers, Lives lives)
 {
-    struct arrival {
+    struct interval {
         live_range life;
-        buffer_id id;
+        buffer_id buffer;
     };
-    std::vector<arrival> arrivals;
-    arrivals.reserve(buffers);
+    std::vector<interval> intervals;
+    intervals.reserve(buffers);
     for (std::size_t b = 0; b != buffers; ++b) {
         live_range const life = detail::call_user(lives, static_cast<buffer_id>(b));
-        if (!is_empty(life)) arrivals.push_back({life, static_cast<buffer_id>(b)});
+        if (!is_empty(life)) intervals.push_back({life, static_cast<buffer_id>(b)});
     }
-    detail::sort_by(arrivals, [](arrival const& a, arrival const& b) {
-        return a.life.first != b.life.first ? a.life.first < b.life.first : a.id < b.id;
+    detail::sort_by(intervals, [](interval const& a, interval const& b) {
+        return a.life.first != b.life.first ? a.life.first < b.life.first : a.buffer < b.buffer;
     });
 
     // Every open slot with the position at which it is free again, soonest on top.
-    struct lease {
-        step_id until;
-        slot_id held;
+    struct busy_slot {
+        step_id free_at;
+        slot_id slot;
     };
-    auto later = [](lease a, lease b) { return a.until != b.until ? a.until > b.until : a.held > b.held; };
-    std::priority_queue<lease, std::vector<lease>, decltype(later)> leases(later);
+    auto later = [](busy_slot a, busy_slot b) { return a.free_at != b.free_at ? a.free_at > b.free_at : a.slot > b.slot; };
+    std::priority_queue<busy_slot, std::vector<busy_slot>, decltype(later)> busy_slots(later);
 
     slot_plan plan;
     plan.slot_of.assign(buffers, no_slot);
-    for (arrival const& a : arrivals) {
-        slot_id mine = plan.slots;
-        if (!leases.empty() && leases.top().until <= a.life.first) {
-            mine = leases.top().held;
-            leases.pop();
+    for (interval const& a : intervals) {
+        slot_id chosen = plan.slots;
+        if (!busy_slots.empty() && busy_slots.top().free_at <= a.life.first) {
+            chosen = busy_slots.top().slot;
+            busy_slots.pop();
         } else {
             ++plan.slots;
         }
-        plan.slot_of[a.id] = mine;
-        leases.push({a.life.last, mine});
+        plan.slot_of[a.buffer] = chosen;
+        busy_slots.push({a.life.last, chosen});
     }
     return plan;
 }
@@ -125,25 +125,25 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
 
-    struct tenant {
+    struct occupant {
         live_range life;
         byte_count size;
-        buffer_id id;
+        buffer_id buffer;
     };
-    std::vector<tenant> births;
+    std::vector<occupant> births;
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
-        tenant const t{detail::call_user(lives, b), detail::to_byte_count(detail::call_user(sizes, b)), b};
+        occupant const t{detail::call_user(lives, b), detail::to_byte_count(detail::call_user(sizes, b)), b};
         SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         if (!is_empty(t.life) && t.size != 0) births.push_back(t);
     }
-    std::vector<tenant> deaths = births;
-    detail::sort_by(births, [](tenant const& a, tenant const& b) {
-        return a.life.first != b.life.first ? a.life.first < b.life.first : a.id < b.id;
+    std::vector<occupant> deaths = births;
+    detail::sort_by(births, [](occupant const& a, occupant const& b) {
+        return a.life.first != b.life.first ? a.life.first < b.life.first : a.buffer < b.buffer;
     });
-    detail::sort_by(deaths, [](tenant const& a, tenant const& b) {
-        return a.life.last != b.life.last ? a.life.last < b.life.last : a.id < b.id;
+    detail::sort_by(deaths, [](occupant const& a, occupant const& b) {
+        return a.life.last != b.life.last ? a.life.last < b.life.last : a.buffer < b.buffer;
     });
 
     struct free_slot {
@@ -156,8 +156,8 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     sized_slot_plan plan;
     plan.slot_of.assign(buffers, no_slot);
 
-    auto choose = [&](tenant const& t) {
-        pool_id const pool = pool_of[t.id];
+    auto choose = [&](occupant const& t) {
+        pool_id const pool = pool_of[t.buffer];
         auto const end = free.lower_bound({pool + 1, 0, 0});
         auto fitting = free.lower_bound({pool, t.size, 0});
         if (fitting != end) {
@@ -174,21 +174,21 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         return free.lower_bound({pool, (--largest)->bytes, 0}); // of the largest the lowest
     };
     auto dying = deaths.begin();
-    for (tenant const& t : births) {
+    for (occupant const& t : births) {
         for (; dying != deaths.end() && dying->life.last <= t.life.first; ++dying) {
-            slot_id const s = plan.slot_of[dying->id];
-            if (eligible[dying->id]) free.insert({pool_of[dying->id], plan.slot_bytes[s], s});
+            slot_id const s = plan.slot_of[dying->buffer];
+            if (eligible[dying->buffer]) free.insert({pool_of[dying->buffer], plan.slot_bytes[s], s});
         }
-        auto const taken = eligible[t.id] ? choose(t) : free.end();
+        auto const taken = eligible[t.buffer] ? choose(t) : free.end();
         if (taken == free.end()) {
-            plan.slot_of[t.id] = plan.slots++;
+            plan.slot_of[t.buffer] = plan.slots++;
             plan.slot_bytes.push_back(t.size);
-            plan.slot_pool.push_back(pool_of[t.id]);
+            plan.slot_pool.push_back(pool_of[t.buffer]);
             continue;
         }
         slot_id const s = taken->slot;
         free.erase(taken);
-        plan.slot_of[t.id] = s;
+        plan.slot_of[t.buffer] = s;
         plan.slot_bytes[s] = detail::larger(plan.slot_bytes[s], t.size);
     }
     for (byte_count bytes : plan.slot_bytes) plan.total_bytes = checked_add(plan.total_bytes, bytes);

@@ -72,7 +72,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     if (p.overwrites().empty()) return matched;
 
     // While a step is looked at: by buffer, the one value that it reads, if it touches no other part of it.
-    value_id const several = no_value - 1; // of ids a program has fewer
+    value_id const several_values = no_value - 1; // of ids a program has fewer
     std::vector<value_id> only_reads(table.buffers.size(), no_value);
     std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: the last step that does
     std::vector<detail::sort_key> allowed;                               // {size of the operand, 0, pair}
@@ -85,7 +85,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
             bool const defines = t.kind == touch::access::def;
             if (defines) defined_at[t.value] = s;
             value_id& read = only_reads[table.buffer_of[t.value]];
-            read = defines || (read != no_value && read != t.value) ? several : t.value;
+            read = defines || (read != no_value && read != t.value) ? several_values : t.value;
         }
         for (; i != pairs.size() && pairs[i].step == s; ++i) {
             buffer_id const from = table.buffer_of[pairs[i].in], to = table.buffer_of[pairs[i].out];

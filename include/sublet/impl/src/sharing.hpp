@@ -17,7 +17,7 @@
 #include <sublet/sharing/impl/largest_first.ipp>
 #include <sublet/sharing/impl/range_matching.ipp>
 #include <sublet/sharing/impl/share_slots.ipp>
-#include <sublet/sharing/impl/staircases.ipp>
+#include <sublet/sharing/impl/slot_size_search.ipp>
 #include <sublet/sharing/impl/token_sets.ipp>
 #include <sublet/sharing/impl/tokens.ipp>
 

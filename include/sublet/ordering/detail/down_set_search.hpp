@@ -39,7 +39,7 @@ public:
     using word = bit_rows::word;
     using id = std::uint32_t;
 
-    explicit down_set_table(std::size_t members) : words_(bit_rows::words_for(members)), ring_(64, none) {}
+    explicit down_set_table(std::size_t members) : words_(bit_rows::words_for(members)), buckets_(64, none) {}
 
     [[nodiscard]] std::size_t size() const { return hash_.size(); }
     [[nodiscard]] word const* operator[](id number) const { return bits_.data() + number * words_; }
@@ -56,7 +56,7 @@ public:
         return h ^ h >> 31;
     }
 
-    struct place {
+    struct insertion {
         id number;
         bool is_new;
     };
@@ -64,17 +64,17 @@ public:
     ///
     /// Requires:   `hash` is that of the set's members.
     /// Complexity: O(words) expected.
-    place number_of(word const* set, std::uint64_t hash);
+    insertion find_or_insert(word const* set, std::uint64_t hash);
 
 private:
     static constexpr id none = ~id{0};
 
-    void grow();
+    void rehash();
 
     std::size_t words_;
     std::vector<word> bits_;
     std::vector<std::uint64_t> hash_;
-    std::vector<id> ring_; // a power of two
+    std::vector<id> buckets_; // a power of two
 };
 
 // --- free moves ------------------------------------------------------------------------------------------
@@ -102,12 +102,12 @@ private:
 /// A walk through the sets of a window that runs nodes with those that they demand, and remembers its way
 /// back to where it jumped last.
 ///
-/// Requires:   the window and its demand_graph outlive it.
-class free_moves {
+/// Requires:   the window and its deferral_graph outlive it.
+class safe_moves {
 public:
     using word = bit_rows::word;
 
-    free_moves(order_window const& w, demand_graph const& d);
+    safe_moves(order_window const& w, deferral_graph const& d);
 
     [[nodiscard]] down_set_walk const& walk() const { return walk_; }
     /// What has been done so far, in touches and edges of the nodes that were run or tried.
@@ -136,27 +136,27 @@ public:
     void return_to(std::size_t length);
 
     /// Run whatever is free if `allowed` bytes may be alive.
-    void run_free(byte_count allowed);
+    void run_safe(byte_count allowed);
     /// The same where nothing was free with `before` allowed, and chains asked for `refused` bytes at least.
-    void run_free_again(byte_count allowed, byte_count before, byte_count refused);
+    void run_safe_again(byte_count allowed, byte_count before, byte_count refused);
     /// What the next node of a chain asked for at least where none was free in the end.
     [[nodiscard]] byte_count refused() const { return refused_; }
 
 private:
-    void turn_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
-    void enter(node_id n); // it has run
-    void leave(node_id n); // it has not
+    void flip_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
+    void mark_run(node_id n); // it has run
+    void mark_not_run(node_id n); // it has not
 
     byte_count run_alone(node_id n);
-    [[nodiscard]] bool spoils(node_id n) const;
+    [[nodiscard]] bool blocks_in_place(node_id n) const;
 
-    void run_free_nodes(byte_count allowed);
+    void run_safe_nodes(byte_count allowed);
 
     /// A chain of one node or more, among those whose first node needs more than `before`.
-    bool run_free_chain(byte_count allowed, byte_count before);
+    bool run_safe_chain(byte_count allowed, byte_count before);
     /// Whether nodes that wait for `first`, each for the one before, lead down to `live` bytes; then they
     /// have run, else perhaps the first.
-    bool goes_down(node_id first, std::size_t length, byte_count allowed, byte_count live);
+    bool reaches_valley(node_id first, std::size_t length, byte_count allowed, byte_count live);
 
     static constexpr std::size_t most_tries = 64, most_links = 32;
     struct link {
@@ -165,15 +165,15 @@ private:
         std::size_t next;  // of those after it, the first that has not been tried
     };
 
-    demand_graph const& d_;
+    deferral_graph const& d_;
     down_set_walk walk_;
     std::vector<word> ready_;
     std::vector<std::uint32_t> waits_;
-    csr_rows spoiled_;               // by node: who must have run before it may be taken as free
-    std::vector<std::size_t> looks_; // by node: its touches and edges
+    csr_rows in_place_writers_;               // by node: who must have run before it may be taken as free
+    std::vector<std::size_t> node_work_; // by node: its touches and edges
     std::uint64_t work_ = 0;
     std::vector<node_id> trail_;
-    std::vector<byte_count> lives_; // by node of the trail: alive before it
+    std::vector<byte_count> live_before_; // by node of the trail: alive before it
     std::vector<node_id> candidates_;
     std::vector<link> links_;
     byte_count refused_ = no_limit;
@@ -196,7 +196,7 @@ private:
 /// Source: the dynamic programming over down-sets with a soft budget is from Ahn, Lee, Lin, Cheng, Hou and
 /// Esmaeilzadeh, "Ordering chaos: memory-aware scheduling of irregularly wired neural networks for edge
 /// devices", MLSys 2020. Theirs goes layer by layer under a budget found by bisection; a bottleneck path
-/// needs no budget, and free moves (free_moves) leave out most of the sets.
+/// needs no budget, and free moves (safe_moves) leave out most of the sets.
 
 struct down_set_result {
     std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`
@@ -219,19 +219,19 @@ template <class Stop>
                                                Stop stop)
 {
     using id = down_set_table::id;
-    demand_graph const demand = nodes_on_demand(w);
-    free_moves moves(w, demand);
+    deferral_graph const demand = deferred_nodes(w);
+    safe_moves moves(w, demand);
     down_set_table sets(w.graph.nodes());
-    struct arrival { // by set
+    struct state { // by set
         byte_count live;
-        byte_count settled; // with so many bytes allowed nothing is free,
+        byte_count exhausted_at; // with so many bytes allowed nothing is free,
         byte_count refused; // and chains asked for so many
         id from;
         bool is_visited;
-        std::size_t way; // where the nodes that led from there begin in `ways`
+        std::size_t path_begin; // where the nodes that led from there begin in `path_nodes`
     };
-    std::vector<arrival> arrivals;
-    std::vector<node_id> ways;
+    std::vector<state> visited;
+    std::vector<node_id> path_nodes;
     struct child {
         id number;
         byte_count live;
@@ -242,19 +242,19 @@ template <class Stop>
     std::priority_queue<sort_key> refused; // {falling bytes, , set}
     byte_count allowed = larger(lower_bound, limits.floor);
     std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
-    auto states = [&] { return larger(std::uint64_t{sets.size()}, moves.work() / limits.work_of_state); };
+    auto states = [&] { return larger(std::uint64_t{sets.size()}, moves.work() / limits.work_per_state); };
 
     down_set_result result;
     result.lower_bound = lower_bound;
     id reached = ~id{0};
     // The set in which the walk is now, reached from another.
-    auto arrive = [&](id from) {
+    auto add_state = [&](id from) {
         std::uint64_t hash = from == ~id{0} ? 0 : sets.hash(from);
         for (node_id n : moves.trail()) hash ^= down_set_table::hash_of(n);
-        auto const [number, is_new] = sets.number_of(moves.walk().done().data(), hash);
+        auto const [number, is_new] = sets.find_or_insert(moves.walk().done().data(), hash);
         if (!is_new) return;
-        arrivals.push_back({moves.walk().live(), allowed, moves.refused(), from, false, ways.size()});
-        for (node_id n : moves.trail()) ways.push_back(n);
+        visited.push_back({moves.walk().live(), allowed, moves.refused(), from, false, path_nodes.size()});
+        for (node_id n : moves.trail()) path_nodes.push_back(n);
         if (moves.walk().ran() == w.graph.nodes()) reached = number;
         children.push_back({number, moves.walk().live()});
     };
@@ -267,8 +267,8 @@ template <class Stop>
     };
 
     if (allowed >= ceiling) return result;
-    moves.run_free(allowed);
-    arrive(~id{0});
+    moves.run_safe(allowed);
+    add_state(~id{0});
     open_children();
     for (std::uint64_t visits = 0; reached == ~id{0}; ++visits) {
         if (open.empty()) {
@@ -281,8 +281,8 @@ template <class Stop>
             for (; !refused.empty() && descending(refused.top().key) == allowed; refused.pop())
                 open.push_back(refused.top().id);
         }
-        std::size_t const bytes = sets.bytes() + arrivals.size() * sizeof(arrival) +
-                                  ways.size() * sizeof(node_id) + refused.size() * sizeof(sort_key);
+        std::size_t const bytes = sets.bytes() + visited.size() * sizeof(state) +
+                                  path_nodes.size() * sizeof(node_id) + refused.size() * sizeof(sort_key);
         if (states() >= most_states || bytes >= limits.bytes ||
             (visits % 256 == 0 && stop(ceiling, larger(lower_bound, allowed), states()))) {
             result.is_exhausted = false;
@@ -290,39 +290,39 @@ template <class Stop>
         }
         id const here = open.back();
         open.pop_back();
-        moves.jump(sets[here], arrivals[here].live);
+        moves.jump(sets[here], visited[here].live);
         // Where it was visited before, nodes that need no more than was allowed then have been tried.
-        byte_count const before = arrivals[here].settled;
-        byte_count const tried = arrivals[here].is_visited ? before : 0;
+        byte_count const before = visited[here].exhausted_at;
+        byte_count const tried = visited[here].is_visited ? before : 0;
         if (before != allowed) {
-            moves.run_free_again(allowed, before, arrivals[here].refused);
-            arrivals[here].settled = allowed;
-            arrivals[here].refused = moves.refused();
+            moves.run_safe_again(allowed, before, visited[here].refused);
+            visited[here].exhausted_at = allowed;
+            visited[here].refused = moves.refused();
             if (!moves.trail().empty()) {
-                arrive(here);
+                add_state(here);
                 open_children();
                 continue;
             }
         }
-        arrivals[here].is_visited = true;
+        visited[here].is_visited = true;
         byte_count least_refused = no_limit;
         ready.clear();
         moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
-        bool is_spent = false;
+        bool is_out_of_work = false;
         for (node_id n : ready) {
-            is_spent = states() >= most_states; // in dense graphs one visit can be too many
-            if (is_spent) break;
+            is_out_of_work = states() >= most_states; // in dense graphs one visit can be too many
+            if (is_out_of_work) break;
             byte_count const most = moves.run(n);
             if (most > allowed) {
                 least_refused = smaller(least_refused, most);
             } else if (most > tried || tried == 0) {
-                moves.run_free(allowed);
-                arrive(here);
+                moves.run_safe(allowed);
+                add_state(here);
             }
             moves.return_to(0);
         }
         open_children();
-        if (is_spent && reached == ~id{0}) {
+        if (is_out_of_work && reached == ~id{0}) {
             result.is_exhausted = false;
             break;
         }
@@ -334,10 +334,10 @@ template <class Stop>
     if (reached == ~id{0}) return result;
 
     std::vector<id> path;
-    for (id at = reached; at != ~id{0}; at = arrivals[at].from) path.push_back(at);
+    for (id at = reached; at != ~id{0}; at = visited[at].from) path.push_back(at);
     for (std::size_t i = path.size(); i-- != 0;) {
-        std::size_t const end = path[i] + 1 == arrivals.size() ? ways.size() : arrivals[path[i] + 1].way;
-        for (std::size_t at = arrivals[path[i]].way; at != end; ++at) result.order.push_back(ways[at]);
+        std::size_t const end = path[i] + 1 == visited.size() ? path_nodes.size() : visited[path[i] + 1].path_begin;
+        for (std::size_t at = visited[path[i]].path_begin; at != end; ++at) result.order.push_back(path_nodes[at]);
     }
     return result;
 }

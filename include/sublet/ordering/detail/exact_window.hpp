@@ -39,7 +39,7 @@ struct order_cuts {
 ///             no higher. Some order with the least peak of all has in each stretch the nodes that this one
 ///             has.
 /// Complexity: O(V + E).
-[[nodiscard]] order_cuts cut_order(order_window const& w, demand_graph const& d);
+[[nodiscard]] order_cuts cut_order(order_window const& w, deferral_graph const& d);
 
 // --- exact window ----------------------------------------------------------------------------------------
 
@@ -75,7 +75,7 @@ template <class Stop>
         return peak;
     };
     result.peak = peak_of_window(w.graph.listed);
-    result.lower_bound = w.nodes.empty() ? 0 : w.around + least_while_any_runs(w.graph);
+    result.lower_bound = w.nodes.empty() ? 0 : w.live_through + max_node_lower_bound(w.graph);
     if (result.peak <= larger(result.lower_bound, limits.floor)) {
         result.is_searched = true;
         return result;
@@ -95,15 +95,15 @@ template <class Stop>
     };
     // Where the search from below comes to no end, see how low a peak is found soon, between what is proved
     // and what is known; a quarter of all sets is for that.
-    constexpr std::uint64_t most_dives = 12;
+    constexpr std::uint64_t most_probes = 12;
     result.is_searched = search(limits.floor, limits.states - limits.states / 4);
     if (result.is_searched) return result;
     byte_count low = larger(result.lower_bound, limits.floor);
-    for (std::uint64_t dive = 0; dive != most_dives && low < result.peak; ++dive) {
+    for (std::uint64_t probe = 0; probe != most_probes && low < result.peak; ++probe) {
         if (stop(result.peak, result.lower_bound, result.states)) return result;
-        byte_count const asked = low + (result.peak - low) / 2, known = result.peak;
-        search(asked, limits.states / 4 / most_dives);
-        if (result.peak == known) low = asked + 1;
+        byte_count const target = low + (result.peak - low) / 2, known = result.peak;
+        search(target, limits.states / 4 / most_probes);
+        if (result.peak == known) low = target + 1;
     }
     return result;
 }

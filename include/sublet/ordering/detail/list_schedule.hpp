@@ -53,13 +53,13 @@ namespace sublet::detail {
 /// Complexity: all runs together O(V + touches), and a call of `changed` for each touch and each buffer at
 ///             most. need() is constant for a node of one step without pairs and early reads, else as
 ///             peak_walk::run.
-class node_demands {
+class pressure_tracker {
 public:
-    explicit node_demands(order_graph const& g);
+    explicit pressure_tracker(order_graph const& g);
 
     /// What nodes may need, by bytes and node: of each what it begins in the listed order, that less what may
     /// be saved, and what it may begin in some other order.
-    [[nodiscard]] std::vector<sort_key> announced() const;
+    [[nodiscard]] std::vector<sort_key> possible_needs() const;
 
     [[nodiscard]] byte_count live() const { return walk_.live(); }
     [[nodiscard]] byte_count peak() const { return walk_.peak(); }
@@ -127,14 +127,14 @@ private:
 /// Source: the tree over sizes is from the discussion of wide graphs in PyTorch's scheduler (issue 190511).
 
 /// What a node leaves behind, and who goes first of those that leave the same: lowest first.
-struct node_claim {
-    std::uint64_t left = ~std::uint64_t{0};
+struct node_priority {
+    std::uint64_t growth_key = ~std::uint64_t{0};
     node_id rank = no_node;
     node_id node = no_node;
 
-    friend constexpr bool operator<(node_claim const& a, node_claim const& b) noexcept
+    friend constexpr bool operator<(node_priority const& a, node_priority const& b) noexcept
     {
-        return a.left != b.left ? a.left < b.left : a.rank < b.rank;
+        return a.growth_key != b.growth_key ? a.growth_key < b.growth_key : a.rank < b.rank;
     }
 };
 
@@ -142,7 +142,7 @@ class ready_nodes {
 public:
     /// Requires:   `id` of each announced need is below `nodes`, `key` the bytes. Each node has one at
     /// least. Complexity: O(announced log announced).
-    ready_nodes(std::size_t nodes, std::vector<sort_key> announced);
+    ready_nodes(std::size_t nodes, std::vector<sort_key> possible_needs);
 
     [[nodiscard]] bool empty() const { return best_[1].node == no_node; }
     [[nodiscard]] bool holds(node_id n) const { return place_[n] != no_place; }
@@ -151,7 +151,7 @@ public:
     ///
     /// Requires:   it announced no less than `need`.
     /// Complexity: O(log announced).
-    void put(node_id n, byte_count need, std::uint64_t left, node_id rank);
+    void put(node_id n, byte_count need, std::uint64_t growth_key, node_id rank);
 
     /// Requires:   it is there.
     /// Complexity: O(log announced).
@@ -170,15 +170,15 @@ public:
 
 private:
     std::size_t fitting(byte_count room) const;
-    node_claim least_of(std::size_t count) const; // of the first so many leaves
-    void set(std::size_t place, node_claim const& claim);
+    node_priority least_of(std::size_t count) const; // of the first so many leaves
+    void set(std::size_t place, node_priority const& priority);
 
     static constexpr std::uint32_t no_place = ~std::uint32_t{0};
     std::vector<byte_count> needs_;    // announced, ascending
     csr_rows places_;                  // by node, ascending
     std::vector<std::uint32_t> place_; // by node: where it stands
-    std::size_t leaves_ = 1;
-    std::vector<node_claim> best_; // of [2i] and [2i + 1]; needs_[i] has leaf leaves_ + i
+    std::size_t leaf_count_ = 1;
+    std::vector<node_priority> best_; // of [2i] and [2i + 1]; needs_[i] has leaf leaves_ + i
 };
 
 // --- list schedule ---------------------------------------------------------------------------------------

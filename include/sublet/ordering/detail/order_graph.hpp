@@ -49,7 +49,7 @@ struct order_graph {
     std::vector<std::uint32_t> first_pair; ///< by step, and one more
 
     std::vector<byte_count> size;        ///< by buffer: of those that are planned
-    std::vector<std::uint32_t> touching; ///< by buffer: how many steps touch it
+    std::vector<std::uint32_t> touch_count; ///< by buffer: how many steps touch it
     std::vector<unsigned char> is_given; ///< by buffer: it is there from the beginning
     std::vector<unsigned char> is_kept;  ///< by buffer: it stays to the end
 
@@ -92,7 +92,7 @@ struct order_graph {
 std::vector<node_id> any_order(order_graph const& g);
 
 /// The most that is alive while some node runs, whatever ran before, if something did.
-byte_count least_while_any_runs(order_graph const& g);
+byte_count max_node_lower_bound(order_graph const& g);
 
 /// Bytes that are alive at some time in every order of the nodes.
 ///

@@ -34,8 +34,8 @@ namespace sublet::detail {
 struct order_window {
     std::vector<node_id> nodes;    ///< by number in the window: who it is in the whole graph
     order_graph graph;             ///< nodes and buffers numbered anew, nodes as they stood
-    byte_count around = 0;         ///< bytes alive all the time, but for the next ones
-    byte_count leave_at_first = 0; ///< bytes that nobody touches, alive while the first step runs
+    byte_count live_through = 0;         ///< bytes alive all the time, but for the next ones
+    byte_count untouched_input_bytes = 0; ///< bytes that nobody touches, alive while the first step runs
     bool is_at_start = false;      ///< nothing has run before
 };
 
@@ -59,9 +59,9 @@ struct order_window {
 /// was before at that time. So constants, views and other small things need not be searched for a place.
 
 /// The nodes of a window, those on demand taken out.
-struct demand_graph {
-    std::vector<unsigned char> on_demand; ///< by node
-    csr_rows demanded; ///< by node: those on demand that it waits for, directly or through others of them,
+struct deferral_graph {
+    std::vector<unsigned char> is_deferred; ///< by node
+    csr_rows deferred; ///< by node: those on demand that it waits for, directly or through others of them,
                        ///< ascending; nothing for those on demand themselves
     csr_rows after, before; ///< among all others: who waits for whom, directly or through those on demand
 };
@@ -71,7 +71,7 @@ struct demand_graph {
 ///             and the others run in the order in which they did.
 /// Complexity: O(V + E + touches), for what is not on demand; lists of those on demand are short, or they are
 ///             not taken out.
-[[nodiscard]] demand_graph nodes_on_demand(order_window const& w);
+[[nodiscard]] deferral_graph deferred_nodes(order_window const& w);
 
 // --- down set walk ---------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ struct demand_graph {
 /// What running a node does.
 struct node_effect {
     byte_count most;   ///< bytes alive while it runs
-    byte_count behind; ///< alive when it has run
+    byte_count live_after; ///< alive when it has run
 };
 
 /// The numbers are those of peak_walk, in the same window; but a walk here jumps.
@@ -111,24 +111,24 @@ public:
     node_effect run(node_id n);
 
     /// As if a node had not run, with as many bytes alive as were before.
-    void take_back(node_id n, byte_count live_before);
+    void step_back(node_id n, byte_count live_before);
 
     /// To another set, behind which `live_there` bytes are alive. Calls left(n) and entered(n) for the nodes
     /// in which it differs.
-    template <class Left, class Entered>
-    void move_to(word const* set, byte_count live_there, Left left, Entered entered)
+    template <class Removed, class Added>
+    void move_to(word const* set, byte_count live_there, Removed removed, Added added)
     {
         for (std::size_t i = 0; i != done_.size(); ++i)
             for (word rest = done_[i] ^ set[i]; rest != 0; rest &= rest - 1) {
                 auto const n = static_cast<node_id>(i * bit_rows::word_bits +
                                                     static_cast<std::size_t>(std::countr_zero(rest)));
-                bool const leaves = has_run(n);
-                std::uint32_t const by = leaves ? 1 : ~std::uint32_t{0};
+                bool const is_removed = has_run(n);
+                std::uint32_t const by = is_removed ? 1 : ~std::uint32_t{0};
                 for (step_id s = w_.graph.steps[n].first; s != w_.graph.steps[n].last; ++s) count(s, by);
                 flip(n);
-                ran_ += leaves ? ~std::size_t{0} : 1;
-                if (leaves) left(n);
-                else entered(n);
+                ran_ += is_removed ? ~std::size_t{0} : 1;
+                if (is_removed) removed(n);
+                else added(n);
             }
         live_ = live_there;
     }
@@ -138,7 +138,7 @@ private:
     void count(step_id s, std::uint32_t by); // one more or one less remains
     [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !w_.graph.is_kept[b]; }
 
-    node_effect look_at(step_id s, bool is_first);
+    node_effect effect_of(step_id s, bool is_first);
 
     byte_count saved(step_id s, bool is_first);
 

@@ -90,7 +90,7 @@ struct least_peak_limits {
 };
 
 /// Schedule the best order of a contest again and again, if `made` schedules have been made before.
-void schedule_again(order_contest& contest, order_graph const& g, order_graph const& mirror,
+void schedule_again(order_incumbent& incumbent, order_graph const& g, order_graph const& mirror,
                     least_peak_limits const& limits, std::uint32_t made = 0);
 
 /// Ensures:    never worse than the listed order. How good the order is nobody promises; `lower_bound` is the
@@ -113,7 +113,7 @@ void schedule_again(order_contest& contest, order_graph const& g, order_graph co
 /// comes back with what is proved of all.
 
 struct exact_order_report {
-    std::size_t stretches = 0; ///< that orders fall apart into
+    std::size_t segments = 0; ///< that orders fall apart into
     std::size_t longest = 0;   ///< nodes of the longest of them
     std::size_t searched = 0;  ///< stretches
     std::uint64_t states = 0;  ///< sets of nodes that were visited
@@ -152,18 +152,18 @@ template <class Stop>
     std::vector<std::size_t> first;
     {
         order_window const all = window_of(g, peak_walk(g), std::span<node_id const>(result.order));
-        order_cuts cuts = cut_order(all, nodes_on_demand(all));
+        order_cuts cuts = cut_order(all, deferred_nodes(all));
         for (node_id& n : cuts.order) n = all.nodes[n];
         result.order = std::move(cuts.order);
         first = std::move(cuts.first);
     }
-    std::size_t const stretches = first.size() - 1;
-    result.report.stretches = stretches;
-    std::vector<byte_count> peak(stretches, 0);
+    std::size_t const segments = first.size() - 1;
+    result.report.segments = segments;
+    std::vector<byte_count> peak(segments, 0);
     std::size_t highest = 0;
     {
         peak_walk walk(g);
-        for (std::size_t i = 0; i != stretches; ++i) {
+        for (std::size_t i = 0; i != segments; ++i) {
             for (std::size_t at = first[i]; at != first[i + 1]; ++at)
                 peak[i] = larger(peak[i], walk.run(result.order[at]));
             result.report.longest = larger(result.report.longest, first[i + 1] - first[i]);
@@ -185,7 +185,7 @@ template <class Stop>
     };
     for (bool is_first : {true, false}) { // the highest by itself, as all others are measured by it
         peak_walk walk(g);
-        for (std::size_t i = 0; i != stretches && !(is_first && i > highest); ++i) {
+        for (std::size_t i = 0; i != segments && !(is_first && i > highest); ++i) {
             if (peak[i] > limits.floor && (!is_first || i == highest)) search(walk, i);
             for (std::size_t at = first[i]; at != first[i + 1]; ++at) walk.run(result.order[at]);
         }
@@ -217,7 +217,7 @@ struct improve_limits {
     std::uint64_t states = 20'000;       ///< sets of nodes visited at most, by all searches together
     std::uint64_t window_states = 1'000; ///< by one of them
     std::size_t widest = 72;             ///< nodes of a stretch
-    std::uint32_t turns = 4;             ///< of searches and schedules
+    std::uint32_t rounds = 4;             ///< of searches and schedules
     least_peak_limits schedules = {};    ///< how often the whole order is scheduled again; has the floor, too
 };
 

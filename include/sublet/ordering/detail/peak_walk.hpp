@@ -16,7 +16,7 @@ namespace sublet::detail {
 
 /// When a search gives up, in what it has done and not in seconds.
 struct order_search_limits {
-    static constexpr std::uint64_t work_of_state = 4096; ///< touches and edges of the nodes that it tries
+    static constexpr std::uint64_t work_per_state = 4096; ///< touches and edges of the nodes that it tries
 
     /// Sets of nodes, at most. As soon as they are more work than sets of a network are, that counts.
     std::uint64_t states = 1'000'000;
@@ -114,7 +114,7 @@ private:
     std::vector<std::uint32_t> remaining_; // by buffer: steps
     std::vector<record> log_;
     std::vector<overwrite_pair> candidates_;
-    byte_count live_ = 0, peak_ = 0, only_at_first_ = 0;
+    byte_count live_ = 0, peak_ = 0, untouched_input_bytes_ = 0;
     std::size_t steps_ = 0;
 };
 
@@ -130,25 +130,25 @@ private:
 ///
 ///     listed 128    depth first 112    longest path 144    reversed 96        reversed wins, listed was 128
 
-class order_contest {
+class order_incumbent {
 public:
     /// The listed order is in it from the beginning, or the nearest to it that can run; `floor`: no order has
     /// a lower peak. A graph without any order has the same violation in the result.
     ///
     /// Requires: the graph outlives the contest.
-    explicit order_contest(order_graph const& g, byte_count floor = 0);
+    explicit order_incumbent(order_graph const& g, byte_count floor = 0);
 
     /// Returns whether it is better than all before; of equal ones the first stays.
-    bool enter(std::vector<node_id> order, node_order::method how);
+    bool offer(std::vector<node_id> order, node_order::method method);
     /// The same order backwards.
-    bool enter_reversed(std::vector<node_id> const& mirrored, node_order::method how)
+    bool offer_reversed(std::vector<node_id> const& mirrored, node_order::method method)
     {
-        return enter({mirrored.rbegin(), mirrored.rend()}, how);
+        return offer({mirrored.rbegin(), mirrored.rend()}, method);
     }
 
     [[nodiscard]] node_order const& best() const { return best_; }
     /// Nobody can win any more.
-    [[nodiscard]] bool is_over() const { return best_.violation || best_.peak <= best_.lower_bound; }
+    [[nodiscard]] bool is_settled() const { return best_.violation || best_.peak <= best_.lower_bound; }
 
 private:
     order_graph const& g_;

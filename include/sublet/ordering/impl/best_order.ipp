@@ -11,7 +11,7 @@ SUBLET_DECL node_order order_with(order_graph const& g, node_order::method metho
 {
     SUBLET_EXPECTS(method != node_order::method::reversed && method != node_order::method::improved,
                    "sublet: reversed and improved orders are found from others: ask best_order");
-    order_contest listed(g);
+    order_incumbent listed(g);
     node_order result = listed.best();
     if (g.violation) return result;
     switch (method) {
@@ -42,7 +42,7 @@ SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits
     limits.exact.states = smaller(limits.exact.states, limits.exact_nodes / g.nodes());
     node_order exact = exact_order(g, best.order, limits.exact);
     byte_count const bound = larger(floor, exact.lower_bound);
-    auto take = [&](node_order other) {
+    auto keep_better = [&](node_order other) {
         if (other.peak < best.peak) {
             best.order = std::move(other.order);
             best.peak = other.peak;
@@ -50,12 +50,12 @@ SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits
         }
         best.lower_bound = smaller(bound, best.peak);
     };
-    take(std::move(exact));
+    keep_better(std::move(exact));
     if (best.is_optimal()) return best;
 
     limits.improve.schedules = limits.schedules;
     limits.improve.schedules.floor = bound;
-    take(improve_order(g, best.order, limits.improve));
+    keep_better(improve_order(g, best.order, limits.improve));
     return best;
 }
 

@@ -8,49 +8,49 @@ namespace sublet::detail {
 
 SUBLET_DECL std::size_t down_set_table::bytes() const
 {
-    return bits_.size() * sizeof(word) + hash_.size() * sizeof(std::uint64_t) + ring_.size() * sizeof(id);
+    return bits_.size() * sizeof(word) + hash_.size() * sizeof(std::uint64_t) + buckets_.size() * sizeof(id);
 }
 
-SUBLET_DECL down_set_table::place down_set_table::number_of(word const* set, std::uint64_t hash)
+SUBLET_DECL down_set_table::insertion down_set_table::find_or_insert(word const* set, std::uint64_t hash)
 {
-    std::size_t at = hash & (ring_.size() - 1);
-    for (; ring_[at] != none; at = (at + 1) & (ring_.size() - 1)) {
-        id const other = ring_[at];
+    std::size_t at = hash & (buckets_.size() - 1);
+    for (; buckets_[at] != none; at = (at + 1) & (buckets_.size() - 1)) {
+        id const other = buckets_[at];
         if (hash_[other] != hash) continue;
         std::size_t same = 0;
         while (same != words_ && (*this)[other][same] == set[same]) ++same;
         if (same == words_) return {other, false};
     }
     auto const number = static_cast<id>(hash_.size());
-    ring_[at] = number;
+    buckets_[at] = number;
     hash_.push_back(hash);
     for (std::size_t i = 0; i != words_; ++i) bits_.push_back(set[i]);
-    if (hash_.size() > ring_.size() / 2) grow();
+    if (hash_.size() > buckets_.size() / 2) rehash();
     return {number, true};
 }
 
-SUBLET_DECL void down_set_table::grow()
+SUBLET_DECL void down_set_table::rehash()
 {
-    ring_ = std::vector<id>(ring_.size() * 2, none);
+    buckets_ = std::vector<id>(buckets_.size() * 2, none);
     for (id number = 0; number != hash_.size(); ++number) {
-        std::size_t at = hash_[number] & (ring_.size() - 1);
-        while (ring_[at] != none) at = (at + 1) & (ring_.size() - 1);
-        ring_[at] = number;
+        std::size_t at = hash_[number] & (buckets_.size() - 1);
+        while (buckets_[at] != none) at = (at + 1) & (buckets_.size() - 1);
+        buckets_[at] = number;
     }
 }
 
 // --- free moves ------------------------------------------------------------------------------------------
 
-SUBLET_DECL free_moves::free_moves(order_window const& w, demand_graph const& d)
+SUBLET_DECL safe_moves::safe_moves(order_window const& w, deferral_graph const& d)
     : d_(d), walk_(w), ready_(bit_rows::words_for(w.graph.nodes()), 0)
 {
     order_graph const& g = w.graph;
     auto const count = static_cast<node_id>(g.nodes());
     for (node_id n = 0; n != count; ++n) {
         waits_.push_back(static_cast<std::uint32_t>(d.before[n].size()));
-        if (!d.on_demand[n] && waits_[n] == 0) turn_ready(n);
+        if (!d.is_deferred[n] && waits_[n] == 0) flip_ready(n);
     }
-    bool is_first_special = w.leave_at_first != 0;
+    bool is_first_special = w.untouched_input_bytes != 0;
     for (step_id s = 0; s != g.early.rows(); ++s)
         for (buffer_id b : g.early[s]) is_first_special = is_first_special || g.is_given[b];
     waits_for_first_ = w.is_at_start && is_first_special;
@@ -62,108 +62,108 @@ SUBLET_DECL free_moves::free_moves(order_window const& w, demand_graph const& d)
                 for (overwrite_pair const& pair : g.pairs_of(s)) add(pair.out, n);
     });
     for (node_id n = 0; n != count; ++n) {
-        auto look = [&](buffer_id b) {
+        auto add_writers = [&](buffer_id b) {
             for (node_id other : writers[b])
-                if (other != n && !is_listed(g.before[n], other)) spoiled_.append(other);
+                if (other != n && !is_listed(g.before[n], other)) in_place_writers_.append(other);
         };
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
-            for (buffer_id b : g.held[s]) look(b);
-            for (buffer_id b : g.early[s]) look(b);
+            for (buffer_id b : g.held[s]) add_writers(b);
+            for (buffer_id b : g.early[s]) add_writers(b);
         }
-        spoiled_.close_row();
+        in_place_writers_.close_row();
     }
     for (node_id n = 0; n != count; ++n) {
-        std::size_t looks = 1 + d_.after[n].size();
+        std::size_t node_work = 1 + d_.after[n].size();
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s)
-            looks += g.held[s].size() + g.early[s].size();
-        looks_.push_back(looks);
+            node_work += g.held[s].size() + g.early[s].size();
+        node_work_.push_back(node_work);
     }
 }
 
-SUBLET_DECL void free_moves::jump(word const* set, byte_count live_there)
+SUBLET_DECL void safe_moves::jump(word const* set, byte_count live_there)
 {
     walk_.move_to(
-        set, live_there, [this](node_id n) { leave(n); }, [this](node_id n) { enter(n); });
+        set, live_there, [this](node_id n) { mark_not_run(n); }, [this](node_id n) { mark_run(n); });
     trail_.clear();
-    lives_.clear();
+    live_before_.clear();
 }
 
-SUBLET_DECL byte_count free_moves::run(node_id n)
+SUBLET_DECL byte_count safe_moves::run(node_id n)
 {
     byte_count most = 0;
-    for (node_id demanded : d_.demanded[n])
-        if (!walk_.has_run(demanded)) most = larger(most, run_alone(demanded));
+    for (node_id deferred : d_.deferred[n])
+        if (!walk_.has_run(deferred)) most = larger(most, run_alone(deferred));
     return larger(most, run_alone(n));
 }
 
-SUBLET_DECL void free_moves::return_to(std::size_t length)
+SUBLET_DECL void safe_moves::return_to(std::size_t length)
 {
     while (trail_.size() != length) {
         node_id const n = trail_.back();
-        walk_.take_back(n, lives_.back());
-        leave(n);
+        walk_.step_back(n, live_before_.back());
+        mark_not_run(n);
         trail_.pop_back();
-        lives_.pop_back();
+        live_before_.pop_back();
     }
 }
 
-SUBLET_DECL void free_moves::run_free(byte_count allowed)
+SUBLET_DECL void safe_moves::run_safe(byte_count allowed)
 {
     refused_ = no_limit;
     if (waits_for_first_ && walk_.ran() == 0) return;
     do {
-        run_free_nodes(allowed);
+        run_safe_nodes(allowed);
         refused_ = no_limit;
-    } while (run_free_chain(allowed, 0));
+    } while (run_safe_chain(allowed, 0));
 }
 
-SUBLET_DECL void free_moves::run_free_again(byte_count allowed, byte_count before, byte_count refused)
+SUBLET_DECL void safe_moves::run_safe_again(byte_count allowed, byte_count before, byte_count refused)
 {
-    if (refused <= allowed) return run_free(allowed);
+    if (refused <= allowed) return run_safe(allowed);
     refused_ = refused;
     if (waits_for_first_ && walk_.ran() == 0) return;
-    if (run_free_chain(allowed, before)) run_free(allowed);
+    if (run_safe_chain(allowed, before)) run_safe(allowed);
 }
 
-SUBLET_DECL void free_moves::enter(node_id n) // it has run
+SUBLET_DECL void safe_moves::mark_run(node_id n) // it has run
 {
-    if (d_.on_demand[n]) return;
-    if (waits_[n] == 0) turn_ready(n);
+    if (d_.is_deferred[n]) return;
+    if (waits_[n] == 0) flip_ready(n);
     for (node_id next : d_.after[n])
-        if (--waits_[next] == 0 && !walk_.has_run(next)) turn_ready(next);
+        if (--waits_[next] == 0 && !walk_.has_run(next)) flip_ready(next);
 }
 
-SUBLET_DECL void free_moves::leave(node_id n) // it has not
+SUBLET_DECL void safe_moves::mark_not_run(node_id n) // it has not
 {
-    if (d_.on_demand[n]) return;
-    if (waits_[n] == 0) turn_ready(n);
+    if (d_.is_deferred[n]) return;
+    if (waits_[n] == 0) flip_ready(n);
     for (node_id next : d_.after[n])
-        if (waits_[next]++ == 0 && !walk_.has_run(next)) turn_ready(next);
+        if (waits_[next]++ == 0 && !walk_.has_run(next)) flip_ready(next);
 }
 
-SUBLET_DECL byte_count free_moves::run_alone(node_id n)
+SUBLET_DECL byte_count safe_moves::run_alone(node_id n)
 {
-    lives_.push_back(walk_.live());
+    live_before_.push_back(walk_.live());
     trail_.push_back(n);
-    work_ += looks_[n];
+    work_ += node_work_[n];
     byte_count const most = walk_.run(n).most;
-    enter(n);
+    mark_run(n);
     return most;
 }
 
-SUBLET_DECL bool free_moves::spoils(node_id n) const
+SUBLET_DECL bool safe_moves::blocks_in_place(node_id n) const
 {
     auto any = [this](node_id node) {
-        for (node_id other : spoiled_[node])
+        for (node_id other : in_place_writers_[node])
             if (!walk_.has_run(other)) return true;
         return false;
     };
-    for (node_id demanded : d_.demanded[n])
-        if (any(demanded)) return true;
+    for (node_id deferred : d_.deferred[n])
+        if (any(deferred)) return true;
     return any(n);
 }
 
-SUBLET_DECL void free_moves::run_free_nodes(byte_count allowed)
+SUBLET_DECL void safe_moves::run_safe_nodes(byte_count allowed)
 {
     for (bool again = true; again;) {
         again = false;
@@ -172,29 +172,29 @@ SUBLET_DECL void free_moves::run_free_nodes(byte_count allowed)
         for (node_id n : candidates_) {
             byte_count const live = walk_.live();
             std::size_t const length = trail_.size();
-            if (spoils(n)) continue;
+            if (blocks_in_place(n)) continue;
             if (run(n) <= allowed && walk_.live() <= live) again = true;
             else return_to(length);
         }
     }
 }
 
-SUBLET_DECL bool free_moves::run_free_chain(byte_count allowed, byte_count before)
+SUBLET_DECL bool safe_moves::run_safe_chain(byte_count allowed, byte_count before)
 {
     candidates_.clear();
     for_each_ready([&](node_id n) { return candidates_.push_back(n), true; });
     for (node_id first : candidates_) {
-        if (spoils(first)) continue;
+        if (blocks_in_place(first)) continue;
         byte_count const live = walk_.live();
         std::size_t const length = trail_.size();
         byte_count const most = run(first);
-        if (most > before && most <= allowed && goes_down(first, length, allowed, live)) return true;
+        if (most > before && most <= allowed && reaches_valley(first, length, allowed, live)) return true;
         return_to(length);
     }
     return false;
 }
 
-SUBLET_DECL bool free_moves::goes_down(node_id first, std::size_t length, byte_count allowed, byte_count live)
+SUBLET_DECL bool safe_moves::reaches_valley(node_id first, std::size_t length, byte_count allowed, byte_count live)
 {
     links_.clear();
     links_.push_back({first, length, 0});
@@ -207,7 +207,7 @@ SUBLET_DECL bool free_moves::goes_down(node_id first, std::size_t length, byte_c
             auto const after = d_.after[end.node];
             while (end.next != after.size() && next == no_node) {
                 node_id const n = after[end.next++];
-                if (waits_[n] == 0 && !spoils(n)) next = n;
+                if (waits_[n] == 0 && !blocks_in_place(n)) next = n;
             }
         }
         if (next == no_node) {

@@ -6,32 +6,32 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL order_cuts cut_order(order_window const& w, demand_graph const& d)
+SUBLET_DECL order_cuts cut_order(order_window const& w, deferral_graph const& d)
 {
     auto const count = static_cast<node_id>(w.graph.nodes());
     // A node comes behind all before it if each of them has somebody to go before, no later than the node;
     // likewise turned round.
-    std::vector<node_id> reach(count, count); // by node: the first that waits for it
-    std::vector<node_id> back(count, 0);      // and the last that it waits for, and 1
+    std::vector<node_id> first_succ(count, count); // by node: the first that waits for it
+    std::vector<node_id> last_pred(count, 0);      // and the last that it waits for, and 1
     for (node_id n = 0; n != count; ++n) {
-        if (!d.after[n].empty()) reach[n] = d.after[n].front();
-        if (!d.before[n].empty()) back[n] = d.before[n].back() + 1;
+        if (!d.after[n].empty()) first_succ[n] = d.after[n].front();
+        if (!d.before[n].empty()) last_pred[n] = d.before[n].back() + 1;
     }
-    std::vector<node_id> least_back(std::size_t{count} + 1, count); // of those from here on
+    std::vector<node_id> min_last_pred(std::size_t{count} + 1, count); // of those from here on
     for (node_id n = count; n-- != 0;)
-        least_back[n] = d.on_demand[n] ? least_back[n + 1] : smaller(least_back[n + 1], back[n]);
+        min_last_pred[n] = d.is_deferred[n] ? min_last_pred[n + 1] : smaller(min_last_pred[n + 1], last_pred[n]);
 
     order_cuts result;
     result.first.push_back(0);
-    std::vector<unsigned char> is_there(count, 0);
-    node_id most_reach = 0; // of those before
+    std::vector<unsigned char> is_emitted(count, 0);
+    node_id max_first_succ = 0; // of those before
     for (node_id n = 0; n != count; ++n) {
-        if (d.on_demand[n]) continue;
-        for (node_id demanded : d.demanded[n])
-            if (!is_there[demanded]) is_there[demanded] = 1, result.order.push_back(demanded);
+        if (d.is_deferred[n]) continue;
+        for (node_id deferred : d.deferred[n])
+            if (!is_emitted[deferred]) is_emitted[deferred] = 1, result.order.push_back(deferred);
         result.order.push_back(n);
-        bool const is_cut = most_reach <= n && least_back[n + 1] > n;
-        most_reach = larger(most_reach, reach[n]);
+        bool const is_cut = max_first_succ <= n && min_last_pred[n + 1] > n;
+        max_first_succ = larger(max_first_succ, first_succ[n]);
         if (is_cut && result.order.size() != count) result.first.push_back(result.order.size());
     }
     if (count != 0) result.first.push_back(count);

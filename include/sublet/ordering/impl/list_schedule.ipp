@@ -14,7 +14,7 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
     result.violation = g.violation;
     for (std::size_t at = g.listed.size(); at-- != 0;) result.listed.push_back(g.listed[at]);
     result.size = g.size;
-    result.touching = g.touching;
+    result.touch_count = g.touch_count;
     result.is_given = g.is_kept;
     result.is_kept = g.is_given;
 
@@ -56,15 +56,15 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
 
 // --- node demands ----------------------------------------------------------------------------------------
 
-SUBLET_DECL node_demands::node_demands(order_graph const& g)
+SUBLET_DECL pressure_tracker::pressure_tracker(order_graph const& g)
     : g_(g), walk_(g), touched_by_(touched_by(g)), touches_(touched_by_.transposed(g.buffers())),
       begins_(g.nodes()), ends_(g.nodes()), is_plain_(g.nodes()), has_run_(g.nodes()),
       has_begun_(g.buffers()), left_(g.buffers()), sum_left_(g.buffers())
 {
     for (node_id n = 0; n != g.nodes(); ++n) {
-        step_range const its = g.steps[n];
+        step_range const steps = g.steps[n];
         is_plain_[n] =
-            its.last - its.first == 1 && g.pairs_of(its.first).empty() && g.early[its.first].empty();
+            steps.last - steps.first == 1 && g.pairs_of(steps.first).empty() && g.early[steps.first].empty();
         for (buffer_id b : touched_by_[n]) {
             ++left_[b];
             sum_left_[b] += n;
@@ -77,7 +77,7 @@ SUBLET_DECL node_demands::node_demands(order_graph const& g)
     }
 }
 
-SUBLET_DECL std::vector<sort_key> node_demands::announced() const
+SUBLET_DECL std::vector<sort_key> pressure_tracker::possible_needs() const
 {
     std::vector<sort_key> result;
     std::vector<node_id> begun_by(g_.buffers(), no_node);
@@ -99,7 +99,7 @@ SUBLET_DECL std::vector<sort_key> node_demands::announced() const
             byte_count saved = 0, dead = 0;
             for (buffer_id b : g_.held[s]) {
                 if (seen[b]++ == 0 && begun_by[b] == n) alive += g_.size[b];
-                if (seen[b] == g_.touching[b] && !g_.is_kept[b] && !g_.is_given[b]) dead += g_.size[b];
+                if (seen[b] == g_.touch_count[b] && !g_.is_kept[b] && !g_.is_given[b]) dead += g_.size[b];
             }
             for (overwrite_pair const& pair : g_.pairs_of(s)) saved = larger(saved, pair.saved);
             most = larger(most, alive - smaller(alive, saved));
@@ -111,18 +111,18 @@ SUBLET_DECL std::vector<sort_key> node_demands::announced() const
     return result;
 }
 
-SUBLET_DECL csr_rows node_demands::touched_by(order_graph const& g) // by node: its buffers, each once
+SUBLET_DECL csr_rows pressure_tracker::touched_by(order_graph const& g) // by node: its buffers, each once
 {
     std::vector<node_id> seen(g.buffers(), no_node);
     csr_rows result;
     for (node_id n = 0; n != g.nodes(); ++n) {
-        auto see = [&](buffer_id b) {
+        auto add_once = [&](buffer_id b) {
             if (seen[b] != n) result.append(b);
             seen[b] = n;
         };
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
-            for (buffer_id b : g.held[s]) see(b);
-            for (buffer_id b : g.early[s]) see(b);
+            for (buffer_id b : g.held[s]) add_once(b);
+            for (buffer_id b : g.early[s]) add_once(b);
         }
         result.close_row();
     }
@@ -131,20 +131,20 @@ SUBLET_DECL csr_rows node_demands::touched_by(order_graph const& g) // by node: 
 
 // --- ready nodes -----------------------------------------------------------------------------------------
 
-SUBLET_DECL ready_nodes::ready_nodes(std::size_t nodes, std::vector<sort_key> announced)
+SUBLET_DECL ready_nodes::ready_nodes(std::size_t nodes, std::vector<sort_key> possible_needs)
     : place_(nodes, no_place)
 {
-    sort_by_key(announced);
-    needs_.reserve(announced.size());
-    for (sort_key const& a : announced) needs_.push_back(a.key);
+    sort_by_key(possible_needs);
+    needs_.reserve(possible_needs.size());
+    for (sort_key const& a : possible_needs) needs_.push_back(a.key);
     places_ = csr_rows::gathered(nodes, [&](auto add) {
-        for (std::uint32_t i = 0; i != announced.size(); ++i) add(announced[i].id, i);
+        for (std::uint32_t i = 0; i != possible_needs.size(); ++i) add(possible_needs[i].id, i);
     });
-    while (leaves_ <= announced.size()) leaves_ *= 2;
-    best_.resize(2 * leaves_);
+    while (leaf_count_ <= possible_needs.size()) leaf_count_ *= 2;
+    best_.resize(2 * leaf_count_);
 }
 
-SUBLET_DECL void ready_nodes::put(node_id n, byte_count need, std::uint64_t left, node_id rank)
+SUBLET_DECL void ready_nodes::put(node_id n, byte_count need, std::uint64_t growth_key, node_id rank)
 {
     auto const places = places_[n];
     std::size_t at = 0;
@@ -152,16 +152,16 @@ SUBLET_DECL void ready_nodes::put(node_id n, byte_count need, std::uint64_t left
     std::uint32_t const place = places[at];
     if (holds(n) && place_[n] != place) set(place_[n], {});
     place_[n] = place;
-    set(place, {left, rank, n});
+    set(place, {growth_key, rank, n});
 }
 
 SUBLET_DECL node_id ready_nodes::best(byte_count room) const
 {
-    node_claim const found = least_of(fitting(room));
+    node_priority const found = least_of(fitting(room));
     if (found.node != no_node) return found.node;
     std::size_t at = 1;
-    while (at < leaves_) at = best_[2 * at].node != no_node ? 2 * at : 2 * at + 1;
-    return least_of(fitting(needs_[at - leaves_])).node;
+    while (at < leaf_count_) at = best_[2 * at].node != no_node ? 2 * at : 2 * at + 1;
+    return least_of(fitting(needs_[at - leaf_count_])).node;
 }
 
 SUBLET_DECL std::size_t ready_nodes::fitting(byte_count room) const
@@ -169,23 +169,23 @@ SUBLET_DECL std::size_t ready_nodes::fitting(byte_count room) const
     return partition_point(needs_.size(), [&](std::size_t i) { return needs_[i] > room; });
 }
 
-SUBLET_DECL node_claim ready_nodes::least_of(std::size_t count) const // of the first so many leaves
+SUBLET_DECL node_priority ready_nodes::least_of(std::size_t count) const // of the first so many leaves
 {
-    node_claim found;
-    for (std::size_t at = leaves_ + count; at > 1; at /= 2)
+    node_priority found;
+    for (std::size_t at = leaf_count_ + count; at > 1; at /= 2)
         if (at % 2 != 0 && best_[at - 1] < found) found = best_[at - 1];
     return found;
 }
 
-SUBLET_DECL void ready_nodes::set(std::size_t place, node_claim const& claim)
+SUBLET_DECL void ready_nodes::set(std::size_t place, node_priority const& priority)
 {
-    std::size_t at = leaves_ + place;
-    best_[at] = claim;
+    std::size_t at = leaf_count_ + place;
+    best_[at] = priority;
     while (at > 1) {
-        node_claim const& other = best_[at ^ 1];
-        node_claim const& least = best_[at] < other ? best_[at] : other;
+        node_priority const& other = best_[at ^ 1];
+        node_priority const& least = best_[at] < other ? best_[at] : other;
         at /= 2;
-        if (best_[at].left == least.left && best_[at].rank == least.rank) return;
+        if (best_[at].growth_key == least.growth_key && best_[at].rank == least.rank) return;
         best_[at] = least;
     }
 }
@@ -197,29 +197,29 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
     SUBLET_EXPECTS(preferred.size() == g.nodes(), "sublet: an order has to name every node once");
-    node_demands demands(g);
-    ready_nodes ready(g.nodes(), demands.announced());
+    pressure_tracker pressure(g);
+    ready_nodes ready(g.nodes(), pressure.possible_needs());
     std::vector<node_id> rank(g.nodes()), waits(g.nodes()), order, changed;
     for (node_id at = 0; at != g.nodes(); ++at) rank[preferred[at]] = at;
     order.reserve(g.nodes());
 
-    std::uint64_t const none_more = std::uint64_t{1} << 63; // as much alive behind as before
+    std::uint64_t const zero_growth = std::uint64_t{1} << 63; // as much alive behind as before
     auto put = [&](node_id n) {
-        std::uint64_t left = none_more + demands.growth(n);
-        if (!rule.growing_by_size && left > none_more) left = none_more + 1;
-        ready.put(n, demands.need(n), left, rank[n]);
+        std::uint64_t growth_key = zero_growth + pressure.growth(n);
+        if (!rule.growing_by_size && growth_key > zero_growth) growth_key = zero_growth + 1;
+        ready.put(n, pressure.need(n), growth_key, rank[n]);
     };
     for (node_id n = 0; n != g.nodes(); ++n) {
         waits[n] = static_cast<node_id>(g.before[n].size());
         if (waits[n] == 0) put(n);
     }
     while (!ready.empty()) {
-        byte_count const reached = larger(rule.goal, demands.peak());
-        node_id const n = ready.best(reached > demands.live() ? reached - demands.live() : 0);
+        byte_count const allowed = larger(rule.goal, pressure.peak());
+        node_id const n = ready.best(allowed > pressure.live() ? allowed - pressure.live() : 0);
         ready.take(n);
         order.push_back(n);
         changed.clear();
-        demands.run(n, [&](node_id other) { changed.push_back(other); });
+        pressure.run(n, [&](node_id other) { changed.push_back(other); });
         for (node_id other : changed)
             if (ready.holds(other)) put(other);
         for (node_id next : g.after[n])

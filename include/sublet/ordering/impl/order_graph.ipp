@@ -96,7 +96,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
         result.is_given.push_back(has_role(table.buffers[b].role, value_role::input));
         result.is_kept.push_back(has_role(table.buffers[b].role, value_role::output));
     }
-    result.touching.assign(result.size.size(), 0);
+    result.touch_count.assign(result.size.size(), 0);
 
     csr_rows const at_end = csr_rows::gathered(p.steps(), [&](auto add) { // read after the step has written
         for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
@@ -109,30 +109,30 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     };
     std::vector<touches_of_step> seen(result.size.size());
     std::vector<step_id> defined_at(p.values(), no_step); // by value: the last step that does
-    std::vector<buffer_id> mine;                          // the buffers of the step
+    std::vector<buffer_id> own;                          // the buffers of the step
     auto number_of = [&](value_id v) { return planned[table.buffer_of[v]]; };
     for (step_id s = 0; s != p.steps(); ++s) {
-        mine.clear();
-        auto see = [&](value_id v, bool holds, bool only_reads) {
+        own.clear();
+        auto add_touch = [&](value_id v, bool holds, bool only_reads) {
             buffer_id const b = number_of(v);
             if (b == no_buffer) return;
             touches_of_step& t = seen[b];
             if (t.at != s) {
                 t = {s, t.held_at, v, only_reads};
-                mine.push_back(b);
+                own.push_back(b);
             } else {
                 t.reads_only_that = t.reads_only_that && only_reads && t.read == v;
             }
             if (holds) t.held_at = s;
         };
         for (touch t : p.touches(s)) {
-            see(t.value, t.kind != touch::access::use_early, t.kind != touch::access::def);
+            add_touch(t.value, t.kind != touch::access::use_early, t.kind != touch::access::def);
             if (t.kind == touch::access::def) defined_at[t.value] = s;
         }
-        for (value_id v : at_end[s]) see(v, true, false);
-        std::sort(mine.begin(), mine.end());
-        for (buffer_id b : mine) {
-            ++result.touching[b];
+        for (value_id v : at_end[s]) add_touch(v, true, false);
+        std::sort(own.begin(), own.end());
+        for (buffer_id b : own) {
+            ++result.touch_count[b];
             (seen[b].held_at == s ? result.held : result.early).append(b);
         }
         result.held.close_row();
@@ -184,15 +184,15 @@ struct touched_buffer {
     bool is_needed;      ///< it is there when the node has run, in every order
 };
 
-/// The most bytes that are alive while a node runs if `among` are so anyway, and of those it touches what is
+/// The most bytes that are alive while a node runs if `live_through` are so anyway, and of those it touches what is
 /// said of them.
-SUBLET_DECL byte_count least_while(order_graph const& g, node_id n, std::span<touched_buffer const> touched,
-                                   byte_count among)
+SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n, std::span<touched_buffer const> touched,
+                                   byte_count live_through)
 {
     step_range const steps = g.steps[n];
     std::vector<byte_count> born(steps.last - steps.first + 1, 0), dies(born.size(), 0);
     for (touched_buffer const& t : touched) {
-        if (t.is_begun && t.is_needed) continue; // counted in `among`
+        if (t.is_begun && t.is_needed) continue; // counted in `live_through`
         step_id const first = t.is_begun ? steps.first : t.first;
         step_id const last = t.is_needed ? steps.last : t.ends_early ? t.last : t.last + 1;
         if (first >= last) continue;
@@ -202,7 +202,7 @@ SUBLET_DECL byte_count least_while(order_graph const& g, node_id n, std::span<to
     byte_count most = 0;
     std::vector<overwrite_pair> candidates;
     for (step_id s = steps.first; s != steps.last; ++s) {
-        among = among + born[s - steps.first] - dies[s - steps.first];
+        live_through = live_through + born[s - steps.first] - dies[s - steps.first];
         candidates.clear();
         for (overwrite_pair const& pair : g.pairs_of(s)) {
             bool can_be = true;
@@ -214,12 +214,12 @@ SUBLET_DECL byte_count least_while(order_graph const& g, node_id n, std::span<to
         }
         byte_count saved = 0;
         for (std::uint32_t i : match_overwrites(candidates)) saved += candidates[i].saved;
-        most = larger(most, among - saved);
+        most = larger(most, live_through - saved);
     }
     return most;
 }
 
-SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
+SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 {
     std::uint64_t const nodes = g.nodes(), buffers = g.buffers();
     // By node its touches, each buffer once; by buffer where these stand.
@@ -228,7 +228,7 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
     {
         std::vector<std::size_t> seen(buffers, 0); // its touch in this node, and 1
         for (node_id n = 0; n != nodes; ++n) {
-            auto see = [&](buffer_id b, step_id s, bool is_early) {
+            auto add_touch = [&](buffer_id b, step_id s, bool is_early) {
                 if (seen[b] <= first_touch.back()) {
                     touches.push_back({b, s, s, is_early, g.is_given[b] != 0, g.is_kept[b] != 0});
                     seen[b] = touches.size();
@@ -238,48 +238,48 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
                 }
             };
             for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
-                for (buffer_id b : g.held[s]) see(b, s, false);
-                for (buffer_id b : g.early[s]) see(b, s, true);
+                for (buffer_id b : g.held[s]) add_touch(b, s, false);
+                for (buffer_id b : g.early[s]) add_touch(b, s, true);
             }
             first_touch.push_back(touches.size());
         }
     }
 
-    std::vector<byte_count> among(nodes, 0);
+    std::vector<byte_count> live_through(nodes, 0);
     if (nodes * buffers <= std::uint64_t{1} << 31) {
         std::vector<node_id> const order = any_order(g);
         // Sixty-four buffers at a time: which of them are touched before each node, and which behind.
-        std::vector<std::uint64_t> mine(nodes), before(nodes), behind(nodes);
+        std::vector<std::uint64_t> own(nodes), before(nodes), touched_after(nodes);
         for (buffer_id low = 0; low < buffers; low += 64) {
-            std::uint64_t there = 0, stays = 0;
+            std::uint64_t live_in = 0, live_out = 0;
             for (buffer_id b = low; b < buffers && b - low < 64; ++b) {
-                there |= std::uint64_t{g.is_given[b] != 0} << (b - low);
-                stays |= std::uint64_t{g.is_kept[b] != 0} << (b - low);
+                live_in |= std::uint64_t{g.is_given[b] != 0} << (b - low);
+                live_out |= std::uint64_t{g.is_kept[b] != 0} << (b - low);
             }
             for (node_id n = 0; n != nodes; ++n) {
-                mine[n] = 0;
+                own[n] = 0;
                 for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i)
                     if (touches[i].buffer >= low && touches[i].buffer - low < 64)
-                        mine[n] |= std::uint64_t{1} << (touches[i].buffer - low);
+                        own[n] |= std::uint64_t{1} << (touches[i].buffer - low);
             }
             for (node_id n : order) {
-                before[n] = there;
-                for (node_id other : g.before[n]) before[n] |= before[other] | mine[other];
+                before[n] = live_in;
+                for (node_id other : g.before[n]) before[n] |= before[other] | own[other];
             }
             for (std::size_t i = nodes; i-- != 0;) {
                 node_id const n = order[i];
-                behind[n] = stays;
-                for (node_id other : g.after[n]) behind[n] |= behind[other] | mine[other];
+                touched_after[n] = live_out;
+                for (node_id other : g.after[n]) touched_after[n] |= touched_after[other] | own[other];
             }
             for (node_id n = 0; n != nodes; ++n) {
-                for (std::uint64_t bits = before[n] & behind[n]; bits != 0; bits &= bits - 1)
-                    among[n] += g.size[low + static_cast<buffer_id>(std::countr_zero(bits))];
-                if (mine[n] == 0) continue;
+                for (std::uint64_t bits = before[n] & touched_after[n]; bits != 0; bits &= bits - 1)
+                    live_through[n] += g.size[low + static_cast<buffer_id>(std::countr_zero(bits))];
+                if (own[n] == 0) continue;
                 for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i) {
                     touched_buffer& t = touches[i];
                     if (t.buffer < low || t.buffer - low >= 64) continue;
                     t.is_begun = (before[n] >> (t.buffer - low) & 1) != 0;
-                    t.is_needed = (behind[n] >> (t.buffer - low) & 1) != 0;
+                    t.is_needed = (touched_after[n] >> (t.buffer - low) & 1) != 0;
                 }
             }
         }
@@ -290,9 +290,9 @@ SUBLET_DECL byte_count least_while_any_runs(order_graph const& g)
 
     byte_count most = 0;
     for (node_id n = 0; n != nodes; ++n) {
-        std::span<touched_buffer const> const its{touches.data() + first_touch[n],
+        std::span<touched_buffer const> const node_touches{touches.data() + first_touch[n],
                                                   touches.data() + first_touch[n + 1]};
-        most = larger(most, least_while(g, n, its, among[n]));
+        most = larger(most, node_lower_bound(g, n, node_touches, live_through[n]));
     }
     return most;
 }
@@ -306,7 +306,7 @@ SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
         if (g.is_given[b]) given += g.size[b]; // while the first step runs
         if (g.is_kept[b]) kept += g.size[b];   // while the last one does
     }
-    return g.nodes() == 0 ? 0 : larger(larger(given, kept), least_while_any_runs(g));
+    return g.nodes() == 0 ? 0 : larger(larger(given, kept), max_node_lower_bound(g));
 }
 
 } // namespace sublet::detail

@@ -15,10 +15,10 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
                                    std::span<node_id const> nodes)
 {
     order_window w;
-    order_graph& its = w.graph;
+    order_graph& sub = w.graph;
     w.nodes.assign(nodes.begin(), nodes.end());
     w.is_at_start = walk.ran() == 0;
-    w.around = walk.live();
+    w.live_through = walk.live();
 
     std::vector<sort_key> numbers; // {node, number}
     for (node_id n : nodes) numbers.push_back({n, 0, static_cast<node_id>(numbers.size())});
@@ -30,7 +30,7 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
         return at != table.size() && table[at].key == id ? table[at].id : no_node;
     };
     auto const count = static_cast<node_id>(nodes.size());
-    its.after = csr_rows::gathered(count, [&](auto add) {
+    sub.after = csr_rows::gathered(count, [&](auto add) {
         for (node_id n = 0; n != count; ++n)
             for (node_id other : g.before[nodes[n]]) {
                 node_id const from = number_of(numbers, other);
@@ -39,7 +39,7 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
                 add(from, n);
             }
     });
-    its.before = its.after.transposed(count);
+    sub.before = sub.after.transposed(count);
 
     std::vector<sort_key> touched; // {buffer, number}, at first each as often as a step touches it
     for (node_id n : nodes)
@@ -52,56 +52,56 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     for (sort_key const& t : touched) {
         if (buffers.empty() || buffers.back().key != t.key) {
             buffers.push_back({t.key, 0, static_cast<buffer_id>(buffers.size())});
-            its.touching.push_back(0);
+            sub.touch_count.push_back(0);
         }
-        ++its.touching.back();
+        ++sub.touch_count.back();
     }
     for (sort_key const& b : buffers) {
         auto const id = static_cast<buffer_id>(b.key);
-        bool const is_there = g.is_given[id] != 0 || walk.remaining(id) != g.touching[id];
-        its.size.push_back(g.size[id]);
-        its.is_given.push_back(is_there);
-        its.is_kept.push_back(g.is_kept[id] != 0 || walk.remaining(id) != its.touching[b.id]);
-        if (is_there) w.around -= g.size[id];
+        bool const is_live_in = g.is_given[id] != 0 || walk.remaining(id) != g.touch_count[id];
+        sub.size.push_back(g.size[id]);
+        sub.is_given.push_back(is_live_in);
+        sub.is_kept.push_back(g.is_kept[id] != 0 || walk.remaining(id) != sub.touch_count[b.id]);
+        if (is_live_in) w.live_through -= g.size[id];
     }
     if (w.is_at_start)
         for (buffer_id b = 0; b != g.buffers(); ++b)
-            if (g.is_given[b] && !g.is_kept[b] && g.touching[b] == 0) w.leave_at_first += g.size[b];
-    w.around -= w.leave_at_first;
+            if (g.is_given[b] && !g.is_kept[b] && g.touch_count[b] == 0) w.untouched_input_bytes += g.size[b];
+    w.live_through -= w.untouched_input_bytes;
 
     for (node_id n = 0; n != count; ++n) {
-        auto const first = static_cast<step_id>(its.held.rows());
-        step_range const mine = g.steps[nodes[n]];
-        its.listed.push_back(n);
-        its.steps.push_back({first, first + (mine.last - mine.first)});
-        for (step_id s = mine.first; s != mine.last; ++s) {
-            for (buffer_id b : g.held[s]) its.held.append(number_of(buffers, b));
-            for (buffer_id b : g.early[s]) its.early.append(number_of(buffers, b));
-            its.held.close_row();
-            its.early.close_row();
-            its.first_pair.push_back(static_cast<std::uint32_t>(its.pairs.size()));
+        auto const first = static_cast<step_id>(sub.held.rows());
+        step_range const steps = g.steps[nodes[n]];
+        sub.listed.push_back(n);
+        sub.steps.push_back({first, first + (steps.last - steps.first)});
+        for (step_id s = steps.first; s != steps.last; ++s) {
+            for (buffer_id b : g.held[s]) sub.held.append(number_of(buffers, b));
+            for (buffer_id b : g.early[s]) sub.early.append(number_of(buffers, b));
+            sub.held.close_row();
+            sub.early.close_row();
+            sub.first_pair.push_back(static_cast<std::uint32_t>(sub.pairs.size()));
             for (overwrite_pair const& pair : g.pairs_of(s)) {
                 buffer_id const in = number_of(buffers, pair.in), out = number_of(buffers, pair.out);
-                if (!its.is_kept[in] && !its.is_given[out]) its.pairs.push_back({in, out, pair.saved});
+                if (!sub.is_kept[in] && !sub.is_given[out]) sub.pairs.push_back({in, out, pair.saved});
             }
         }
     }
-    its.first_pair.push_back(static_cast<std::uint32_t>(its.pairs.size()));
+    sub.first_pair.push_back(static_cast<std::uint32_t>(sub.pairs.size()));
     return w;
 }
 
 // --- nodes on demand -------------------------------------------------------------------------------------
 
-SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
+SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
 {
     order_graph const& g = w.graph;
     auto const count = static_cast<node_id>(g.nodes());
-    demand_graph result;
-    result.on_demand.assign(count, 0);
+    deferral_graph result;
+    result.is_deferred.assign(count, 0);
 
     // Who reads early or is written over may profit if another toucher of the same buffer has run.
     std::vector<unsigned char> is_sensitive(g.buffers(), 0);
-    bool is_first_special = w.leave_at_first != 0; // who runs first has something of its own to bear
+    bool is_first_special = w.untouched_input_bytes != 0; // who runs first has something of its own to bear
     for (step_id s = 0; s != g.early.rows(); ++s)
         for (buffer_id b : g.early[s]) {
             is_sensitive[b] = 1;
@@ -118,36 +118,36 @@ SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
             for (buffer_id b : g.early[s]) visit(b);
         }
     };
-    auto only_adds = [&](node_id n) {
-        auto look = [&](auto visit) {
+    auto only_allocates = [&](node_id n) {
+        auto for_each_later_touch = [&](auto visit) {
             for (node_id next : g.after[n]) for_each_touch(next, visit);
         };
-        look([&](buffer_id b) { ++seen[b], ++work; });
+        for_each_later_touch([&](buffer_id b) { ++seen[b], ++work; });
         bool result_so_far = true;
         for_each_touch(n,
                        [&](buffer_id b) { result_so_far = result_so_far && (seen[b] != 0 || g.is_kept[b]); });
         for_each_touch(n, [&](buffer_id b) { ++seen[b]; });
         for_each_touch(n, [&](buffer_id b) {
-            result_so_far = result_so_far && (!is_sensitive[b] || seen[b] == g.touching[b]);
+            result_so_far = result_so_far && (!is_sensitive[b] || seen[b] == g.touch_count[b]);
         });
         for_each_touch(n, [&](buffer_id b) { seen[b] = 0; });
-        look([&](buffer_id b) { seen[b] = 0; });
+        for_each_later_touch([&](buffer_id b) { seen[b] = 0; });
         return result_so_far;
     };
 
     // What a node waits for, those on demand replaced by what these wait for; and which those are.
     std::vector<node_id> last(count, no_node); // who has listed a node last
     for (node_id n = 0; n != count; ++n) {
-        auto list = [&](csr_rows const& of_others, bool demanded, csr_rows& row) {
+        auto list = [&](csr_rows const& of_others, bool deferred, csr_rows& row) {
             std::vector<node_id> found;
             auto add = [&](node_id other) {
                 if (last[other] != n) last[other] = n, found.push_back(other);
             };
             for (node_id other : g.before[n]) {
-                if (result.on_demand[other]) {
+                if (result.is_deferred[other]) {
                     for (node_id further : of_others[other]) add(further);
-                    if (demanded) add(other);
-                } else if (!demanded) {
+                    if (deferred) add(other);
+                } else if (!deferred) {
                     add(other);
                 }
             }
@@ -158,21 +158,21 @@ SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
             return found.size();
         };
         std::size_t const waits = list(result.before, false, result.before);
-        std::size_t const demands = list(result.demanded, true, result.demanded);
-        result.on_demand[n] = !is_first_special && !g.after[n].empty() && waits <= most_listed &&
-                              demands <= most_listed && work <= most_work && only_adds(n);
+        std::size_t const deferred_count = list(result.deferred, true, result.deferred);
+        result.is_deferred[n] = !is_first_special && !g.after[n].empty() && waits <= most_listed &&
+                              deferred_count <= most_listed && work <= most_work && only_allocates(n);
     }
-    csr_rows before, demanded;
+    csr_rows before, deferred;
     for (node_id n = 0; n != count; ++n) {
-        if (!result.on_demand[n]) {
+        if (!result.is_deferred[n]) {
             for (node_id other : result.before[n]) before.append(other);
-            for (node_id other : result.demanded[n]) demanded.append(other);
+            for (node_id other : result.deferred[n]) deferred.append(other);
         }
         before.close_row();
-        demanded.close_row();
+        deferred.close_row();
     }
     result.before = std::move(before);
-    result.demanded = std::move(demanded);
+    result.deferred = std::move(deferred);
     result.after = result.before.transposed(count);
     return result;
 }
@@ -180,8 +180,8 @@ SUBLET_DECL demand_graph nodes_on_demand(order_window const& w)
 // --- down set walk ---------------------------------------------------------------------------------------
 
 SUBLET_DECL down_set_walk::down_set_walk(order_window const& w)
-    : w_(w), remaining_(w.graph.touching), done_(bit_rows::words_for(w.graph.nodes())),
-      live_(w.around + w.leave_at_first)
+    : w_(w), remaining_(w.graph.touch_count), done_(bit_rows::words_for(w.graph.nodes())),
+      live_(w.live_through + w.untouched_input_bytes)
 {
     for (buffer_id b = 0; b != w.graph.buffers(); ++b)
         if (w.graph.is_given[b]) live_ += w.graph.size[b];
@@ -192,9 +192,9 @@ SUBLET_DECL node_effect down_set_walk::run(node_id n)
     byte_count most = 0;
     step_range const steps = w_.graph.steps[n];
     for (step_id s = steps.first; s != steps.last; ++s) {
-        node_effect const e = look_at(s, w_.is_at_start && ran_ == 0 && s == steps.first);
+        node_effect const e = effect_of(s, w_.is_at_start && ran_ == 0 && s == steps.first);
         most = larger(most, e.most);
-        live_ = e.behind;
+        live_ = e.live_after;
         count(s, ~std::uint32_t{0});
     }
     flip(n);
@@ -202,7 +202,7 @@ SUBLET_DECL node_effect down_set_walk::run(node_id n)
     return {most, live_};
 }
 
-SUBLET_DECL void down_set_walk::take_back(node_id n, byte_count live_before)
+SUBLET_DECL void down_set_walk::step_back(node_id n, byte_count live_before)
 {
     for (step_id s = w_.graph.steps[n].first; s != w_.graph.steps[n].last; ++s) count(s, 1);
     flip(n);
@@ -216,20 +216,20 @@ SUBLET_DECL void down_set_walk::count(step_id s, std::uint32_t by) // one more o
     for (buffer_id b : w_.graph.early[s]) remaining_[b] += by;
 }
 
-SUBLET_DECL node_effect down_set_walk::look_at(step_id s, bool is_first)
+SUBLET_DECL node_effect down_set_walk::effect_of(step_id s, bool is_first)
 {
     order_graph const& g = w_.graph;
-    byte_count now = live_, dead = is_first ? w_.leave_at_first : 0, early = 0;
+    byte_count now = live_, dead = is_first ? w_.untouched_input_bytes : 0, early = 0;
     for (buffer_id b : g.held[s]) {
-        if (remaining_[b] == g.touching[b] && !g.is_given[b]) now += g.size[b];
+        if (remaining_[b] == g.touch_count[b] && !g.is_given[b]) now += g.size[b];
         if (dies(b)) dead += g.size[b];
     }
     for (buffer_id b : g.early[s])
         if (dies(b)) early += g.size[b];
-    byte_count const behind = now - dead - early;
+    byte_count const live_after = now - dead - early;
     if (!is_first) now -= early; // as peak_walk says: what is given is there at first
     if (!g.pairs_of(s).empty()) now -= saved(s, is_first);
-    return {now, behind};
+    return {now, live_after};
 }
 
 SUBLET_DECL byte_count down_set_walk::saved(step_id s, bool is_first)
@@ -237,7 +237,7 @@ SUBLET_DECL byte_count down_set_walk::saved(step_id s, bool is_first)
     order_graph const& g = w_.graph;
     candidates_.clear();
     for (overwrite_pair const& pair : g.pairs_of(s)) {
-        if (!dies(pair.in) || remaining_[pair.out] != g.touching[pair.out]) continue;
+        if (!dies(pair.in) || remaining_[pair.out] != g.touch_count[pair.out]) continue;
         if (!is_first && is_listed(g.early[s], pair.in)) continue;
         candidates_.push_back(pair);
     }

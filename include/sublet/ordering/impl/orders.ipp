@@ -48,16 +48,16 @@ SUBLET_DECL std::vector<node_id> depth_first(order_graph const& g)
     for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
     for (std::size_t at = listed.size(); at-- != 0;)
         if (waits[listed[at]] == 0) ready.push_back(listed[at]);
-    std::vector<node_id> woken; // places
+    std::vector<node_id> newly_ready; // places
     while (!ready.empty()) {
         node_id const n = ready.back();
         ready.pop_back();
         order.push_back(n);
-        woken.clear();
+        newly_ready.clear();
         for (node_id next : g.after[n])
-            if (--waits[next] == 0) woken.push_back(place[next]);
-        std::sort(woken.begin(), woken.end());
-        for (std::size_t i = woken.size(); i-- != 0;) ready.push_back(listed[woken[i]]);
+            if (--waits[next] == 0) newly_ready.push_back(place[next]);
+        std::sort(newly_ready.begin(), newly_ready.end());
+        for (std::size_t i = newly_ready.size(); i-- != 0;) ready.push_back(listed[newly_ready[i]]);
     }
     return order;
 }
@@ -71,30 +71,30 @@ SUBLET_DECL std::vector<node_id> on_demand(order_graph const& g)
         node_id node;
         std::uint32_t first; // in `asked`: of those it waits for, whom to ask next
     };
-    std::vector<unsigned char> is_asked(g.nodes());
-    std::vector<node_id> order, asked; // places, each row falling
+    std::vector<unsigned char> is_visited(g.nodes());
+    std::vector<node_id> order, pending; // places, each row falling
     std::vector<frame> path;
-    auto ask = [&](node_id n) {
-        is_asked[n] = 1;
-        path.push_back({n, static_cast<std::uint32_t>(asked.size())});
-        std::vector<node_id> mine;
+    auto visit = [&](node_id n) {
+        is_visited[n] = 1;
+        path.push_back({n, static_cast<std::uint32_t>(pending.size())});
+        std::vector<node_id> unvisited;
         for (node_id b : g.before[n])
-            if (!is_asked[b]) mine.push_back(place[b]);
-        std::sort(mine.begin(), mine.end());
-        for (std::size_t i = mine.size(); i-- != 0;) asked.push_back(mine[i]);
+            if (!is_visited[b]) unvisited.push_back(place[b]);
+        std::sort(unvisited.begin(), unvisited.end());
+        for (std::size_t i = unvisited.size(); i-- != 0;) pending.push_back(unvisited[i]);
     };
     for (node_id end : listed) {
         if (g.after[end].size() != 0) continue;
-        ask(end);
+        visit(end);
         while (!path.empty()) {
-            if (asked.size() == path.back().first) {
+            if (pending.size() == path.back().first) {
                 order.push_back(path.back().node);
                 path.pop_back();
                 continue;
             }
-            node_id const next = listed[asked.back()];
-            asked.pop_back();
-            if (!is_asked[next]) ask(next);
+            node_id const next = listed[pending.back()];
+            pending.pop_back();
+            if (!is_visited[next]) visit(next);
         }
     }
     return order;
@@ -102,46 +102,46 @@ SUBLET_DECL std::vector<node_id> on_demand(order_graph const& g)
 
 // --- least peak ------------------------------------------------------------------------------------------
 
-SUBLET_DECL void schedule_again(order_contest& contest, order_graph const& g, order_graph const& mirror,
+SUBLET_DECL void schedule_again(order_incumbent& incumbent, order_graph const& g, order_graph const& mirror,
                                 least_peak_limits const& limits, std::uint32_t made)
 {
     std::uint64_t const fitting = limits.nodes / larger(g.nodes(), std::size_t{1});
     std::uint64_t const most = smaller(std::uint64_t{limits.schedules}, fitting);
     std::uint32_t failed = 0;
-    for (std::uint32_t turn = 0; made + turn < most && failed != limits.patience; ++turn) {
-        if (contest.is_over()) return;
-        byte_count const peak = contest.best().peak;
+    for (std::uint32_t round = 0; made + round < most && failed != limits.patience; ++round) {
+        if (incumbent.is_settled()) return;
+        byte_count const peak = incumbent.best().peak;
         // A goal just below keeps most of the order, a low one finds an order of its own.
         byte_count const goals[] = {peak - 1, peak - peak / 16, peak - peak / 4};
-        schedule_rule const rule{larger(limits.floor, goals[turn / 2 % 3]), false};
-        std::vector<node_id> order = contest.best().order;
-        bool const from_end = turn % 2 != 0;
+        schedule_rule const rule{larger(limits.floor, goals[round / 2 % 3]), false};
+        std::vector<node_id> order = incumbent.best().order;
+        bool const from_end = round % 2 != 0;
         if (from_end) order = {order.rbegin(), order.rend()};
         order = list_schedule(from_end ? mirror : g, order, rule);
-        bool const is_better = from_end ? contest.enter_reversed(order, node_order::method::reversed)
-                                        : contest.enter(std::move(order), node_order::method::least_peak);
+        bool const is_better = from_end ? incumbent.offer_reversed(order, node_order::method::reversed)
+                                        : incumbent.offer(std::move(order), node_order::method::least_peak);
         failed = is_better ? 0 : failed + 1;
     }
 }
 
 SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const& limits)
 {
-    order_contest contest(g, limits.floor);
-    auto enter = [&](auto walk, node_order::method how) {
-        if (!contest.is_over()) contest.enter(walk(g), how);
+    order_incumbent incumbent(g, limits.floor);
+    auto offer = [&](auto walk, node_order::method how) {
+        if (!incumbent.is_settled()) incumbent.offer(walk(g), how);
     };
-    enter([](order_graph const& x) { return on_demand(x); }, node_order::method::on_demand);
-    enter([](order_graph const& x) { return depth_first(x); }, node_order::method::depth_first);
-    enter([](order_graph const& x) { return longest_path(x); }, node_order::method::longest_path);
-    enter([](order_graph const& x) { return breadth_first(x); }, node_order::method::breadth_first);
-    if (contest.is_over()) return contest.best();
+    offer([](order_graph const& x) { return on_demand(x); }, node_order::method::on_demand);
+    offer([](order_graph const& x) { return depth_first(x); }, node_order::method::depth_first);
+    offer([](order_graph const& x) { return longest_path(x); }, node_order::method::longest_path);
+    offer([](order_graph const& x) { return breadth_first(x); }, node_order::method::breadth_first);
+    if (incumbent.is_settled()) return incumbent.best();
     order_graph const mirror = mirrored(g);
-    contest.enter(list_schedule(g, topological(g), {limits.floor, true}), node_order::method::least_peak);
-    if (!contest.is_over())
-        contest.enter_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
+    incumbent.offer(list_schedule(g, topological(g), {limits.floor, true}), node_order::method::least_peak);
+    if (!incumbent.is_settled())
+        incumbent.offer_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
                                node_order::method::reversed);
-    schedule_again(contest, g, mirror, limits, 2);
-    return contest.best();
+    schedule_again(incumbent, g, mirror, limits, 2);
+    return incumbent.best();
 }
 
 // --- exact order -----------------------------------------------------------------------------------------
@@ -155,13 +155,13 @@ SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_
 // --- improve order ---------------------------------------------------------------------------------------
 
 /// An order with what each of its nodes needs, and its searches.
-class order_stretches {
+class order_neighborhood {
 public:
     /// `states` is how many sets of nodes the searches may visit, and is counted down.
-    order_stretches(order_graph const& g, std::vector<node_id> order, std::uint64_t& states)
+    order_neighborhood(order_graph const& g, std::vector<node_id> order, std::uint64_t& states)
         : g_(g), walk_(g), order_(std::move(order)), left_(states)
     {
-        for (node_id n : order_) most_.push_back(walk_.run(n));
+        for (node_id n : order_) peak_at_.push_back(walk_.run(n));
     }
     [[nodiscard]] std::vector<node_id> const& order() const { return order_; }
 
@@ -169,8 +169,8 @@ public:
     bool lower_peak(improve_limits const& limits)
     {
         std::size_t top = 0;
-        for (std::size_t at = 0; at != most_.size(); ++at)
-            if (most_[at] > most_[top]) top = at;
+        for (std::size_t at = 0; at != peak_at_.size(); ++at)
+            if (peak_at_[at] > peak_at_[top]) top = at;
         for (std::size_t width = 8; width <= limits.widest; width *= 3) {
             for (std::size_t part : {2u, 3u, 1u}) { // so many quarters before the peak
                 if (left_ == 0) return false;
@@ -187,21 +187,21 @@ private:
     bool search(std::size_t first, std::size_t last, improve_limits const& limits)
     {
         byte_count outside = 0, inside = 0; // no use to be lower than the rest
-        for (std::size_t at = 0; at != most_.size(); ++at)
+        for (std::size_t at = 0; at != peak_at_.size(); ++at)
             (at < first || at >= last ? outside : inside) =
-                larger(most_[at], at < first || at >= last ? outside : inside);
+                larger(peak_at_[at], at < first || at >= last ? outside : inside);
         while (walk_.ran() > first) walk_.step_back();
         while (walk_.ran() < first) walk_.run(order_[walk_.ran()]);
-        order_search_limits asked;
-        asked.states = smaller(left_, limits.window_states);
-        asked.floor = larger(outside, limits.schedules.floor);
+        order_search_limits limits_left;
+        limits_left.states = smaller(left_, limits.window_states);
+        limits_left.floor = larger(outside, limits.schedules.floor);
         window_order const found =
-            exact_window(g_, walk_, std::span<node_id const>(order_).subspan(first, last - first), asked);
+            exact_window(g_, walk_, std::span<node_id const>(order_).subspan(first, last - first), limits_left);
         left_ -= smaller(left_, larger(found.states, std::uint64_t{1}));
         if (found.peak >= inside) return false;
         for (std::size_t i = 0; i != found.order.size(); ++i) {
             order_[first + i] = found.order[i];
-            most_[first + i] = walk_.run(found.order[i]);
+            peak_at_[first + i] = walk_.run(found.order[i]);
         }
         return true;
     }
@@ -209,27 +209,27 @@ private:
     order_graph const& g_;
     peak_walk walk_;
     std::vector<node_id> order_;
-    std::vector<byte_count> most_; // by place: bytes alive while the node there runs
+    std::vector<byte_count> peak_at_; // by place: bytes alive while the node there runs
     std::uint64_t& left_;
 };
 
 SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> order,
                                      improve_limits const& limits)
 {
-    order_contest contest(g, limits.schedules.floor);
-    if (contest.best().violation) return contest.best();
-    contest.enter(std::move(order), node_order::method::improved);
+    order_incumbent incumbent(g, limits.schedules.floor);
+    if (incumbent.best().violation) return incumbent.best();
+    incumbent.offer(std::move(order), node_order::method::improved);
     order_graph const mirror = mirrored(g);
     std::uint64_t left = limits.states;
-    for (std::uint32_t turn = 0; turn != limits.turns && left != 0 && !contest.is_over(); ++turn) {
-        byte_count const before = contest.best().peak;
-        order_stretches stretches(g, contest.best().order, left);
-        while (stretches.lower_peak(limits)) {}
-        contest.enter(stretches.order(), node_order::method::improved);
-        schedule_again(contest, g, mirror, limits.schedules);
-        if (contest.best().peak == before) break;
+    for (std::uint32_t round = 0; round != limits.rounds && left != 0 && !incumbent.is_settled(); ++round) {
+        byte_count const before = incumbent.best().peak;
+        order_neighborhood segments(g, incumbent.best().order, left);
+        while (segments.lower_peak(limits)) {}
+        incumbent.offer(segments.order(), node_order::method::improved);
+        schedule_again(incumbent, g, mirror, limits.schedules);
+        if (incumbent.best().peak == before) break;
     }
-    return contest.best();
+    return incumbent.best();
 }
 
 } // namespace sublet::detail

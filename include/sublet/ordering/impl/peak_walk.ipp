@@ -26,18 +26,18 @@ SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector
     std::vector<node_id> const place = listed_places(g);
     std::vector<node_id> waits(g.nodes()), order;
     std::priority_queue<sort_key> ready; // the greatest comes first, so both keys fall
-    auto wake = [&](node_id n) { ready.push({descending(rank[n]), descending(place[n]), n}); };
+    auto push_ready = [&](node_id n) { ready.push({descending(rank[n]), descending(place[n]), n}); };
     order.reserve(g.nodes());
     for (node_id n = 0; n != g.nodes(); ++n) {
         waits[n] = static_cast<node_id>(g.before[n].size());
-        if (waits[n] == 0) wake(n);
+        if (waits[n] == 0) push_ready(n);
     }
     while (!ready.empty()) {
         node_id const n = ready.top().id;
         ready.pop();
         order.push_back(n);
         for (node_id next : g.after[n])
-            if (--waits[next] == 0) wake(next);
+            if (--waits[next] == 0) push_ready(next);
     }
     return order;
 }
@@ -53,14 +53,14 @@ SUBLET_DECL std::vector<node_id> topological(order_graph const& g)
 
 // --- peak walk -------------------------------------------------------------------------------------------
 
-SUBLET_DECL peak_walk::peak_walk(order_graph const& g) : g_(g), remaining_(g.touching)
+SUBLET_DECL peak_walk::peak_walk(order_graph const& g) : g_(g), remaining_(g.touch_count)
 {
     byte_count all = 0;
     for (buffer_id b = 0; b != g.buffers(); ++b) {
         all = checked_add(all, g.size[b]);
         if (!g.is_given[b]) continue;
         live_ += g.size[b];
-        if (g.touching[b] == 0 && !g.is_kept[b]) only_at_first_ += g.size[b];
+        if (g.touch_count[b] == 0 && !g.is_kept[b]) untouched_input_bytes_ += g.size[b];
     }
 }
 
@@ -88,12 +88,12 @@ SUBLET_DECL void peak_walk::step_back()
 
 SUBLET_DECL byte_count peak_walk::run_step(step_id s)
 {
-    byte_count now = live_, dead = steps_ == 0 ? only_at_first_ : 0;
+    byte_count now = live_, dead = steps_ == 0 ? untouched_input_bytes_ : 0;
     for (buffer_id b : g_.held[s]) {
-        if (remaining_[b] == g_.touching[b] && !g_.is_given[b]) now += g_.size[b];
+        if (remaining_[b] == g_.touch_count[b] && !g_.is_given[b]) now += g_.size[b];
         if (dies(b)) dead += g_.size[b];
     }
-    byte_count const behind = now - dead;
+    byte_count const live_after = now - dead;
     // What is only read early is gone when the step writes; but what is given is there at first.
     byte_count early = 0;
     for (buffer_id b : g_.early[s])
@@ -105,7 +105,7 @@ SUBLET_DECL byte_count peak_walk::run_step(step_id s)
     for (buffer_id b : g_.held[s]) --remaining_[b];
     for (buffer_id b : g_.early[s]) --remaining_[b];
     ++steps_;
-    live_ = behind - early;
+    live_ = live_after - early;
     return now;
 }
 
@@ -113,7 +113,7 @@ SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
 {
     candidates_.clear();
     for (overwrite_pair const& pair : g_.pairs_of(s)) {
-        if (!dies(pair.in) || remaining_[pair.out] != g_.touching[pair.out]) continue;
+        if (!dies(pair.in) || remaining_[pair.out] != g_.touch_count[pair.out]) continue;
         if (!is_first && is_listed(g_.early[s], pair.in)) continue;
         candidates_.push_back(pair);
     }
@@ -132,7 +132,7 @@ SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const&
 
 // --- order contest ---------------------------------------------------------------------------------------
 
-SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor) : g_(g)
+SUBLET_DECL order_incumbent::order_incumbent(order_graph const& g, byte_count floor) : g_(g)
 {
     best_.violation = g.violation;
     if (g.violation) return;
@@ -141,13 +141,13 @@ SUBLET_DECL order_contest::order_contest(order_graph const& g, byte_count floor)
     best_.lower_bound = smaller(floor, best_.peak);
 }
 
-SUBLET_DECL bool order_contest::enter(std::vector<node_id> order, node_order::method how)
+SUBLET_DECL bool order_incumbent::offer(std::vector<node_id> order, node_order::method method)
 {
     byte_count const peak = sublet::detail::peak_of(g_, order);
     if (peak >= best_.peak) return false;
     best_.order = std::move(order);
     best_.peak = peak;
-    best_.found_by = how;
+    best_.found_by = method;
     return true;
 }
 

@@ -75,7 +75,7 @@ std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
 /// In the order of the begins; `may_follow(u, v)` as a slot_chooser asks it.
 template <class MayFollow>
 sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<byte_count> const& size,
-                               chain_options const& options, bool asks_one_begin, MayFollow may_follow)
+                               chain_options const& options, bool single_begin_only, MayFollow may_follow)
 {
     auto const buffers = static_cast<buffer_id>(lives.buffers());
     auto const pool_of = options.pool.tabulate(buffers);
@@ -87,13 +87,13 @@ sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<
     for (step_id begin = 0; begin != at.rows(); ++begin)
         for (buffer_id b : at[begin]) {
             std::size_t const begins = lives.begins[b].size();
-            slot_request const request{.id = b,
+            slot_request const request{.buffer = b,
                                        .size = size[b],
                                        .pool = pool_of[b],
                                        .begins = begin,
-                                       .over = eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_step,
-                                       .follows = eligible[b] && (begins <= 1 || !asks_one_begin)};
-            chooser.take(request, [&](buffer_id u) { return may_follow(u, b); });
+                                       .free_from = eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_step,
+                                       .may_reuse = eligible[b] && (begins <= 1 || !single_begin_only)};
+            chooser.assign(request, [&](buffer_id u) { return may_follow(u, b); });
         }
     return std::move(chooser).finish();
 }
@@ -123,9 +123,9 @@ template <size_function Sizes>
     sized_slot_plan by_begin = share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
         step_id const begin = lives.first(v);
         if (lives.begins[v].size() > 1) return reusable_by(conflicts, lives, u, v) ? begin : begin + 1;
-        auto const never = conflicts.of[u];
-        std::size_t const at = partition_point(never.size(), [&](std::size_t i) { return begin < never[i].last; });
-        return at == never.size() || begin < never[at].first ? begin : never[at].last;
+        auto const forbidden = conflicts.of[u];
+        std::size_t const at = partition_point(forbidden.size(), [&](std::size_t i) { return begin < forbidden[i].last; });
+        return at == forbidden.size() || begin < forbidden[at].first ? begin : forbidden[at].last;
     });
     if (options.order == chain_options::ranking::by_begin || by_begin.total_bytes < plan.total_bytes)
         plan = {std::move(by_begin), chain_options::ranking::by_begin};
@@ -182,7 +182,7 @@ struct chain_cover {
 };
 
 /// By place, the places of those that it gives to.
-live_range_lists ranges_of(takers const& members);
+live_range_lists ranges_of(reuse_ranges const& members);
 
 /// A slot for each buffer, as few as any plan has that is valid under every schedule.
 ///
@@ -250,7 +250,7 @@ std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vect
 
 /// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
 /// values, the largest first, `slot_of` their slots by any numbers below their count.
-void name_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
+void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
                 std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
                 std::vector<pool_id> const& pool_of, exact_assignment& result);
 

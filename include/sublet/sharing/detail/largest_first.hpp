@@ -31,22 +31,22 @@
 namespace sublet::detail {
 
 /// Both tables, for 64 slots.
-class tenant_masks {
-    static constexpr step_id wide = 8; // a stretch holds so many of the level below
+class occupant_masks {
+    static constexpr step_id fanout = 8; // a stretch holds so many of the level below
 
 public:
-    tenant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts);
+    occupant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts);
     [[nodiscard]] static std::size_t bytes(step_id positions);
 
     /// A bit for each slot that has a tenant in conflict with b.
-    std::uint64_t against(buffer_id b);
+    std::uint64_t conflicting_slots(buffer_id b);
     void insert(buffer_id b, std::uint64_t slot);
     /// Requires: all other tenants of the slot are taken out as well.
     void erase(buffer_id b, std::uint64_t slot);
 
 private:
-    std::uint64_t& forbidden(std::size_t stretch) { return words_[2 * stretch]; }
-    std::uint64_t& begun(std::size_t stretch) { return words_[2 * stretch + 1]; }
+    std::uint64_t& forbidden(std::size_t block) { return words_[2 * block]; }
+    std::uint64_t& begun(std::size_t block) { return words_[2 * block + 1]; }
 
     /// `at_begin` for all stretches in which b begins, `in_range` for the largest that make up the positions
     /// at which nobody may begin who takes its bytes.
@@ -54,27 +54,27 @@ private:
     void visit(buffer_id b, AtBegin at_begin, InRange in_range) const
     {
         auto const begins = lives_->begins[b];
-        auto climb = [&](std::size_t at) {
+        auto visit_ancestors = [&](std::size_t at) {
             for (std::size_t level : level_) {
                 at_begin(level + at);
-                at /= wide;
+                at /= fanout;
             }
         };
-        auto cut = [&](live_range r) {
+        auto decompose = [&](live_range r) {
             for (std::size_t level : level_) {
-                for (; r.first != r.last && r.first % wide != 0; ++r.first) in_range(level + r.first);
-                for (; r.first != r.last && r.last % wide != 0; --r.last) in_range(level + r.last - 1);
+                for (; r.first != r.last && r.first % fanout != 0; ++r.first) in_range(level + r.first);
+                for (; r.first != r.last && r.last % fanout != 0; --r.last) in_range(level + r.last - 1);
                 if (r.first == r.last) return;
-                r = {r.first / wide, r.last / wide};
+                r = {r.first / fanout, r.last / fanout};
             }
         };
         if (begins.empty()) {
-            climb(0);
-            cut({0, 1});
+            visit_ancestors(0);
+            decompose({0, 1});
             if (lives_->ends[b].empty()) return; // nobody touches it
         }
-        for (step_id at : begins) climb(std::size_t{at} + 1);
-        for (live_range r : conflicts_->of[b]) cut({r.first + 1, r.last + 1});
+        for (step_id at : begins) visit_ancestors(std::size_t{at} + 1);
+        for (live_range r : conflicts_->of[b]) decompose({r.first + 1, r.last + 1});
     }
 
     concurrent_live_ranges const* lives_;
@@ -85,16 +85,16 @@ private:
 
 /// Of more slots than fit into the memory for it (but it fits 64) it forgets one that has had no new tenant
 /// for long, and never finds it again.
-class slot_room {
-    static constexpr std::uint32_t unseen = ~std::uint32_t{0}, forgotten = unseen - 1;
+class slot_fit_index {
+    static constexpr std::uint32_t uncached = ~std::uint32_t{0}, evicted = uncached - 1;
 
 public:
     /// Requires: `lives` and `conflicts` belong together and outlive this.
-    slot_room(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
+    slot_fit_index(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
               std::size_t most_bytes = std::size_t{1} << 26)
         : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
     {
-        most_ = 64 * (most_bytes / tenant_masks::bytes(lives.positions) + 1);
+        capacity_ = 64 * (most_bytes / occupant_masks::bytes(lives.positions) + 1);
     }
 
     /// Of the slots with room for b the one that was seen first, or `no_slot`.
@@ -114,15 +114,15 @@ private:
 
     concurrent_live_ranges const* lives_;
     conflict_ranges const* conflicts_;
-    std::size_t most_;                     // places
-    std::vector<tenant_masks> masks_;      // of 64 places each
+    std::size_t capacity_;                     // places
+    std::vector<occupant_masks> masks_;      // of 64 places each
     std::vector<std::uint64_t> taken_;     // by group of 64 places
     std::vector<slot_id> slot_at_;         // by place
     std::vector<std::uint32_t> place_of_;  // by slot
     std::vector<buffer_id> latest_;        // by place: its last tenant
     std::vector<buffer_id> earlier_;       // by buffer: who came before it
-    std::vector<unsigned char> is_recent_; // by place
-    std::uint32_t hand_ = 0;
+    std::vector<unsigned char> is_referenced_; // by place
+    std::uint32_t evict_at_ = 0;
 };
 
 // --- relink chains ---------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ struct sized_chains {
 ///             are as they were. `visits` grows by the buffers looked at.
 /// Complexity: O((members + ranges) log members), and the lengths of the chains along each path that is
 /// tried.
-[[nodiscard]] bool relink_chains(takers const& members, std::vector<byte_count> const& sizes,
+[[nodiscard]] bool relink_chains(reuse_ranges const& members, std::vector<byte_count> const& sizes,
                                  sized_chains& chains, std::uint64_t& visits);
 
 // --- largest first ---------------------------------------------------------------------------------------

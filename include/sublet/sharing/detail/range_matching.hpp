@@ -26,11 +26,11 @@
 
 namespace sublet::detail {
 
-class takers {
+class reuse_ranges {
 public:
     /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
     ///           outlive this.
-    takers(concurrent_live_ranges const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
+    reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
 
     /// What is given comes before all that begins.
     [[nodiscard]] static std::uint64_t begin_key(concurrent_live_ranges const& lives, buffer_id b);
@@ -46,13 +46,13 @@ public:
     {
         buffer_id const u = members_[place];
         auto const end = static_cast<std::uint32_t>(size());
-        auto const never = conflicts_.of[u];
+        auto const forbidden = conflicts_.of[u];
         std::size_t r = 0;
         if (lives_.begins[u].empty() && lives_.ends[u].empty()) visit_all({place_of(0), end}, u, visit);
         else
-            for (; r != never.size(); ++r)
+            for (; r != forbidden.size(); ++r)
                 visit_all(
-                    {place_of(never[r].last), r + 1 != never.size() ? place_of(never[r + 1].first) : end}, u,
+                    {place_of(forbidden[r].last), r + 1 != forbidden.size() ? place_of(forbidden[r + 1].first) : end}, u,
                     visit);
     }
 
@@ -65,11 +65,11 @@ private:
     void visit_all(live_range places, buffer_id u, Visit& visit) const
     {
         std::size_t k =
-            partition_point(several_.size(), [&](std::size_t i) { return several_[i] >= places.first; });
-        for (; k != several_.size() && several_[k] < places.last; ++k) {
-            if (reusable_by(conflicts_, lives_, u, members_[several_[k]])) continue;
-            if (places.first != several_[k]) visit(live_range{places.first, several_[k]});
-            places.first = several_[k] + 1;
+            partition_point(multi_begin_.size(), [&](std::size_t i) { return multi_begin_[i] >= places.first; });
+        for (; k != multi_begin_.size() && multi_begin_[k] < places.last; ++k) {
+            if (reusable_by(conflicts_, lives_, u, members_[multi_begin_[k]])) continue;
+            if (places.first != multi_begin_[k]) visit(live_range{places.first, multi_begin_[k]});
+            places.first = multi_begin_[k] + 1;
         }
         if (places.first < places.last) visit(places);
     }
@@ -78,8 +78,8 @@ private:
     conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
     std::vector<step_id> begin_;         // by place
-    std::size_t given_ = 0;              // how many are
-    std::vector<std::uint32_t> several_; // places of those that begin at several positions
+    std::size_t input_count_ = 0;              // how many are
+    std::vector<std::uint32_t> multi_begin_; // places of those that begin at several positions
 };
 
 // --- range matching --------------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ struct range_matching {
 };
 
 /// Numbers from 0, some of which have been taken out.
-class numbers_left {
+class remaining_indices {
 public:
     void reset(std::size_t count);
     /// The lowest from `at` on that is left, or the count.
-    std::uint32_t from(std::uint32_t at);
-    void take(std::uint32_t at) { next_[at] = at + 1; }
-    [[nodiscard]] bool is_left(std::size_t at) const { return next_[at] == at; }
+    std::uint32_t next_at(std::uint32_t at);
+    void remove(std::uint32_t at) { next_[at] = at + 1; }
+    [[nodiscard]] bool contains(std::size_t at) const { return next_[at] == at; }
 
 private:
     std::vector<std::uint32_t> next_; // leads, in a few leaps, to the next that is left

@@ -42,7 +42,7 @@ struct token_range {
 /// Ensures:    of successors with equally long ways the lowest is the heir; every number below the count of
 ///             positions is given once; subtrees are within or beside each other.
 /// Complexity: O(positions + edges) time, O(positions) memory.
-[[nodiscard]] std::vector<token_range> heir_forest(dependence_graph const& g);
+[[nodiscard]] std::vector<token_range> longest_path_forest(dependence_graph const& g);
 
 // --- token deposits --------------------------------------------------------------------------------------
 
@@ -55,29 +55,29 @@ struct token_range {
 /// Only those positions have a set here of which some successors are still to come; a walk through a
 /// graph whose branches meet again needs little memory, however long the graph is.
 
-class token_deposits {
+class token_set_store {
 public:
     /// Every position is asked for as often as it has successors.
-    explicit token_deposits(csr_rows const& after);
+    explicit token_set_store(csr_rows const& after);
 
     /// What was left at x; nothing if nothing was.
     [[nodiscard]] std::span<token_range const> operator[](step_id x) const
     {
-        return {store_.data() + of_[x].at, of_[x].ranges};
+        return {store_.data() + stored_[x].at, stored_[x].ranges};
     }
-    void leave(step_id x, std::span<token_range const> ranges);
+    void store(step_id x, std::span<token_range const> ranges);
     /// One successor of x has taken what was left there.
-    void taken(step_id x);
+    void drop_reader(step_id x);
 
 private:
-    struct deposit {
-        std::uint32_t takers = 0; // that have not come yet
+    struct stored_set {
+        std::uint32_t readers_left = 0; // that have not come yet
         std::uint32_t ranges = 0;
         std::uint32_t at = 0;
     };
-    std::vector<deposit> of_; // by position
+    std::vector<stored_set> stored_; // by position
     std::vector<token_range> store_;
-    std::vector<std::uint32_t> spare_ =
+    std::vector<std::uint32_t> free_lists_ =
         std::vector<std::uint32_t>(33, no_node); // by size, chained by `first`
 };
 
@@ -91,7 +91,7 @@ private:
 ///
 /// A branch gets a token of its own and passes it on with all that it has; a join holds what all its branches
 /// held. As sets of names they grow with the number of branches ever taken. But b and c, once together, are
-/// never apart again, so here they become one: a token is a number of heir_forest, and the tokens of y
+/// never apart again, so here they become one: a token is a number of longest_path_forest, and the tokens of y
 /// are the numbers of all that come before y, and its own. Its whole subtree is among them, one range. The
 /// others came by edges that leave their subtree, and vanish in the subtree of the step where branches meet.
 ///
@@ -112,7 +112,7 @@ public:
     /// Requires:   `g` has no violation; most_ranges >= 1.
     /// Complexity: O(positions + edges).
     explicit token_sets(dependence_graph const& g, std::size_t most_ranges = no_node)
-        : g_(&g), most_ranges_(most_ranges), subtree_(heir_forest(g)), deposits_(g.after)
+        : g_(&g), most_ranges_(most_ranges), subtree_(longest_path_forest(g)), deposits_(g.after)
     {
         SUBLET_EXPECTS(!g.violation, "sublet: a program with a violation has no order to hand tokens in");
         SUBLET_EXPECTS(most_ranges != 0, "sublet: a set of tokens holds one range at least");
@@ -129,20 +129,20 @@ public:
     /// The number that stands for a.
     [[nodiscard]] std::uint32_t token_of(step_id a) const { return subtree_[a].first; }
     /// Those of the position reached last, ascending; two ranges do not touch.
-    [[nodiscard]] std::span<token_range const> tokens() const { return {now_.data(), count_}; }
+    [[nodiscard]] std::span<token_range const> tokens() const { return {current_.data(), count_}; }
     /// How many ranges have been forgotten so far. 0: every answer was exact.
-    [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
+    [[nodiscard]] std::uint64_t dropped_ranges() const { return dropped_ranges_; }
 
 private:
     using range_list = std::span<token_range const>;
 
     range_list set_of(step_id x) const
     {
-        range_list const left = deposits_[x];
-        return left.empty() ? range_list(&subtree_[x], 1) : left;
+        range_list const stored = deposits_[x];
+        return stored.empty() ? range_list(&subtree_[x], 1) : stored;
     }
 
-    void take_tokens(step_id y);
+    void merge_predecessors(step_id y);
 
     /// No branch here that depends on what is compared: which list comes next is anyone's guess.
     void unite(token_range own, range_list one, range_list other);
@@ -154,17 +154,17 @@ private:
 
     /// The set keeps what is its own, and of the rest the youngest: tokens of steps long past are rarely
     /// asked for, since slots that are free for long have been taken.
-    void forget(token_range own);
+    void drop_oldest(token_range own);
 
     dependence_graph const* g_;
     std::size_t most_ranges_;
     std::vector<token_range> subtree_; // by position
-    token_deposits deposits_;
-    std::vector<token_range> now_, gathered_;
+    token_set_store deposits_;
+    std::vector<token_range> current_, gathered_;
     std::size_t count_ = 0;        // of the ranges in now_
     step_id next_ = 0;             // the first position that has not taken its tokens
     std::vector<step_id> step_of_; // by token, from when something has to be forgotten on
-    std::uint64_t forgotten_ = 0;
+    std::uint64_t dropped_ranges_ = 0;
 };
 
 // --- sleepers --------------------------------------------------------------------------------------------
@@ -178,22 +178,22 @@ private:
 /// Ranges are long and those who wait are few. Above the bits for tokens there is one for each word of them
 /// that is not empty, and so on up to a single word; so what lies between two that are waited for is skipped.
 
-class sleepers {
+class token_waitlist {
 public:
-    sleepers(std::size_t tokens, std::size_t buffers);
+    token_waitlist(std::size_t tokens, std::size_t buffers);
 
     /// Requires:   b sleeps for no token.
     /// Complexity: O(log tokens) to the base of 64.
-    void sleep(buffer_id b, std::uint32_t token);
+    void block(buffer_id b, std::uint32_t token);
 
-    /// Calls `up(b)` for all b that sleep for a token from `first` on and below `last`; they sleep no longer.
+    /// Calls `visit(b)` for all b that sleep for a token from `first` on and below `last`; they sleep no longer.
     ///
     /// Complexity: O((1 + tokens that are waited for) log tokens) to the base of 64, and the calls.
-    template <class Up>
-    void wake(std::uint32_t first, std::uint32_t last, Up up)
+    template <class Visit>
+    void unblock(std::uint32_t first, std::uint32_t last, Visit visit)
     {
-        for (std::uint32_t token = from(first); token < last; token = from(token + 1)) {
-            for (buffer_id b = first_[token]; b != no_buffer; b = next_[b]) up(b);
+        for (std::uint32_t token = first_waited(first); token < last; token = first_waited(token + 1)) {
+            for (buffer_id b = first_[token]; b != no_buffer; b = next_[b]) visit(b);
             first_[token] = no_buffer;
             std::uint32_t at = token;
             for (unsigned level = 0; level != levels_; ++level, at /= 64)
@@ -203,7 +203,7 @@ public:
 
 private:
     /// The lowest token from `token` on that somebody waits for; a very high number if there is none.
-    std::uint32_t from(std::uint32_t token) const;
+    std::uint32_t first_waited(std::uint32_t token) const;
     static std::uint64_t bit(std::uint32_t token);
     static std::uint32_t lowest(std::uint64_t w);
     std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }

@@ -41,27 +41,27 @@ namespace sublet::detail {
 
 /// What a buffer asks for.
 struct slot_request {
-    buffer_id id = no_buffer;
+    buffer_id buffer = no_buffer;
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
     step_id begins = 0;
-    step_id over = no_step; ///< who begins before this cannot follow it; `no_step`: nobody until it is woken
-    bool follows = true;    ///< false: it takes no slot that somebody has had
+    step_id free_from = no_step; ///< who begins before this cannot follow it; `no_step`: nobody until it is woken
+    bool may_reuse = true;    ///< false: it takes no slot that somebody has had
 };
 
 /// Gives slots to buffers, one after the other.
 class slot_chooser {
 public:
     /// For buffers with ids below `buffers`.
-    explicit slot_chooser(std::size_t buffers, slot_choice how = slot_choice::grow_largest);
+    explicit slot_chooser(std::size_t buffers, slot_choice choice = slot_choice::grow_largest);
 
-    /// The slot of `r.id`: one that is free for it, by the rule of choice, or a new one.
+    /// The slot of `r.buffer`: one that is free for it, by the rule of choice, or a new one.
     ///
     /// `may_follow(u)` says from which position on a buffer that begins there may follow u, the last tenant
     /// of a slot: `r.begins` or lower for "this one may", higher for "none before that may", `no_step` for
-    /// "none until `wake(u)`".
+    /// "none until `unblock(u)`".
     ///
-    /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.over` may say too low a
+    /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.free_from` may say too low a
     ///             position, which costs another test, but not too high a one, which costs a slot.
     /// Ensures:    the last tenant of a slot that is not new has been asked, and has said yes. A slot is as
     ///             large as its largest tenant.
@@ -70,49 +70,49 @@ public:
     /// Throws:     precondition_error for a size that is `no_size` or a pool that is no id.
     template <class MayFollow>
         requires std::same_as<std::invoke_result_t<MayFollow&, buffer_id>, step_id>
-    slot_id take(slot_request const& r, MayFollow may_follow)
+    slot_id assign(slot_request const& r, MayFollow may_follow)
     {
         SUBLET_EXPECTS(r.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
         SUBLET_EXPECTS(r.pool != no_value, "sublet: a pool id is out of range");
         if (r.size == 0) return no_slot;
-        wake_until(r.begins);
+        unblock_until(r.begins);
         auto is_free = [&](slot_id s) {
-            step_id const from = may_follow(slots_[s].tenant);
-            if (from > r.begins) sleep(s, from);
+            step_id const from = may_follow(slots_[s].occupant);
+            if (from > r.begins) block(s, from);
             return from <= r.begins;
         };
-        if (r.follows &&
-            how_ == slot_choice::caffe2_sized) // whose rule is about those that are free for sure
+        if (r.may_reuse &&
+            choice_ == slot_choice::caffe2_sized) // whose rule is about those that are free for sure
             for (auto at = first_of(r.pool); at != first_of(r.pool + 1);)
-                at = is_free(at->slot) ? ++at : awake_.erase(at);
-        slot_id mine = no_slot;
-        while (r.follows && mine == no_slot) {
+                at = is_free(at->slot) ? ++at : candidates_.erase(at);
+        slot_id chosen = no_slot;
+        while (r.may_reuse && chosen == no_slot) {
             auto const at = preferred(r);
-            if (at == awake_.end()) break;
+            if (at == candidates_.end()) break;
             slot_id const s = at->slot;
-            awake_.erase(at);
-            if (is_free(s)) mine = s;
+            candidates_.erase(at);
+            if (is_free(s)) chosen = s;
         }
-        if (mine == no_slot) {
-            mine = plan_.slots++;
+        if (chosen == no_slot) {
+            chosen = plan_.slots++;
             plan_.slot_bytes.push_back(r.size);
             plan_.slot_pool.push_back(r.pool);
             slots_.push_back({.first_size = r.size});
         }
-        plan_.slot_of[r.id] = mine;
-        plan_.slot_bytes[mine] = larger(plan_.slot_bytes[mine], r.size);
-        open_slot& slot = slots_[mine];
-        slot.tenant = r.id;
-        slot.first_awake = 0;
-        ++slot.tenants;
-        sleep(mine, larger(r.over, r.begins + 1));
-        return mine;
+        plan_.slot_of[r.buffer] = chosen;
+        plan_.slot_bytes[chosen] = larger(plan_.slot_bytes[chosen], r.size);
+        open_slot& slot = slots_[chosen];
+        slot.occupant = r.buffer;
+        slot.candidate_since = 0;
+        ++slot.occupants;
+        block(chosen, larger(r.free_from, r.begins + 1));
+        return chosen;
     }
 
     /// Somebody may follow u now. Its slot has been put to sleep until `no_step`, and u is its last tenant.
-    void wake(buffer_id u) { wake_slot(plan_.slot_of[u], now_ + 1); }
+    void unblock(buffer_id u) { unblock_slot(plan_.slot_of[u], last_begin_ + 1); }
     /// The same, of those who begin at `from` or later, which is above where the last request begins.
-    void wake(buffer_id u, step_id from) { sleep(plan_.slot_of[u], from); }
+    void unblock(buffer_id u, step_id from) { block(plan_.slot_of[u], from); }
 
     /// The plan of all that have asked; the others have no slot.
     ///
@@ -121,10 +121,10 @@ public:
 
 private:
     struct open_slot {
-        buffer_id tenant = no_buffer;  // the last one
-        slot_id next_asleep = no_slot; // until the same position
-        std::uint32_t tenants = 0;
-        step_id first_awake = 0; // since that tenant came; 0: not yet
+        buffer_id occupant = no_buffer;  // the last one
+        slot_id next_blocked = no_slot; // until the same position
+        std::uint32_t occupants = 0;
+        step_id candidate_since = 0; // since that tenant came; 0: not yet
         byte_count first_size = 0;
     };
     struct free_slot {
@@ -138,26 +138,26 @@ private:
         }
     };
 
-    using place = std::set<free_slot>::const_iterator;
+    using candidate = std::set<free_slot>::const_iterator;
 
-    place first_of(pool_id pool) const { return awake_.lower_bound({pool, 0, 0}); }
+    candidate first_of(pool_id pool) const { return candidates_.lower_bound({pool, 0, 0}); }
 
     /// Of the slots awake in the pool the one to try next; the end of all if there is none.
-    place preferred(slot_request const& r) const;
+    candidate preferred(slot_request const& r) const;
 
-    place as_in_caffe2(place first, place end, byte_count size) const;
+    candidate as_in_caffe2(candidate first, candidate end, byte_count size) const;
 
-    void sleep(slot_id s, step_id until);
-    void wake_until(step_id position);
-    void wake_slot(slot_id s, step_id at);
+    void block(slot_id s, step_id until);
+    void unblock_until(step_id position);
+    void unblock_slot(slot_id s, step_id at);
 
-    slot_choice how_;
+    slot_choice choice_;
     sized_slot_plan plan_;
     std::vector<open_slot> slots_;
-    std::set<free_slot> awake_;
-    std::vector<slot_id> asleep_; // by position: the first of those that sleep until then
-    std::size_t woken_ = 0;       // those that sleep until a position below this have been woken
-    step_id now_ = 0;             // where the last request begins
+    std::set<free_slot> candidates_;
+    std::vector<slot_id> blocked_; // by position: the first of those that sleep until then
+    std::size_t unblocked_until_ = 0;       // those that sleep until a position below this have been woken
+    step_id last_begin_ = 0;             // where the last request begins
 };
 
 // --- tokens ----------------------------------------------------------------------------------------------
@@ -219,12 +219,12 @@ template <size_function Sizes>
 
     token_sets tokens(g, options.most_ranges);
     slot_chooser slots(buffers, options.choice);
-    sleepers sleeping(g.positions(), buffers);
-    auto sleep = [&](buffer_id u, step_id end) { sleeping.sleep(u, tokens.token_of(end)); };
-    auto wake = [&](std::uint32_t first, std::uint32_t last) {
-        sleeping.wake(first, last, [&slots](buffer_id u) { slots.wake(u); });
+    token_waitlist waitlist(g.positions(), buffers);
+    auto block = [&](buffer_id u, step_id end) { waitlist.block(u, tokens.token_of(end)); };
+    auto unblock = [&](std::uint32_t first, std::uint32_t last) {
+        waitlist.unblock(first, last, [&slots](buffer_id u) { slots.unblock(u); });
     };
-    std::vector<unsigned char> patience(buffers, 64); // failed tests left, where tokens are forgotten
+    std::vector<unsigned char> tests_left(buffers, 64); // failed tests left, where tokens are forgotten
     token_plan plan;
     for (step_id at = 0; at != beginning.rows(); ++at) {
         if (beginning[at].empty()) continue;
@@ -234,14 +234,14 @@ template <size_function Sizes>
             std::uint32_t const own = tokens.token_of(at);
             for (token_range r : tokens.tokens()) {
                 bool const has_own = r.first <= own && own < r.last;
-                wake(r.first, has_own ? own : r.last);
-                if (has_own) wake(own + 1, r.last);
+                unblock(r.first, has_own ? own : r.last);
+                if (has_own) unblock(own + 1, r.last);
             }
         }
         auto may_follow = [&](buffer_id u) {
             for (step_id end : lives.ends[u]) {
                 if (tokens.before(end, at)) continue;
-                if (tokens.forgotten() == 0 || patience[u]-- != 0) sleep(u, end);
+                if (tokens.dropped_ranges() == 0 || tests_left[u]-- != 0) block(u, end);
                 else ++plan.undecided;
                 return no_step;
             }
@@ -249,18 +249,18 @@ template <size_function Sizes>
         };
         for (buffer_id b : beginning[at]) {
             auto const ends = lives.ends[b];
-            bool const gives = eligible[b] && !lives.is_kept(b);
-            slot_request const request{.id = b,
+            bool const is_reusable = eligible[b] && !lives.is_kept(b);
+            slot_request const request{.buffer = b,
                                        .size = to_byte_count(call_user(sizes, b)),
                                        .pool = pool_of[b],
                                        .begins = at,
-                                       .over = gives && ends.empty() ? at : no_step,
-                                       .follows = eligible[b] && lives.begins[b].size() == 1};
-            if (slots.take(request, may_follow) != no_slot && gives && !ends.empty()) sleep(b, ends.back());
+                                       .free_from = is_reusable && ends.empty() ? at : no_step,
+                                       .may_reuse = eligible[b] && lives.begins[b].size() == 1};
+            if (slots.assign(request, may_follow) != no_slot && is_reusable && !ends.empty()) block(b, ends.back());
         }
     }
     static_cast<sized_slot_plan&>(plan) = std::move(slots).finish();
-    plan.undecided += tokens.forgotten();
+    plan.undecided += tokens.dropped_ranges();
     return plan;
 }
 

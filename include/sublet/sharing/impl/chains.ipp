@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/chains.hpp>
-#include <sublet/sharing/detail/staircases.hpp>
+#include <sublet/sharing/detail/slot_size_search.hpp>
 
 // --- fewest slots ----------------------------------------------------------------------------------------
 
@@ -9,7 +9,7 @@ namespace sublet::detail {
 
 SUBLET_DECL bool chain_cover::is_fewest() const { return antichain.size() == plan.slots; }
 
-SUBLET_DECL live_range_lists ranges_of(takers const& members)
+SUBLET_DECL live_range_lists ranges_of(reuse_ranges const& members)
 {
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
@@ -37,19 +37,19 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, confli
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], takers::begin_key(lives, b), b});
+        if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], reuse_ranges::begin_key(lives, b), b});
     }
     sort_by_key(order);
-    std::vector<buffer_id> mine;
+    std::vector<buffer_id> current;
     for (std::size_t k = 0; k != order.size(); ++k) {
-        mine.push_back(order[k].id);
+        current.push_back(order[k].id);
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
-        takers const members(lives, conflicts, std::exchange(mine, {}));
+        reuse_ranges const members(lives, conflicts, std::exchange(current, {}));
         range_matching const matched = match_ranges(ranges_of(members), members.size());
         for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
-            std::uint32_t const giver = matched.row_of[i];
+            std::uint32_t const predecessor = matched.row_of[i];
             cover.plan.slot_of[members[i]] =
-                giver == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[giver]];
+                predecessor == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[predecessor]];
             is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
     }
@@ -123,18 +123,18 @@ public:
     template <class Append>
     void for_each(std::size_t count, Append append)
     {
-        std::vector<value_id> shown;
+        std::vector<value_id> last_clique;
         for (std::size_t size = closed_.size(); size != 0; --size) {
             sort_key const& closing = closed_[size - 1];
-            if (shown.empty() || shown[size - 1] != closing.key) {
+            if (last_clique.empty() || last_clique[size - 1] != closing.key) {
                 bit_rows clique(1, count);
                 for (std::size_t part = 0; part != first_.size(); ++part)
                     if (first_[part] != last_[part])
                         for (value_id r : rows_[last_[part] - 1]) clique.set(0, r);
-                shown.clear();
+                last_clique.clear();
                 for (value_id r = 0; r != count; ++r)
-                    if (clique.test(0, r)) shown.push_back(r);
-                append(shown);
+                    if (clique.test(0, r)) last_clique.push_back(r);
+                append(last_clique);
             }
             --last_[closing.id];
         }
@@ -146,35 +146,35 @@ private:
     std::vector<sort_key> closed_;               // {rank, 0, part}
 };
 
-SUBLET_DECL void name_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
+SUBLET_DECL void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
                             std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
                             std::vector<pool_id> const& pool_of, exact_assignment& result)
 {
-    std::vector<slot_id> name(slot_of.size(), no_slot), is_taken; // is_taken by name
+    std::vector<slot_id> number(slot_of.size(), no_slot), is_taken; // is_taken by name
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
         slot_id const given = fixed[by_rank[r].id];
         if (given == no_slot) continue;
-        name[slot_of[r]] = given;
+        number[slot_of[r]] = given;
         if (is_taken.size() <= given) is_taken.resize(given + std::size_t{1});
         is_taken[given] = 1;
     }
     slot_id next = 0;
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
-        slot_id& mine = name[slot_of[r]];
-        if (mine == no_slot) {
+        slot_id& current = number[slot_of[r]];
+        if (current == no_slot) {
             while (next < is_taken.size() && is_taken[next] != 0) ++next;
-            mine = next++;
+            current = next++;
         }
         value_id const v = by_rank[r].id;
-        result.slot_of[v] = mine;
-        if (result.slots <= mine) {
-            result.slots = mine + 1;
+        result.slot_of[v] = current;
+        if (result.slots <= current) {
+            result.slots = current + 1;
             result.slot_bytes.resize(result.slots, 0);
             result.slot_pool.resize(result.slots, 0);
         }
-        if (result.slot_bytes[mine] != 0) continue;
-        result.slot_bytes[mine] = bytes[v];
-        result.slot_pool[mine] = pool_of[v];
+        if (result.slot_bytes[current] != 0) continue;
+        result.slot_bytes[current] = bytes[v];
+        result.slot_pool[current] = pool_of[v];
         result.total_bytes += bytes[v];
     }
 }
@@ -202,41 +202,41 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
 
     // From here on a value is its rank.
     auto const count = static_cast<value_id>(by_rank.size());
-    hosted_values hosted(count);
+    reduced_graph reduced(count);
     std::vector<sort_key> by_slot;
     for (value_id r = 0; r != count; ++r) {
         value_id const v = by_rank[r].id;
         for (value_id q = 0; q != r; ++q) {
             value_id const u = by_rank[q].id;
             bool const is_apart = fixed[u] != fixed[v] && fixed[u] != no_slot && fixed[v] != no_slot;
-            if (is_apart || interferes.test(u, v) || pool_of[u] != pool_of[v]) hosted.connect(q, r);
+            if (is_apart || interferes.test(u, v) || pool_of[u] != pool_of[v]) reduced.connect(q, r);
         }
         if (fixed[v] != no_slot) by_slot.push_back({fixed[v], 0, r});
     }
     sort_by_key(by_slot);
-    for (std::size_t i = 1, host = 0; i < by_slot.size(); ++i)
-        if (by_slot[i].key != by_slot[host].key) host = i;
-        else hosted.join(by_slot[i].id, by_slot[host].id);
-    hosted.find_hosts();
+    for (std::size_t i = 1, leader = 0; i < by_slot.size(); ++i)
+        if (by_slot[i].key != by_slot[leader].key) leader = i;
+        else reduced.merge(by_slot[i].id, by_slot[leader].id);
+    reduced.merge_dominated();
 
-    csr_rows const parts = hosted.parts();
-    std::vector<sort_key> in_turn; // the smallest first: what they do not need is for the others
-    for (std::uint32_t p = 0; p != parts.rows(); ++p) in_turn.push_back({parts[p].size(), 0, p});
-    sort_by_key(in_turn);
+    csr_rows const co_components = reduced.co_components();
+    std::vector<sort_key> part_order; // the smallest first: what they do not need is for the others
+    for (std::uint32_t p = 0; p != co_components.rows(); ++p) part_order.push_back({co_components[p].size(), 0, p});
+    sort_by_key(part_order);
     std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
     slot_id slots = 0;
     joined_cliques cliques;
-    for (std::size_t turn = 0; turn != in_turn.size(); ++turn) {
-        auto const members = parts[in_turn[turn].id];
-        bit_rows mine(members.size(), members.size());
+    for (std::size_t i_part = 0; i_part != part_order.size(); ++i_part) {
+        auto const members = co_components[part_order[i_part].id];
+        bit_rows current(members.size(), members.size());
         std::vector<byte_count> size;
         for (std::size_t i = 0; i != members.size(); ++i) {
             size.push_back(bytes[by_rank[members[i]].id]);
             for (std::size_t k = 0; k != members.size(); ++k)
-                if (hosted.interferes().test(members[i], members[k])) mine.set(i, k);
+                if (reduced.interferes().test(members[i], members[k])) current.set(i, k);
         }
-        staircase const found =
-            find_staircase(mine, size, (options.nodes - result.nodes) / (in_turn.size() - turn));
+        slot_size_result const found =
+            search_slot_sizes(current, size, (options.nodes - result.nodes) / (part_order.size() - i_part));
         result.nodes += found.nodes;
         result.lower_bound += found.lower_bound;
         slot_id const before = slots;
@@ -246,8 +246,8 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
         }
         cliques.add(members, found.proof.cliques);
     }
-    hosted.settle(slot_of);
-    name_slots(by_rank, slot_of, fixed, bytes, pool_of, result);
+    reduced.assign_merged(slot_of);
+    number_slots(by_rank, slot_of, fixed, bytes, pool_of, result);
     for (sort_key const& k : cliques.closed())
         result.clique_bytes += bytes[by_rank[static_cast<value_id>(k.key)].id];
     cliques.for_each(count, [&](std::vector<value_id> const& clique) {

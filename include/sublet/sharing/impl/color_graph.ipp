@@ -34,7 +34,7 @@ SUBLET_DECL csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> c
     return csr_graph(std::move(rows));
 }
 
-SUBLET_DECL std::vector<value_id> in_turn(coloring_options::heuristic by, csr_graph const& g,
+SUBLET_DECL std::vector<value_id> coloring_order(coloring_options::heuristic by, csr_graph const& g,
                                           std::vector<byte_count> const& bytes,
                                           std::vector<value_id> const& given)
 {
@@ -126,7 +126,7 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
     }
     if (by == coloring_options::heuristic::automatic)
         by = sizes_differ ? coloring_options::heuristic::by_size : coloring_options::heuristic::dsatur;
-    std::vector<value_id> order = detail::in_turn(by, interference, bytes, options.order);
+    std::vector<value_id> order = detail::coloring_order(by, interference, bytes, options.order);
     std::erase_if(order, [&](value_id v) { return bytes[v] == 0 || slot_of[v] != no_slot; });
     slot_of = by == coloring_options::heuristic::dsatur
                   ? detail::color_by_saturation(interference, order, std::move(slot_of))
@@ -209,32 +209,32 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
 
     std::vector<value_id> avoids; // each the slot of the same index
     std::vector<slot_id> avoided;
-    std::vector<value_id> newcomers, occupants;
+    std::vector<value_id> defined_fixed, occupants;
     for (node_id n = 0; n != p.nodes(); ++n)
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
-            newcomers.clear();
+            defined_fixed.clear();
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def && fixed[t.value] != no_slot) newcomers.push_back(t.value);
-            if (newcomers.empty()) continue;
+                if (t.kind == touch::access::def && fixed[t.value] != no_slot) defined_fixed.push_back(t.value);
+            if (defined_fixed.empty()) continue;
 
             occupants.clear();
-            auto meet = [&](value_id v) { // unless it is defined later in this node
+            auto add_occupant = [&](value_id v) { // unless it is defined later in this node
                 if (def_of[v] <= s || def_of[v] >= p.steps_of(n).last) occupants.push_back(v);
             };
             for (touch t : p.touches(s))
-                if (t.kind != touch::access::use_early) meet(t.value);
+                if (t.kind != touch::access::use_early) add_occupant(t.value);
             for (touch t : p.touches({s + 1, p.steps_of(n).last}))
-                if (t.kind != touch::access::def) meet(t.value);
-            live.for_each_live_out(n, meet);
+                if (t.kind != touch::access::def) add_occupant(t.value);
+            live.for_each_live_out(n, add_occupant);
 
-            for (value_id mine : newcomers)
+            for (value_id defined : defined_fixed)
                 for (value_id v : occupants) {
-                    if (v == mine) continue;
+                    if (v == defined) continue;
                     if (fixed[v] == no_slot) {
                         avoids.push_back(v);
-                        avoided.push_back(fixed[mine]);
-                    } else if (fixed[v] == fixed[mine] && !clash) {
-                        clash = slot_plan::clash{mine, v, fixed[v], s};
+                        avoided.push_back(fixed[defined]);
+                    } else if (fixed[v] == fixed[defined] && !clash) {
+                        clash = slot_plan::clash{defined, v, fixed[v], s};
                     }
                 }
         }
@@ -244,17 +244,17 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
 }
 
 /// For each touch of a node, when its value leaves the storage for good.
-enum class departure : unsigned char { none, before_writes, after_step };
+enum class kill_point : unsigned char { none, before_writes, after_step };
 
-class departures {
+class kill_points {
 public:
-    explicit departures(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
+    explicit kill_points(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
 
     /// By index of the touch in the node; good until the next call. Each node is asked for once.
-    std::vector<departure> const& of(snapshot const& p, live_sets const& live, node_id n)
+    std::vector<kill_point> const& of(snapshot const& p, live_sets const& live, node_id n)
     {
         std::span<touch const> const all = p.touches(p.steps_of(n));
-        when_.assign(all.size(), departure::none);
+        kills_.assign(all.size(), kill_point::none);
         bool early = false, held = false;
         for (std::size_t i = all.size(); i-- != 0;) {
             touch const t = all[i];
@@ -263,23 +263,23 @@ public:
             if (touched_in_[t.value] == n) continue;
             touched_in_[t.value] = n;
             if (live.is_live_out(t.value, n)) continue;
-            when_[i] = t.kind == touch::access::use_early ? departure::before_writes : departure::after_step;
+            kills_[i] = t.kind == touch::access::use_early ? kill_point::before_writes : kill_point::after_step;
         }
-        if (early && held) hold(p, n);
-        return when_;
+        if (early && held) defer_held_kills(p, n);
+        return kills_;
     }
 
 private:
     /// A value that its step reads in both ways does not leave before the writes.
-    void hold(snapshot const& p, node_id n)
+    void defer_held_kills(snapshot const& p, node_id n)
     {
         std::size_t i = 0;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
                 if (t.kind == touch::access::use) held_in_[t.value] = s;
             for (touch t : p.touches(s)) {
-                if (when_[i] == departure::before_writes && held_in_[t.value] == s)
-                    when_[i] = departure::after_step;
+                if (kills_[i] == kill_point::before_writes && held_in_[t.value] == s)
+                    kills_[i] = kill_point::after_step;
                 ++i;
             }
         }
@@ -287,7 +287,7 @@ private:
 
     std::vector<node_id> touched_in_; // by value: the last node that was asked for
     std::vector<step_id> held_in_;    // by value: the last step that holds it
-    std::vector<departure> when_;
+    std::vector<kill_point> kills_;
 };
 
 } // namespace sublet::detail
@@ -310,7 +310,7 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
     if (has_fixed) avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
     if (result.clash) return result;
 
-    csr_rows const partners = csr_rows::gathered(p.values(), [&p](auto add) {
+    csr_rows const affinities = csr_rows::gathered(p.values(), [&p](auto add) {
         for (overwrite o : p.overwrites()) {
             add(o.in, o.out);
             add(o.out, o.in);
@@ -328,14 +328,14 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
     };
     auto slot_for = [&](value_id v) {
         if (fixed[v] != no_slot) return fixed[v];
-        for (value_id w : partners[v])
+        for (value_id w : affinities[v])
             if (may_take(v, slot_of[w])) return slot_of[w];
         slot_id slot = taken.lowest_free();
         while (!may_take(v, slot)) slot = taken.lowest_free(slot + 1);
         return slot;
     };
 
-    detail::departures departures(p.values());
+    detail::kill_points kill_points(p.values());
     for (node_id n : tree.preorder) {
         taken.clear();
         slot_id alive = 0;
@@ -344,14 +344,14 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
             taken.insert(slot_of[v]);
             ++alive;
         });
-        auto leave = [&](value_id v) {
+        auto kill = [&](value_id v) {
             taken.erase(slot_of[v]);
             --alive;
         };
-        detail::departure const* leaves = departures.of(p, live, n).data();
+        detail::kill_point const* kills = kill_points.of(p, live, n).data();
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             std::span<touch const> const touches = p.touches(s);
-            bool some_leave_after = false;
+            bool kills_after_step = false;
             for (std::size_t i = 0; i != touches.size(); ++i) {
                 value_id const v = touches[i].value;
                 if (touches[i].kind == touch::access::def) {
@@ -360,16 +360,16 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
                     ++alive;
                     if (result.plan.slots <= slot_of[v]) result.plan.slots = slot_of[v] + 1;
                 }
-                if (leaves[i] == detail::departure::before_writes) leave(v);
-                some_leave_after |= leaves[i] == detail::departure::after_step;
+                if (kills[i] == detail::kill_point::before_writes) kill(v);
+                kills_after_step |= kills[i] == detail::kill_point::after_step;
             }
             if (alive > result.max_live) {
                 result.max_live = alive;
                 result.max_live_step = s;
             }
-            for (std::size_t i = 0; some_leave_after && i != touches.size(); ++i)
-                if (leaves[i] == detail::departure::after_step) leave(touches[i].value);
-            leaves += touches.size();
+            for (std::size_t i = 0; kills_after_step && i != touches.size(); ++i)
+                if (kills[i] == detail::kill_point::after_step) kill(touches[i].value);
+            kills += touches.size();
         }
     }
     for (overwrite o : p.overwrites())

@@ -21,17 +21,17 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
     for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
     sort_by_key(births);
     for (detail::sort_key const& birth : births) {
-        symbolic_plan::buffer const& tenant = buffers[birth.id];
+        symbolic_plan::buffer const& occupant = buffers[birth.id];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {
             affine_bytes const room = plan.slot_bytes[s];
-            if (free_from[s] > tenant.life.first || plan.slot_pool[s] != tenant.pool) continue;
+            if (free_from[s] > occupant.life.first || plan.slot_pool[s] != occupant.pool) continue;
             if (options.mixing == symbolic_options::mixing_rule::apart &&
-                room.is_scaled() != tenant.size.is_scaled())
+                room.is_scaled() != occupant.size.is_scaled())
                 continue;
-            if (detail::never_above(tenant.size, room, most)) {
+            if (detail::never_above(occupant.size, room, most)) {
                 if (fitting == no_slot || is_smaller(room, plan.slot_bytes[fitting])) fitting = s;
-            } else if (options.grow && detail::never_above(room, tenant.size, most)) {
+            } else if (options.grow && detail::never_above(room, occupant.size, most)) {
                 if (growing == no_slot || is_smaller(plan.slot_bytes[growing], room)) growing = s;
             }
         }
@@ -39,12 +39,12 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
         if (slot == no_slot) {
             slot = plan.slots++;
             plan.slot_bytes.push_back({});
-            plan.slot_pool.push_back(tenant.pool);
+            plan.slot_pool.push_back(occupant.pool);
             free_from.push_back(0);
         }
         plan.slot_of[birth.id] = slot;
-        plan.slot_bytes[slot] = detail::least_above(plan.slot_bytes[slot], tenant.size, most);
-        free_from[slot] = tenant.life.last;
+        plan.slot_bytes[slot] = detail::least_above(plan.slot_bytes[slot], occupant.size, most);
+        free_from[slot] = occupant.life.last;
     }
     for (affine_bytes size : plan.slot_bytes) plan.total = checked_add(plan.total, size);
     SUBLET_EXPECTS(plan.total.at(most) != no_size, "sublet: a sum of sizes exceeds 64 bits");

@@ -34,10 +34,10 @@ SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
 // --- coloring orders -------------------------------------------------------------------------------------
 
 /// Vertices by a number that falls by one at a time: a list for each number, so nothing is sorted.
-class falling_queue {
+class bucket_queue {
 public:
     /// Complexity: O(vertices + the largest number), and O(1) for every operation, amortised.
-    explicit falling_queue(std::vector<std::uint32_t> numbers)
+    explicit bucket_queue(std::vector<std::uint32_t> numbers)
         : number_(std::move(numbers)), next_(number_.size()), previous_(number_.size())
     {
         for (std::uint32_t n : number_) lowest_ = larger<std::size_t>(lowest_, n);
@@ -96,7 +96,7 @@ SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
 {
     std::vector<std::uint32_t> degrees;
     for (std::size_t v = 0; v != g.rows(); ++v) degrees.push_back(static_cast<std::uint32_t>(g[v].size()));
-    falling_queue queue(std::move(degrees));
+    bucket_queue queue(std::move(degrees));
     smallest_last_order result;
     result.order.resize(g.rows());
     for (std::size_t i = g.rows(); i-- != 0;) {
@@ -113,7 +113,7 @@ SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 {
     std::uint32_t most = 0; // neighbours, hence the number for: none of them has come
     for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
-    falling_queue queue(std::vector<std::uint32_t>(g.rows(), most));
+    bucket_queue queue(std::vector<std::uint32_t>(g.rows(), most));
     std::vector<value_id> order;
     order.reserve(g.rows());
     while (order.size() != g.rows()) {
@@ -133,7 +133,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
     for (std::size_t i = 0; i != order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
 
     // Who continues the clique of u, as a list: the marks of that clique are then set once for all of them.
-    std::vector<value_id> first_heir(order.size(), no_value), next_heir = first_heir;
+    std::vector<value_id> first_child(order.size(), no_value), next_child = first_child;
     csr_rows cliques;
     std::vector<std::uint32_t> row_of(order.size()); // by vertex, in cliques
     auto close = [&](value_id v) {
@@ -148,8 +148,8 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
         if (last == no_value) {
             if (bytes[v] != 0) close(v);
         } else {
-            next_heir[v] = first_heir[last];
-            first_heir[last] = v;
+            next_child[v] = first_child[last];
+            first_child[last] = v;
         }
     }
 
@@ -162,7 +162,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
         std::size_t const size = clique().size();
         for (value_id w : clique()) marked_by[w] = u;
         bool grows = false;
-        for (value_id v = first_heir[u]; v != no_value; v = next_heir[v]) {
+        for (value_id v = first_child[u]; v != no_value; v = next_child[v]) {
             for (value_id w : interference[v])
                 if (marked_by[w] == u) cliques.append(w);
             close(v);
@@ -232,7 +232,7 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
     for (value_id v : vertices) keys[v] = one_slot;
     for (value_id v : vertices)
         for (value_id w : g[v]) keys[w] += keys[w] != 0;
-    tournament waiting(std::move(keys));
+    tournament uncolored(std::move(keys));
 
     std::vector<std::size_t> first_word{0}; // by vertex
     for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);
@@ -247,18 +247,18 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
     };
 
     for (value_id v : vertices) {
-        std::uint64_t key = waiting[v];
+        std::uint64_t key = uncolored[v];
         for (value_id w : g[v]) key += take(slot_of[w], v);
-        waiting.change(v, key);
+        uncolored.change(v, key);
     }
-    for (value_id v = waiting.winner(); waiting[v] != 0; v = waiting.winner()) {
+    for (value_id v = uncolored.winner(); uncolored[v] != 0; v = uncolored.winner()) {
         std::size_t word = first_word[v];
         while (taken[word] == ~std::uint64_t{0}) ++word;
         auto const bit = static_cast<std::size_t>(std::countr_one(taken[word]));
         slot_of[v] = static_cast<slot_id>((word - first_word[v]) * 64 + bit);
-        waiting.change(v, 0);
+        uncolored.change(v, 0);
         for (value_id w : g[v])
-            if (waiting[w] != 0) waiting.change(w, waiting[w] - 1 + take(slot_of[v], w));
+            if (uncolored[w] != 0) uncolored.change(w, uncolored[w] - 1 + take(slot_of[v], w));
     }
     return slot_of;
 }

@@ -15,18 +15,18 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
     if (pairs.empty()) return table;
 
     std::vector<buffer>& buffers = table.buffers;
-    std::vector<buffer_id> heir(buffers.size(), no_buffer);
-    std::vector<unsigned char> is_heir(buffers.size(), 0);
+    std::vector<buffer_id> successor(buffers.size(), no_buffer);
+    std::vector<unsigned char> is_successor(buffers.size(), 0);
     for (memory_plan::in_place_pair const& pair : pairs) {
         buffer_id const to = table.buffer_of[pair.out];
-        heir[table.buffer_of[pair.in]] = to;
-        is_heir[to] = 1;
+        successor[table.buffer_of[pair.in]] = to;
+        is_successor[to] = 1;
     }
     std::vector<buffer_id> joined(buffers.size(), no_buffer); // to whom
     for (buffer_id b = 0; b != buffers.size(); ++b) {
-        if (is_heir[b]) continue;
+        if (is_successor[b]) continue;
         buffer_id now = joined[b] = b;
-        for (buffer_id next = heir[b]; next != no_buffer; next = heir[next]) {
+        for (buffer_id next = successor[b]; next != no_buffer; next = successor[next]) {
             buffer &in = buffers[now], &out = buffers[next];
             if (live_range const rest{out.life.first + 1, out.life.last};
                 out.size != in.size && !is_empty(rest)) {
@@ -145,7 +145,7 @@ namespace sublet::detail {
 
 /// Where a buffer is handed over, and otherwise not there: somebody reads `operand` at `step` for the last
 /// time, at `position`.
-struct handing_over {
+struct last_read {
     step_id position = 0;
     step_id step = 0;
     value_id operand = no_value;
@@ -153,7 +153,7 @@ struct handing_over {
 
 struct joined_life {
     std::vector<live_range> ranges; // ascending; they do not touch
-    std::vector<handing_over> handed;
+    std::vector<last_read> last_reads;
 };
 
 /// Both in one list that ascends.
@@ -188,9 +188,9 @@ SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
     return depth;
 }
 
-class flow_joiner {
+class in_place_coalescer {
 public:
-    flow_joiner(snapshot const& p, live_range_lists const& lives, std::vector<step_id> const& position,
+    in_place_coalescer(snapshot const& p, live_range_lists const& lives, std::vector<step_id> const& position,
                 buffer_table& table)
         : p_(p), table_(table), joined_(table.buffers.size()), life_(table.buffers.size())
     {
@@ -210,7 +210,7 @@ public:
             if (!is_overwritable(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
             bool is_read = false;
             for (touch t : p.touches(o.step)) is_read |= t.value == o.in && t.kind == touch::access::use;
-            if (is_read) life.handed.push_back({position[o.step], o.step, o.in});
+            if (is_read) life.last_reads.push_back({position[o.step], o.step, o.in});
         }
     }
 
@@ -228,9 +228,9 @@ public:
             by_worth.push_back({descending(worth), 0, static_cast<std::uint32_t>(i)});
         }
         sort_by_key(by_worth);
-        std::vector<overwrite> in_turn;
-        for (sort_key const& k : by_worth) in_turn.push_back(pairs[k.id]);
-        return in_turn;
+        std::vector<overwrite> by_weight;
+        for (sort_key const& k : by_worth) by_weight.push_back(pairs[k.id]);
+        return by_weight;
     }
 
     buffer_id buffer_of(value_id v)
@@ -248,19 +248,19 @@ public:
         if (overlaps({life_[a].ranges.data(), life_[a].ranges.size()},
                      {life_[b].ranges.data(), life_[b].ranges.size()}))
             return;
-        if (!is_passed_on(a, b) || !is_passed_on(b, a)) return;
+        if (!is_overwrite_declared(a, b) || !is_overwrite_declared(b, a)) return;
 
         buffer_id const into = smaller(a, b), from = larger(a, b); // the table stays sorted by root
-        buffer &to = table_.buffers[into], &gone = table_.buffers[from];
-        to.life = hull(to.life, gone.life);
-        to.role = to.role | gone.role;
-        to.alignment = larger(to.alignment, gone.alignment);
+        buffer &to = table_.buffers[into], &merged = table_.buffers[from];
+        to.life = hull(to.life, merged.life);
+        to.role = to.role | merged.role;
+        to.alignment = larger(to.alignment, merged.alignment);
         joined_[from] = into;
-        joined_life const was = std::exchange(life_[into], {}), more = std::exchange(life_[from], {});
-        life_[into].ranges = merged_ranges(was.ranges, more.ranges);
-        for (joined_life const* half : {&was, &more})
-            for (handing_over h : half->handed) // where the result is there now, nobody else can take it
-                if (!has_position(life_[into].ranges, h.position)) life_[into].handed.push_back(h);
+        joined_life const into_life = std::exchange(life_[into], {}), from_life = std::exchange(life_[from], {});
+        life_[into].ranges = merged_ranges(into_life.ranges, from_life.ranges);
+        for (joined_life const* source : {&into_life, &from_life})
+            for (last_read h : source->last_reads) // where the result is there now, nobody else can take it
+                if (!has_position(life_[into].ranges, h.position)) life_[into].last_reads.push_back(h);
     }
 
     /// Leaves out what has gone into others.
@@ -293,9 +293,9 @@ private:
     }
     /// Where `from` is handed over and `to` is there, all that is written of `to` may be written over what is
     /// read of `from`. (Who was there before has met it before.)
-    bool is_passed_on(buffer_id from, buffer_id to)
+    bool is_overwrite_declared(buffer_id from, buffer_id to)
     {
-        for (handing_over h : life_[from].handed) {
+        for (last_read h : life_[from].last_reads) {
             if (!has_position(life_[to].ranges, h.position)) continue;
             for (touch t : p_.touches(h.step)) {
                 if (t.kind != touch::access::def || buffer_of(t.value) != to) continue;
@@ -322,7 +322,7 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, live_range_lists const
                                        std::vector<step_id> const& position, buffer_table table)
 {
     if (p.overwrites().empty()) return table;
-    detail::flow_joiner joiner(p, lives, position, table);
+    detail::in_place_coalescer joiner(p, lives, position, table);
     for (overwrite pair : joiner.candidates()) joiner.join(pair);
     joiner.renumber();
     return table;

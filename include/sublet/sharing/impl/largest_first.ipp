@@ -10,23 +10,23 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL tenant_masks::tenant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts)
+SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts)
     : lives_(&lives), conflicts_(&conflicts)
 {
     // One position is put before all others: there begins what is given.
     std::size_t words = 0;
-    for (std::size_t stretches = std::size_t{lives.positions} + 1;;
-         stretches = (stretches + wide - 1) / wide) {
+    for (std::size_t blocks = std::size_t{lives.positions} + 1;;
+         blocks = (blocks + fanout - 1) / fanout) {
         level_.push_back(words);
-        words += stretches;
-        if (stretches == 1) break;
+        words += blocks;
+        if (blocks == 1) break;
     }
     words_ = std::vector<std::uint64_t>(2 * words);
 }
 
-SUBLET_DECL std::size_t tenant_masks::bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
+SUBLET_DECL std::size_t occupant_masks::bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
 
-SUBLET_DECL std::uint64_t tenant_masks::against(buffer_id b)
+SUBLET_DECL std::uint64_t occupant_masks::conflicting_slots(buffer_id b)
 {
     std::uint64_t slots = 0;
     visit(
@@ -34,50 +34,50 @@ SUBLET_DECL std::uint64_t tenant_masks::against(buffer_id b)
     return slots;
 }
 
-SUBLET_DECL void tenant_masks::insert(buffer_id b, std::uint64_t slot)
+SUBLET_DECL void occupant_masks::insert(buffer_id b, std::uint64_t slot)
 {
     visit(
         b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
 }
 
-SUBLET_DECL void tenant_masks::erase(buffer_id b, std::uint64_t slot)
+SUBLET_DECL void occupant_masks::erase(buffer_id b, std::uint64_t slot)
 {
     visit(
         b, [&](std::size_t at) { begun(at) &= ~slot; }, [&](std::size_t at) { forbidden(at) &= ~slot; });
 }
 
-SUBLET_DECL slot_id slot_room::find(buffer_id b)
+SUBLET_DECL slot_id slot_fit_index::find(buffer_id b)
 {
     for (std::size_t g = 0; g != masks_.size(); ++g) {
-        std::uint64_t const roomy = taken_[g] & ~masks_[g].against(b);
-        if (roomy != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(roomy))];
+        std::uint64_t const fitting = taken_[g] & ~masks_[g].conflicting_slots(b);
+        if (fitting != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(fitting))];
     }
     return no_slot;
 }
 
-SUBLET_DECL void slot_room::insert(buffer_id b, slot_id slot)
+SUBLET_DECL void slot_fit_index::insert(buffer_id b, slot_id slot)
 {
-    if (place_of_.size() <= slot) place_of_.resize(std::size_t{slot} + 1, unseen);
-    if (place_of_[slot] == forgotten) return;
-    bool const is_new = place_of_[slot] == unseen;
+    if (place_of_.size() <= slot) place_of_.resize(std::size_t{slot} + 1, uncached);
+    if (place_of_[slot] == evicted) return;
+    bool const is_new = place_of_[slot] == uncached;
     if (is_new) place_of_[slot] = free_place(slot);
     std::uint32_t const at = place_of_[slot];
     masks_[at / 64].insert(b, bit_of(at));
     earlier_[b] = std::exchange(latest_[at], b);
-    is_recent_[at] = !is_new;
+    is_referenced_[at] = !is_new;
 }
 
-SUBLET_DECL std::uint64_t slot_room::bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
+SUBLET_DECL std::uint64_t slot_fit_index::bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
 
-SUBLET_DECL std::uint32_t slot_room::free_place(slot_id slot)
+SUBLET_DECL std::uint32_t slot_fit_index::free_place(slot_id slot)
 {
     auto at = static_cast<std::uint32_t>(slot_at_.size());
-    if (at == most_) { // go round, but leave those alone that were of use since the last time
-        for (; is_recent_[hand_] != 0; hand_ = (hand_ + 1) % at) is_recent_[hand_] = 0;
-        at = std::exchange(hand_, (hand_ + 1) % at);
+    if (at == capacity_) { // go round, but leave those alone that were of use since the last time
+        for (; is_referenced_[evict_at_] != 0; evict_at_ = (evict_at_ + 1) % at) is_referenced_[evict_at_] = 0;
+        at = std::exchange(evict_at_, (evict_at_ + 1) % at);
         for (buffer_id b = std::exchange(latest_[at], no_buffer); b != no_buffer; b = earlier_[b])
             masks_[at / 64].erase(b, bit_of(at));
-        place_of_[std::exchange(slot_at_[at], slot)] = forgotten;
+        place_of_[std::exchange(slot_at_[at], slot)] = evicted;
         return at;
     }
     if (at % 64 == 0) {
@@ -87,7 +87,7 @@ SUBLET_DECL std::uint32_t slot_room::free_place(slot_id slot)
     taken_[at / 64] |= bit_of(at);
     slot_at_.push_back(slot);
     latest_.push_back(no_buffer);
-    is_recent_.push_back(0);
+    is_referenced_.push_back(0);
     return at;
 }
 
@@ -98,12 +98,12 @@ class relinker {
     static constexpr place none = ~place{0};
 
 public:
-    relinker(takers const& members, std::vector<byte_count> const& sizes, sized_chains& chains)
+    relinker(reuse_ranges const& members, std::vector<byte_count> const& sizes, sized_chains& chains)
         : members_(members), sizes_(sizes), chains_(chains), next_(members.size(), none),
           before_(members.size(), none), found_by_(members.size()), head_(chains.slot_bytes.size()),
           tail_(chains.slot_bytes.size(), none), stamp_(chains.slot_bytes.size())
     {
-        left_.reset(members.size());
+        remaining_.reset(members.size());
         for (place i = 0; i != members.size(); ++i) {
             slot_id const s = chains.slot_of[i];
             if (tail_[s] == none) head_[s] = i;
@@ -121,8 +121,8 @@ public:
             for (std::size_t i = 0; i != reached.size(); ++i) {
                 bool is_improved = false;
                 members_.for_each_range(reached[i], [&](live_range r) {
-                    for (place c = left_.from(r.first); c < r.last && !is_improved; c = left_.from(c + 1)) {
-                        left_.take(c);
+                    for (place c = remaining_.next_at(r.first); c < r.last && !is_improved; c = remaining_.next_at(c + 1)) {
+                        remaining_.remove(c);
                         ++visits;
                         found_by_[c] = reached[i];
                         if (before_[c] == none) is_improved = take_path_to(c, visits);
@@ -146,40 +146,40 @@ private:
     bool take_path_to(place head, std::uint64_t& visits)
     {
         ++round_;
-        byte_count was = 0, is = 0;
+        byte_count old_bytes = 0, new_bytes = 0;
         affected_.clear();
         auto affect = [&](slot_id s) {
             if (stamp_[s] == round_) return;
             stamp_[s] = round_;
             affected_.push_back(s);
-            was += chains_.slot_bytes[s];
+            old_bytes += chains_.slot_bytes[s];
         };
-        lost_.clear();
+        old_next_.clear();
         affect(chains_.slot_of[head]);
-        for (place c = head; c != none; c = lost_.back()) {
-            place const giver = found_by_[c];
-            affect(chains_.slot_of[giver]);
-            lost_.push_back(next_[giver]);
-            link(giver, c);
+        for (place c = head; c != none; c = old_next_.back()) {
+            place const predecessor = found_by_[c];
+            affect(chains_.slot_of[predecessor]);
+            old_next_.push_back(next_[predecessor]);
+            link(predecessor, c);
         }
         for (slot_id s : affected_) {
             if (before_[head_[s]] != none) continue;
             byte_count largest = 0;
             for (place i = head_[s]; i != none; i = next_[i], ++visits)
                 largest = larger(largest, sizes_[members_[i]]);
-            is += largest;
+            new_bytes += largest;
         }
-        if (is < was) {
+        if (new_bytes < old_bytes) {
             renumber();
             return true;
         }
-        place giver = found_by_[head];
+        place predecessor = found_by_[head];
         before_[head] = none;
-        for (place lost : lost_) {
-            next_[giver] = lost;
-            if (lost == none) break;
-            before_[lost] = giver;
-            giver = found_by_[lost];
+        for (place old_next : old_next_) {
+            next_[predecessor] = old_next;
+            if (old_next == none) break;
+            before_[old_next] = predecessor;
+            predecessor = found_by_[old_next];
         }
         return false;
     }
@@ -205,20 +205,20 @@ private:
         for (slot_id& s : chains_.slot_of) s = number[s];
     }
 
-    takers const& members_;
+    reuse_ranges const& members_;
     std::vector<byte_count> const& sizes_;
     sized_chains& chains_;
     std::vector<place> next_, before_; // of its chain, by place
     std::vector<place> found_by_;      // who would give to it
     std::vector<place> head_, tail_;   // by slot
-    numbers_left left_;
+    remaining_indices remaining_;
     std::vector<std::uint32_t> stamp_; // by slot: the last path that touched it
     std::uint32_t round_ = 0;
     std::vector<slot_id> affected_;
-    std::vector<place> lost_; // the successors that the givers of a path had
+    std::vector<place> old_next_; // the successors that the givers of a path had
 };
 
-SUBLET_DECL bool relink_chains(takers const& members, std::vector<byte_count> const& sizes,
+SUBLET_DECL bool relink_chains(reuse_ranges const& members, std::vector<byte_count> const& sizes,
                                sized_chains& chains, std::uint64_t& visits)
 {
     visits += members.size();
@@ -228,24 +228,24 @@ SUBLET_DECL bool relink_chains(takers const& members, std::vector<byte_count> co
 // --- largest first ---------------------------------------------------------------------------------------
 
 /// Slots for the buffers of one pool, which come in the order given.
-class slots_in_turn {
+class first_fit_slots {
 public:
-    slots_in_turn(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
+    first_fit_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                   std::vector<byte_count> const& size, std::uint64_t& visits)
         : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), room_(lives, conflicts)
     {
     }
 
-    sized_chains fill(std::vector<buffer_id> const& in_turn)
+    sized_chains fill(std::vector<buffer_id> const& ordered)
     {
-        chains_.slot_of.reserve(in_turn.size());
-        for (buffer_id b : in_turn) {
+        chains_.slot_of.reserve(ordered.size());
+        for (buffer_id b : ordered) {
             slot_id const found = room_.find(b);
             chains_.slot_of.push_back(found != no_slot ? found
                                                        : static_cast<slot_id>(chains_.slot_bytes.size()));
             if (found == no_slot) {
                 chains_.slot_bytes.push_back(size_[b]);
-                if (is_relinked(in_turn)) continue;
+                if (is_relinked(ordered)) continue;
             }
             room_.insert(b, chains_.slot_of.back());
         }
@@ -254,27 +254,27 @@ public:
 
 private:
     /// Whether those that have come have other slots now, and the newest none of its own.
-    bool is_relinked(std::vector<buffer_id> const& in_turn)
+    bool is_relinked(std::vector<buffer_id> const& ordered)
     {
         // Not for the sake of the thousand smallest slots of training, or of constants.
         byte_count const cost = chains_.slot_bytes.back();
         bytes_ = checked_add(bytes_, cost);
-        if (visits_ < in_turn.size() || cost < bytes_ / 1024) return false;
+        if (visits_ < ordered.size() || cost < bytes_ / 1024) return false;
         if (by_begin_.empty()) {
-            for (std::uint32_t i = 0; i != in_turn.size(); ++i)
-                by_begin_.push_back({takers::begin_key(lives_, in_turn[i]), in_turn[i], i});
+            for (std::uint32_t i = 0; i != ordered.size(); ++i)
+                by_begin_.push_back({reuse_ranges::begin_key(lives_, ordered[i]), ordered[i], i});
             sort_by_key(by_begin_);
         }
         std::vector<buffer_id> members;
         sized_chains chains{{}, chains_.slot_bytes};
         for (sort_key const& k : by_begin_)
             if (k.id < chains_.slot_of.size()) {
-                members.push_back(in_turn[k.id]);
+                members.push_back(ordered[k.id]);
                 chains.slot_of.push_back(chains_.slot_of[k.id]);
             }
-        std::uint64_t visits = in_turn.size();
+        std::uint64_t visits = ordered.size();
         bool const is_better =
-            relink_chains(takers(lives_, conflicts_, std::move(members)), size_, chains, visits);
+            relink_chains(reuse_ranges(lives_, conflicts_, std::move(members)), size_, chains, visits);
         visits_ -= smaller(visits, visits_);
         if (!is_better) return false;
         chains_.slot_bytes = std::move(chains.slot_bytes);
@@ -287,8 +287,8 @@ private:
         for (std::uint32_t i = 0; i != chains_.slot_of.size(); ++i)
             by_slot.push_back({chains_.slot_of[i], 0, i});
         sort_by_key(by_slot);
-        room_ = slot_room(lives_, conflicts_);
-        for (sort_key const& k : by_slot) room_.insert(in_turn[k.id], static_cast<slot_id>(k.key));
+        room_ = slot_fit_index(lives_, conflicts_);
+        for (sort_key const& k : by_slot) room_.insert(ordered[k.id], static_cast<slot_id>(k.key));
         return true;
     }
 
@@ -297,7 +297,7 @@ private:
     std::vector<byte_count> const& size_;
     std::uint64_t& visits_; // that are left
     byte_count bytes_ = 0;  // of all slots
-    slot_room room_;
+    slot_fit_index room_;
     sized_chains chains_; // slot_of by turn
     std::vector<sort_key> by_begin_;
 };
@@ -315,7 +315,7 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         SUBLET_EXPECTS(size[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        if (size[b] != 0 && eligible[b]) order.push_back({descending(size[b]), takers::begin_key(lives, b), b});
+        if (size[b] != 0 && eligible[b]) order.push_back({descending(size[b]), reuse_ranges::begin_key(lives, b), b});
     }
     sort_by_key(order);
     bool is_by_pool = true;
@@ -334,15 +334,15 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
         return plan.slots++;
     };
     std::uint64_t visits = options.visits;
-    std::vector<buffer_id> in_turn;
+    std::vector<buffer_id> ordered;
     for (std::size_t i = 0; i != order.size(); ++i) {
-        in_turn.push_back(order[i].id);
+        ordered.push_back(order[i].id);
         if (i + 1 != order.size() && order[i + 1].key == order[i].key) continue;
-        sized_chains const chains = slots_in_turn(lives, conflicts, size, visits).fill(in_turn);
-        for (std::size_t k = 0; k != in_turn.size(); ++k)
-            plan.slot_of[in_turn[k]] = plan.slots + chains.slot_of[k];
+        sized_chains const chains = first_fit_slots(lives, conflicts, size, visits).fill(ordered);
+        for (std::size_t k = 0; k != ordered.size(); ++k)
+            plan.slot_of[ordered[k]] = plan.slots + chains.slot_of[k];
         for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[order[i].id]);
-        in_turn.clear();
+        ordered.clear();
     }
     for (buffer_id b = 0; b != buffers; ++b)
         if (size[b] != 0 && !eligible[b]) plan.slot_of[b] = add_slot(size[b], pool_of[b]);

@@ -8,7 +8,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL takers::takers(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
+SUBLET_DECL reuse_ranges::reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                            std::vector<buffer_id> members)
     : lives_(lives), conflicts_(conflicts), members_(std::move(members))
 {
@@ -16,31 +16,31 @@ SUBLET_DECL takers::takers(concurrent_live_ranges const& lives, conflict_ranges 
     for (std::size_t i = 0; i != members_.size(); ++i) {
         std::size_t const begins = lives.begins[members_[i]].size();
         begin_.push_back(lives.first(members_[i]));
-        if (begins == 0) given_ = i + 1;
-        if (begins > 1) several_.push_back(static_cast<std::uint32_t>(i));
+        if (begins == 0) input_count_ = i + 1;
+        if (begins > 1) multi_begin_.push_back(static_cast<std::uint32_t>(i));
     }
 }
 
-SUBLET_DECL std::uint64_t takers::begin_key(concurrent_live_ranges const& lives, buffer_id b)
+SUBLET_DECL std::uint64_t reuse_ranges::begin_key(concurrent_live_ranges const& lives, buffer_id b)
 {
     return lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1;
 }
 
-SUBLET_DECL std::uint32_t takers::place_of(step_id position) const
+SUBLET_DECL std::uint32_t reuse_ranges::place_of(step_id position) const
 {
     return static_cast<std::uint32_t>(
-        given_ + partition_point(size() - given_, [&](std::size_t i) { return begin_[given_ + i] >= position; }));
+        input_count_ + partition_point(size() - input_count_, [&](std::size_t i) { return begin_[input_count_ + i] >= position; }));
 }
 
 // --- range matching --------------------------------------------------------------------------------------
 
-SUBLET_DECL void numbers_left::reset(std::size_t count)
+SUBLET_DECL void remaining_indices::reset(std::size_t count)
 {
     next_ = std::vector<std::uint32_t>(count + 1);
     for (std::size_t i = 0; i <= count; ++i) next_[i] = static_cast<std::uint32_t>(i);
 }
 
-SUBLET_DECL std::uint32_t numbers_left::from(std::uint32_t at)
+SUBLET_DECL std::uint32_t remaining_indices::next_at(std::uint32_t at)
 {
     while (next_[at] != at) at = next_[at] = next_[next_[at]];
     return at;
@@ -74,7 +74,7 @@ private:
         free_rows_.clear();
         for (std::size_t r = 0; r != found_.column_of.size(); ++r)
             if (found_.column_of[r] == none) free_rows_.push_back(static_cast<std::uint32_t>(r));
-        left_.reset(columns);
+        remaining_.reset(columns);
         layer_of_.assign(columns, none);
         std::vector<std::uint32_t> now = free_rows_, next;
         std::uint32_t layer = 0;
@@ -83,8 +83,8 @@ private:
             next.clear();
             for (std::uint32_t row : now)
                 for (live_range r : rows_[row])
-                    for (std::uint32_t c = left_.from(r.first); c < r.last; c = left_.from(c + 1)) {
-                        left_.take(c);
+                    for (std::uint32_t c = remaining_.next_at(r.first); c < r.last; c = remaining_.next_at(c + 1)) {
+                        remaining_.remove(c);
                         layer_of_[c] = layer;
                         if (found_.row_of[c] == none) is_last = true;
                         else next.push_back(found_.row_of[c]);
@@ -102,17 +102,17 @@ private:
         std::vector<std::uint32_t> to(layer_first_.begin(), layer_first_.end());
         for (std::size_t c = 0; c != columns; ++c)
             if (is_useful(c)) by_layer_[to[layer_of_[c]]++] = static_cast<std::uint32_t>(c);
-        left_.reset(by_layer_.size());
+        remaining_.reset(by_layer_.size());
         return true;
     }
 
     /// The next column of a layer that lies in a range of the row, taken out.
-    struct visit {
+    struct path_entry {
         std::uint32_t row;
         std::uint32_t range;  // that comes next
         std::uint32_t column; // that was taken last
     };
-    bool advance(visit& at, std::size_t layer)
+    bool advance(path_entry& at, std::size_t layer)
     {
         auto const ranges = rows_[at.row];
         std::uint32_t const first = layer_first_[layer], last = layer_first_[layer + 1];
@@ -120,9 +120,9 @@ private:
             live_range const r = ranges[at.range];
             auto const skipped = static_cast<std::uint32_t>(
                 partition_point(last - first, [&](std::size_t i) { return by_layer_[first + i] >= r.first; }));
-            std::uint32_t const i = left_.from(first + skipped);
+            std::uint32_t const i = remaining_.next_at(first + skipped);
             if (i >= last || by_layer_[i] >= r.last) continue;
-            left_.take(i);
+            remaining_.remove(i);
             at.column = by_layer_[i];
             return true;
         }
@@ -143,7 +143,7 @@ private:
                 path_.push_back({next, 0, none});
                 continue;
             }
-            for (visit const& v : path_) {
+            for (path_entry const& v : path_) {
                 found_.column_of[v.row] = v.column;
                 found_.row_of[v.column] = v.row;
             }
@@ -154,9 +154,9 @@ private:
 
     live_range_lists const& rows_;
     range_matching found_;
-    numbers_left left_; // columns, then places of by_layer_
+    remaining_indices remaining_; // columns, then places of by_layer_
     std::vector<std::uint32_t> free_rows_, layer_of_, layer_first_, by_layer_;
-    std::vector<visit> path_;
+    std::vector<path_entry> path_;
 };
 
 SUBLET_DECL range_matching match_ranges(live_range_lists const& rows, std::size_t columns)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_SHARING_DETAIL_STAIRCASES_HPP
-#define SUBLET_SHARING_DETAIL_STAIRCASES_HPP
+#ifndef SUBLET_SHARING_DETAIL_SLOT_SIZE_SEARCH_HPP
+#define SUBLET_SHARING_DETAIL_SLOT_SIZE_SEARCH_HPP
 
 /// The fewest bytes in slots, searched by the sizes of the slots. Included by sharing/detail/chains.hpp.
 
@@ -27,10 +27,10 @@
 namespace sublet::detail {
 
 /// Values are numbered the largest first.
-class hosted_values {
+class reduced_graph {
 public:
     /// No two interfere.
-    explicit hosted_values(std::size_t values);
+    explicit reduced_graph(std::size_t values);
     void connect(value_id u, value_id v)
     {
         interferes_.set(u, v);
@@ -41,17 +41,17 @@ public:
     /// the host now.
     ///
     /// Requires: both are left, and the host comes before the guest.
-    void join(value_id guest, value_id host);
+    void merge(value_id removed, value_id into);
 
     /// Whoever can be a guest for nothing is one.  O(values^3 / 64) for each round that finds somebody, and
     /// for one more
-    void find_hosts();
+    void merge_dominated();
 
     /// Those that are left, a part a row, ascending.  O(values^2 / 64)
-    [[nodiscard]] csr_rows parts() const;
+    [[nodiscard]] csr_rows co_components() const;
 
     /// Requires: those that are left have a slot.
-    void settle(std::vector<slot_id>& slot_of) const;
+    void assign_merged(std::vector<slot_id>& slot_of) const;
 
     [[nodiscard]] bit_rows const& interferes() const
     {
@@ -68,17 +68,17 @@ private:
             visit(static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(bits)));
     }
     /// Not if they interfere: nobody interferes with itself.
-    bool is_covered(value_id v, value_id by) const;
-    void leave(value_id guest, value_id host)
+    bool is_dominated(value_id v, value_id by) const;
+    void remove(value_id removed, value_id into)
     {
-        host_[guest] = host;
-        guests_.push_back(guest);
-        is_left_[0][guest / 64] ^= word{1} << guest % 64;
+        merged_into_[removed] = into;
+        merged_.push_back(removed);
+        is_remaining_[0][removed / 64] ^= word{1} << removed % 64;
     }
 
-    bit_rows interferes_, is_left_;
-    std::vector<value_id> host_;   // by value; itself: it is left
-    std::vector<value_id> guests_; // in the order in which they left
+    bit_rows interferes_, is_remaining_;
+    std::vector<value_id> merged_into_;   // by value; itself: it is left
+    std::vector<value_id> merged_; // in the order in which they left
 };
 
 // --- prefix cliques --------------------------------------------------------------------------------------
@@ -110,10 +110,10 @@ struct prefix_cliques {
 ///
 /// Requires:   no vertex interferes with itself.
 /// Ensures:    each row of `cliques` is one; if `is_exact`, none of those that `size` speaks of is larger.
-/// Complexity: O(cliques * vertices / 64) time for each node, of which a vertex has `patience` at most;
+/// Complexity: O(cliques * vertices / 64) time for each node, of which a vertex has `node_limit` at most;
 ///             O(largest clique * vertices / 64) memory.
 [[nodiscard]] prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::size_t vertices,
-                                                 std::uint64_t patience);
+                                                 std::uint64_t node_limit);
 
 // --- stair coloring --------------------------------------------------------------------------------------
 
@@ -137,12 +137,12 @@ struct prefix_cliques {
 /// algorithms for the constraint satisfaction problem", Computational Intelligence 9(3), 1993 (the blame);
 /// Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting constraints", ECAI 2004.
 
-enum class stair_answer : std::uint8_t { colored, impossible, undecided };
+enum class coloring_answer : std::uint8_t { colored, impossible, undecided };
 
 /// Values are numbered the largest first; stair i ends before value `end_of[i]`.
-class stair_coloring {
+class bounded_list_coloring {
 public:
-    stair_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of);
+    bounded_list_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of);
 
     /// Can the values down to stair `last` be coloured, if those of stair i have slots below `slots[i]`?
     ///
@@ -150,13 +150,13 @@ public:
     /// Ensures:    if coloured, `slot_of` has the answer. What is impossible need not be so for slots that
     ///             are larger than they have to be: where a stair of one value adds a slot, it lies there.
     /// Complexity: O(values (slots + values)) to begin with, O(values) a node.
-    stair_answer color(std::size_t last, std::vector<std::uint32_t> const& slots, std::uint64_t patience);
+    coloring_answer color(std::size_t last, std::vector<std::uint32_t> const& slots, std::uint64_t node_limit);
 
     std::vector<slot_id> slot_of;
     std::uint64_t nodes = 0; ///< slots tried
 
 private:
-    std::uint32_t allowed(std::size_t v) const { return slots_[stair_of_[v]]; }
+    std::uint32_t allowed(std::size_t v) const { return slots_[class_of_[v]]; }
     bool is_free(value_id v, slot_id s) const { return taken_[v * width_ + s] == 0; }
 
     /// Whether the last answer will do, and newcomers have room in it.
@@ -172,33 +172,33 @@ private:
                 visit(u);
             }
     }
-    void put(value_id v, slot_id s);
-    slot_id take_away(value_id v);
+    void assign(value_id v, slot_id s);
+    slot_id unassign(value_id v);
 
     /// For each slot that v may not take, who came first of those that are there.
-    void blame(value_id v);
+    void add_conflicts(value_id v);
 
-    value_id most_urgent() const;
+    value_id min_dom_wdeg() const;
 
     /// What v tries after `tried`: its slot in the last answer, then the others from the smallest on. Of the
     /// empty ones on a stair a single one is tried.
     slot_id next_choice(value_id v, slot_id tried) const;
 
     bit_rows const& interferes_;
-    std::vector<std::uint32_t> end_of_, stair_of_;
+    std::vector<std::uint32_t> end_of_, class_of_;
     std::vector<slot_id> last_;            // by value: its slot in the last answer
     std::size_t answered_ = 0;             // for so many values
     std::vector<std::uint64_t> failures_;  // by value
     std::size_t count_ = 0, width_ = 0;    // values and slots of this question
     std::uint32_t const* slots_ = nullptr; // by stair
-    std::vector<slot_id> begin_of_;        // by slot: the first that its stair adds
-    std::vector<std::uint32_t> tenants_;   // by slot
+    std::vector<slot_id> class_begin_;        // by slot: the first that its stair adds
+    std::vector<std::uint32_t> occupants_;   // by slot
     std::vector<std::uint32_t> taken_;     // by value and slot: neighbours that are there
     std::vector<std::uint64_t> free_;      // by value: slots to choose from
-    std::vector<std::uint32_t> place_of_;  // by value: on the trail, from 1; 0: nothing was tried
+    std::vector<std::uint32_t> trail_index_;  // by value: on the trail, from 1; 0: nothing was tried
     std::vector<value_id> first_in_;       // by slot
-    bit_rows guilty_;                      // by value on the trail: who else made it try the next slot
-    bit_rows blamed_;
+    bit_rows past_conflicts_;                      // by value on the trail: who else made it try the next slot
+    bit_rows conflict_set_;
     std::vector<value_id> trail_; // whose slot is not the only one that was left to try
 };
 
@@ -214,7 +214,7 @@ private:
 /// What a plan costs is the area under a staircase: so many slots are at least that large. So the search is
 /// not for who lies where but for the stairs, one after the other, the largest size first. A stair is as wide
 /// as the one above, or wider; that its values and all above it have slots on such stairs is a question of
-/// its own (stair_coloring), and one answer stands for all plans of that shape. Cliques say how wide a
+/// its own (bounded_list_coloring), and one answer stands for all plans of that shape. Cliques say how wide a
 /// stair is at least (prefix_cliques), and that bounds what is still to come.
 ///
 /// A search that may not exceed a target takes the longer, the higher that is, and a plan that is too high
@@ -228,7 +228,7 @@ private:
 /// is ours.
 
 /// Values are numbered the largest first, and so are slots.
-struct staircase {
+struct slot_size_result {
     std::vector<slot_id> slot_of;
     byte_count bytes = 0;       ///< of all slots
     byte_count lower_bound = 0; ///< no plan has fewer
@@ -238,13 +238,13 @@ struct staircase {
 
 /// Requires:   sizes fall, none is 0, and together they do not exceed 64 bits. `interferes` has a row for
 ///             each value, and each pair stands in both rows.
-[[nodiscard]] staircase find_staircase(bit_rows const& interferes, std::vector<byte_count> const& size,
+[[nodiscard]] slot_size_result search_slot_sizes(bit_rows const& interferes, std::vector<byte_count> const& size,
                                        std::uint64_t nodes);
 
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/sharing/impl/staircases.ipp>
+#include <sublet/sharing/impl/slot_size_search.ipp>
 #endif
 
 #endif

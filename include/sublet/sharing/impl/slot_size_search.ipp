@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
-#include <sublet/sharing/detail/staircases.hpp>
+#include <sublet/sharing/detail/slot_size_search.hpp>
 
 #include <utility>
 
@@ -8,36 +8,36 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL hosted_values::hosted_values(std::size_t values)
-    : interferes_(values, values), is_left_(1, values)
+SUBLET_DECL reduced_graph::reduced_graph(std::size_t values)
+    : interferes_(values, values), is_remaining_(1, values)
 {
     for (std::size_t v = 0; v != values; ++v) {
-        is_left_.set(0, v);
-        host_.push_back(static_cast<value_id>(v));
+        is_remaining_.set(0, v);
+        merged_into_.push_back(static_cast<value_id>(v));
     }
 }
 
-SUBLET_DECL void hosted_values::join(value_id guest, value_id host)
+SUBLET_DECL void reduced_graph::merge(value_id removed, value_id into)
 {
-    for (std::size_t w = 0; w != is_left_.words(); ++w)
-        for_each(w, interferes_[guest][w], [&](value_id v) { connect(host, v); });
-    leave(guest, host);
+    for (std::size_t w = 0; w != is_remaining_.words(); ++w)
+        for_each(w, interferes_[removed][w], [&](value_id v) { connect(into, v); });
+    remove(removed, into);
 }
 
-SUBLET_DECL void hosted_values::find_hosts()
+SUBLET_DECL void reduced_graph::merge_dominated()
 {
-    for (std::size_t before = no_value; before != guests_.size();) {
-        before = guests_.size();
-        for (auto v = static_cast<value_id>(host_.size()); v-- != 0;)
-            for (value_id u = 0; u != v && host_[v] == v; ++u)
-                if (host_[u] == u && is_covered(v, u)) leave(v, u);
+    for (std::size_t before = no_value; before != merged_.size();) {
+        before = merged_.size();
+        for (auto v = static_cast<value_id>(merged_into_.size()); v-- != 0;)
+            for (value_id u = 0; u != v && merged_into_[v] == v; ++u)
+                if (merged_into_[u] == u && is_dominated(v, u)) remove(v, u);
     }
 }
 
-SUBLET_DECL csr_rows hosted_values::parts() const
+SUBLET_DECL csr_rows reduced_graph::co_components() const
 {
     csr_rows result;
-    bit_rows open = is_left_;
+    bit_rows open = is_remaining_;
     std::vector<value_id> reached;
     for (std::size_t first = 0; first != open.words();) {
         if (open[0][first] == 0) {
@@ -63,15 +63,15 @@ SUBLET_DECL csr_rows hosted_values::parts() const
     return result;
 }
 
-SUBLET_DECL void hosted_values::settle(std::vector<slot_id>& slot_of) const
+SUBLET_DECL void reduced_graph::assign_merged(std::vector<slot_id>& slot_of) const
 {
-    for (std::size_t i = guests_.size(); i-- != 0;) slot_of[guests_[i]] = slot_of[host_[guests_[i]]];
+    for (std::size_t i = merged_.size(); i-- != 0;) slot_of[merged_[i]] = slot_of[merged_into_[merged_[i]]];
 }
 
-SUBLET_DECL bool hosted_values::is_covered(value_id v, value_id by) const
+SUBLET_DECL bool reduced_graph::is_dominated(value_id v, value_id by) const
 {
-    for (std::size_t w = 0; w != is_left_.words(); ++w)
-        if ((interferes_[v][w] & is_left_[0][w] & ~interferes_[by][w]) != 0) return false;
+    for (std::size_t w = 0; w != is_remaining_.words(); ++w)
+        if ((interferes_[v][w] & is_remaining_[0][w] & ~interferes_[by][w]) != 0) return false;
     return true;
 }
 
@@ -87,7 +87,7 @@ public:
     }
 
     /// Whether `wanted` neighbours of v before it all interfere; `members` are they, the last first.
-    bool find(value_id v, std::size_t wanted, std::uint64_t patience)
+    bool find(value_id v, std::size_t wanted, std::uint64_t node_limit)
     {
         if (rows_ < wanted + 1) {
             rows_ = 2 * wanted + 1;
@@ -98,11 +98,11 @@ public:
         is_undecided = false;
         if (wanted == 0) return true;
         for (std::size_t w = 0; w != words(); ++w) {
-            bool const is_before = w < v / 64, is_there = w == v / 64;
-            auto const mask = is_before ? ~word{0} : is_there ? (word{1} << v % 64) - 1 : word{0};
+            bool const is_before = w < v / 64, is_same_word = w == v / 64;
+            auto const mask = is_before ? ~word{0} : is_same_word ? (word{1} << v % 64) - 1 : word{0};
             candidates_[0][w] = interferes_[v][w] & mask;
         }
-        for (enter(wanted); true;) {
+        for (choose_branches(wanted); true;) {
             std::size_t const depth = members.size();
             std::size_t w = words();
             while (w != 0 && branches_[depth][w - 1] == 0) --w;
@@ -114,7 +114,7 @@ public:
             std::size_t const bit = 63 - static_cast<std::size_t>(std::countl_zero(branches_[depth][w - 1]));
             branches_[depth][w - 1] ^= word{1} << bit;
             candidates_[depth][w - 1] ^= word{1} << bit;
-            if (patience-- == 0) {
+            if (node_limit-- == 0) {
                 is_undecided = true;
                 return false;
             }
@@ -123,7 +123,7 @@ public:
             if (members.size() == wanted) return true;
             for (std::size_t i = 0; i != words(); ++i)
                 candidates_[depth + 1][i] = candidates_[depth][i] & interferes_[members.back()][i];
-            enter(wanted);
+            choose_branches(wanted);
         }
     }
 
@@ -137,7 +137,7 @@ private:
 
     /// Of the candidates those are to be tried that are left over when there is one class less than members
     /// are wanted.
-    void enter(std::size_t wanted)
+    void choose_branches(std::size_t wanted)
     {
         std::size_t const depth = members.size();
         word* const open = branches_[depth];
@@ -165,12 +165,12 @@ private:
 };
 
 SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::size_t vertices,
-                                               std::uint64_t patience)
+                                               std::uint64_t node_limit)
 {
     prefix_cliques result;
     clique_search search(interferes, vertices);
     for (std::size_t v = 0; v != vertices; ++v) {
-        if (search.find(static_cast<value_id>(v), result.cliques.rows(), patience)) {
+        if (search.find(static_cast<value_id>(v), result.cliques.rows(), node_limit)) {
             for (value_id w : search.members) result.cliques.append(w);
             result.cliques.append(static_cast<value_id>(v));
             result.cliques.close_row();
@@ -184,83 +184,83 @@ SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::
 
 // --- stair coloring --------------------------------------------------------------------------------------
 
-SUBLET_DECL stair_coloring::stair_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of)
-    : interferes_(interferes), end_of_(std::move(end_of)), stair_of_(end_of_.empty() ? 0 : end_of_.back())
+SUBLET_DECL bounded_list_coloring::bounded_list_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of)
+    : interferes_(interferes), end_of_(std::move(end_of)), class_of_(end_of_.empty() ? 0 : end_of_.back())
 {
-    for (std::uint32_t stair = 0, v = 0; stair != end_of_.size(); ++stair)
-        while (v != end_of_[stair]) stair_of_[v++] = stair;
-    last_.assign(stair_of_.size(), no_slot);
-    free_.resize(stair_of_.size());
-    failures_.resize(stair_of_.size());
-    place_of_.resize(stair_of_.size());
-    guilty_ = bit_rows(stair_of_.size(), stair_of_.size());
-    blamed_ = bit_rows(1, stair_of_.size());
+    for (std::uint32_t size_class = 0, v = 0; size_class != end_of_.size(); ++size_class)
+        while (v != end_of_[size_class]) class_of_[v++] = size_class;
+    last_.assign(class_of_.size(), no_slot);
+    free_.resize(class_of_.size());
+    failures_.resize(class_of_.size());
+    trail_index_.resize(class_of_.size());
+    past_conflicts_ = bit_rows(class_of_.size(), class_of_.size());
+    conflict_set_ = bit_rows(1, class_of_.size());
 }
 
-SUBLET_DECL stair_answer stair_coloring::color(std::size_t last, std::vector<std::uint32_t> const& slots,
-                                               std::uint64_t patience)
+SUBLET_DECL coloring_answer bounded_list_coloring::color(std::size_t last, std::vector<std::uint32_t> const& slots,
+                                               std::uint64_t node_limit)
 {
     count_ = end_of_[last];
     slots_ = slots.data();
-    if (is_extended()) return stair_answer::colored;
+    if (is_extended()) return coloring_answer::colored;
     width_ = slots[last];
     taken_.assign(count_ * width_, 0);
-    tenants_.assign(width_, 0);
-    slot_of.assign(stair_of_.size(), no_slot);
+    occupants_.assign(width_, 0);
+    slot_of.assign(class_of_.size(), no_slot);
     trail_.clear();
     for (std::size_t v = 0; v != count_; ++v) free_[v] = allowed(v);
-    begin_of_.clear();
-    for (std::size_t stair = 0; stair <= last; ++stair)
-        begin_of_.resize(slots[stair], static_cast<slot_id>(begin_of_.size()));
+    class_begin_.clear();
+    for (std::size_t size_class = 0; size_class <= last; ++size_class)
+        class_begin_.resize(slots[size_class], static_cast<slot_id>(class_begin_.size()));
     std::size_t colored = 0;
-    for (std::size_t stair = 0; stair <= last; ++stair) {
-        std::uint32_t const first = stair == 0 ? 0 : end_of_[stair - 1];
-        std::uint32_t const above = stair == 0 ? 0 : slots[stair - 1];
-        if (end_of_[stair] - first != 1 || slots[stair] == above) continue;
-        put(first, above);
-        place_of_[first] = 0;
+    for (std::size_t size_class = 0; size_class <= last; ++size_class) {
+        std::uint32_t const first = size_class == 0 ? 0 : end_of_[size_class - 1];
+        std::uint32_t const above = size_class == 0 ? 0 : slots[size_class - 1];
+        if (end_of_[size_class] - first != 1 || slots[size_class] == above) continue;
+        assign(first, above);
+        trail_index_[first] = 0;
         ++colored;
     }
     for (; colored + trail_.size() != count_; ++nodes) {
-        value_id v = most_urgent();
+        value_id v = min_dom_wdeg();
         slot_id s = no_slot;
         if (free_[v] != 0) {
             s = next_choice(v, no_slot);
             trail_.push_back(v);
-            place_of_[v] = static_cast<std::uint32_t>(trail_.size());
-            for (std::size_t w = 0; w != guilty_.words(); ++w) guilty_[v][w] = 0;
+            trail_index_[v] = static_cast<std::uint32_t>(trail_.size());
+            for (std::size_t w = 0; w != past_conflicts_.words(); ++w) past_conflicts_[v][w] = 0;
         } else {
             ++failures_[v];
-            for (std::size_t w = 0; w != guilty_.words(); ++w) blamed_[0][w] = 0;
-            blame(v);
+            for (std::size_t w = 0; w != past_conflicts_.words(); ++w) conflict_set_[0][w] = 0;
+            add_conflicts(v);
             for (; !trail_.empty(); trail_.pop_back()) {
                 v = trail_.back();
-                slot_id const tried = take_away(v);
-                if (!blamed_.test(0, v)) continue; // whatever it has, the dead end stays
-                for (std::size_t w = 0; w != guilty_.words(); ++w)
-                    blamed_[0][w] = guilty_[v][w] |= blamed_[0][w];
+                slot_id const tried = unassign(v);
+                if (!conflict_set_.test(0, v)) continue; // whatever it has, the dead end stays
+                for (std::size_t w = 0; w != past_conflicts_.words(); ++w)
+                    conflict_set_[0][w] = past_conflicts_[v][w] |= conflict_set_[0][w];
                 s = next_choice(v, tried);
                 if (s != no_slot) break;
-                blame(v);
+                add_conflicts(v);
             }
-            if (trail_.empty()) return stair_answer::impossible;
+            if (trail_.empty()) return coloring_answer::impossible;
         }
-        if (patience-- == 0) return stair_answer::undecided;
-        put(v, s);
+        if (node_limit-- == 0) return coloring_answer::undecided;
+        assign(v, s);
     }
     for (std::size_t v = 0; v != count_; ++v) last_[v] = slot_of[v];
     answered_ = count_;
-    return stair_answer::colored;
+    return coloring_answer::colored;
 }
 
-SUBLET_DECL bool stair_coloring::is_extended()
+SUBLET_DECL bool bounded_list_coloring::is_extended()
 {
     std::size_t const known = smaller(answered_, count_);
     for (std::size_t v = 0; v != known; ++v)
         if (last_[v] >= allowed(v)) return false;
-    std::size_t const width = slots_[stair_of_[count_ - 1]];
+    std::size_t const width = slots_[class_of_[count_ - 1]];
     taken_.assign(width, no_value); // by slot: the last newcomer who found it taken
-    slot_of.assign(stair_of_.size(), no_slot);
+    slot_of.assign(class_of_.size(), no_slot);
     for (std::size_t v = 0; v != known; ++v) slot_of[v] = last_[v];
     for (auto v = static_cast<value_id>(known); v != count_; ++v) {
         for_each_neighbor(v, [&](std::size_t u) {
@@ -276,34 +276,34 @@ SUBLET_DECL bool stair_coloring::is_extended()
     return true;
 }
 
-SUBLET_DECL void stair_coloring::put(value_id v, slot_id s)
+SUBLET_DECL void bounded_list_coloring::assign(value_id v, slot_id s)
 {
     slot_of[v] = s;
-    ++tenants_[s];
+    ++occupants_[s];
     for_each_neighbor(v, [&](std::size_t u) { free_[u] -= taken_[u * width_ + s]++ == 0 && s < allowed(u); });
 }
 
-SUBLET_DECL slot_id stair_coloring::take_away(value_id v)
+SUBLET_DECL slot_id bounded_list_coloring::unassign(value_id v)
 {
     slot_id const s = std::exchange(slot_of[v], no_slot);
-    --tenants_[s];
+    --occupants_[s];
     for_each_neighbor(v, [&](std::size_t u) { free_[u] += --taken_[u * width_ + s] == 0 && s < allowed(u); });
     return s;
 }
 
-SUBLET_DECL void stair_coloring::blame(value_id v)
+SUBLET_DECL void bounded_list_coloring::add_conflicts(value_id v)
 {
     first_in_.assign(allowed(v), no_value);
     for_each_neighbor(v, [&](std::size_t u) {
         if (slot_of[u] >= allowed(v)) return;
         value_id& first = first_in_[slot_of[u]];
-        if (first == no_value || place_of_[u] < place_of_[first]) first = static_cast<value_id>(u);
+        if (first == no_value || trail_index_[u] < trail_index_[first]) first = static_cast<value_id>(u);
     });
     for (value_id u : first_in_)
-        if (u != no_value && place_of_[u] != 0) blamed_.set(0, u);
+        if (u != no_value && trail_index_[u] != 0) conflict_set_.set(0, u);
 }
 
-SUBLET_DECL value_id stair_coloring::most_urgent() const
+SUBLET_DECL value_id bounded_list_coloring::min_dom_wdeg() const
 {
     value_id found = no_value;
     for (value_id v = 0; v != count_; ++v) {
@@ -314,19 +314,19 @@ SUBLET_DECL value_id stair_coloring::most_urgent() const
     return found;
 }
 
-SUBLET_DECL slot_id stair_coloring::next_choice(value_id v, slot_id tried) const
+SUBLET_DECL slot_id bounded_list_coloring::next_choice(value_id v, slot_id tried) const
 {
-    slot_id const favorite = last_[v] < allowed(v) && is_free(v, last_[v]) ? last_[v] : no_slot;
-    if (tried == no_slot && favorite != no_slot) return favorite;
-    if (tried == favorite) tried = no_slot;
+    slot_id const saved_slot = last_[v] < allowed(v) && is_free(v, last_[v]) ? last_[v] : no_slot;
+    if (tried == no_slot && saved_slot != no_slot) return saved_slot;
+    if (tried == saved_slot) tried = no_slot;
     std::uint32_t const first_empty =
-        favorite != no_slot && tenants_[favorite] == 0 ? begin_of_[favorite] : no_slot;
+        saved_slot != no_slot && occupants_[saved_slot] == 0 ? class_begin_[saved_slot] : no_slot;
     std::uint32_t last_empty = no_slot;
     for (slot_id s = allowed(v); s-- != 0;) {
-        if (s == favorite || !is_free(v, s)) continue;
-        if (tenants_[s] == 0) {
-            if (begin_of_[s] == first_empty || begin_of_[s] == last_empty) continue;
-            last_empty = begin_of_[s];
+        if (s == saved_slot || !is_free(v, s)) continue;
+        if (occupants_[s] == 0) {
+            if (class_begin_[s] == first_empty || class_begin_[s] == last_empty) continue;
+            last_empty = class_begin_[s];
         }
         if (s < tried) return s;
     }
@@ -335,18 +335,18 @@ SUBLET_DECL slot_id stair_coloring::next_choice(value_id v, slot_id tried) const
 
 // --- staircases ------------------------------------------------------------------------------------------
 
-class staircase_search {
+class slot_size_search {
 public:
     /// Requires: sizes fall, none is 0, and together they do not exceed 64 bits; `interferes` is symmetric.
-    staircase_search(bit_rows const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
+    slot_size_search(bit_rows const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
         : interferes_(interferes), size_(size), ends_(ends_of(size)), coloring_(interferes, ends_),
           nodes_(nodes)
     {
     }
 
-    staircase find()
+    slot_size_result find()
     {
-        best_.proof = find_prefix_cliques(interferes_, size_.size(), clique_patience);
+        best_.proof = find_prefix_cliques(interferes_, size_.size(), clique_node_limit);
         for (std::size_t i = 0; i != ends_.size(); ++i) {
             byte_count const below = ends_[i] == size_.size() ? 0 : size_[ends_[i]];
             drop_.push_back(size_[ends_[i] - 1] - below);
@@ -354,11 +354,11 @@ public:
         }
         slots_ = least_;
         best_.lower_bound = bytes_of(0);
-        fill_in_turn();
-        byte_count reach = (best_.bytes - best_.lower_bound) / 16;
+        color_first_fit();
+        byte_count target_gap = (best_.bytes - best_.lower_bound) / 16;
         for (std::uint64_t nodes = first_nodes; is_open();) {
-            if (search(best_.lower_bound + reach, nodes)) {
-                reach += reach / 2 + 1;
+            if (search(best_.lower_bound + target_gap, nodes)) {
+                target_gap += target_gap / 2 + 1;
             } else {
                 if (is_open()) search(best_.bytes - 1, nodes / 4);
                 nodes *= 2;
@@ -368,7 +368,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t clique_patience = 4096, first_nodes = 65'536;
+    static constexpr std::uint64_t clique_node_limit = 4096, first_nodes = 65'536;
 
     bool is_open() const { return best_.lower_bound != best_.bytes && best_.nodes < nodes_; }
 
@@ -391,7 +391,7 @@ private:
     }
 
     /// The first plan: each takes the first slot that nobody has with whom it interferes.
-    void fill_in_turn()
+    void color_first_fit()
     {
         std::vector<slot_id> slot_of(size_.size(), no_slot);
         std::vector<value_id> taken_for(size_.size() + 1, no_value); // by slot: the last that found it taken
@@ -403,9 +403,9 @@ private:
             slot_of[v] = s;
         }
         best_.bytes = no_size;
-        keep(slot_of);
+        update_incumbent(slot_of);
     }
-    void keep(std::vector<slot_id> const& slot_of)
+    void update_incumbent(std::vector<slot_id> const& slot_of)
     {
         std::vector<std::uint32_t> is_taken(size_.size());
         byte_count sum = 0;
@@ -424,8 +424,8 @@ private:
     bool search(byte_count target, std::uint64_t nodes)
     {
         std::uint64_t const stop = best_.nodes + smaller(nodes, nodes_ - best_.nodes);
-        std::uint64_t const patience = size_.size() + nodes / (32 + 4 * ends_.size());
-        byte_count missed = best_.bytes; // none that was left out has fewer
+        std::uint64_t const node_limit = size_.size() + nodes / (32 + 4 * ends_.size());
+        byte_count pruned_bound = best_.bytes; // none that was left out has fewer
         bool is_decided = true;
         std::size_t last = 0;
         auto widen = [&] { // the stair above; false: there is none
@@ -439,31 +439,31 @@ private:
             std::uint32_t const values = ends_[last] - (last == 0 ? 0 : ends_[last - 1]);
             byte_count const bytes = slots_[last] <= above + values ? bytes_of(last) : no_size;
             if (bytes > target || bytes >= best_.bytes) {
-                missed = smaller(missed, bytes);
+                pruned_bound = smaller(pruned_bound, bytes);
                 if (!widen()) break;
                 continue;
             }
             if (best_.nodes == stop) return false;
             std::uint64_t const before = coloring_.nodes;
-            auto const answer = coloring_.color(last, slots_, smaller(patience, stop - best_.nodes - 1));
+            auto const answer = coloring_.color(last, slots_, smaller(node_limit, stop - best_.nodes - 1));
             best_.nodes += coloring_.nodes - before + 1;
-            if (answer == stair_answer::colored && last + 1 != slots_.size()) {
+            if (answer == coloring_answer::colored && last + 1 != slots_.size()) {
                 ++last;
                 slots_[last] = larger(slots_[last - 1], least_[last]);
                 continue;
             }
-            if (answer == stair_answer::colored) {
-                keep(coloring_.slot_of);
+            if (answer == coloring_answer::colored) {
+                update_incumbent(coloring_.slot_of);
                 if (best_.bytes == best_.lower_bound || !widen()) break;
                 continue;
             }
-            if (answer == stair_answer::undecided) {
+            if (answer == coloring_answer::undecided) {
                 is_decided = false;
-                missed = smaller(missed, bytes);
+                pruned_bound = smaller(pruned_bound, bytes);
             }
             ++slots_[last];
         }
-        best_.lower_bound = larger(best_.lower_bound, smaller(missed, best_.bytes));
+        best_.lower_bound = larger(best_.lower_bound, smaller(pruned_bound, best_.bytes));
         return is_decided;
     }
 
@@ -471,16 +471,16 @@ private:
     std::vector<byte_count> const& size_;
     std::vector<std::uint32_t> ends_, least_, slots_; // by stair
     std::vector<byte_count> drop_;                    // by stair: to the next
-    stair_coloring coloring_;
+    bounded_list_coloring coloring_;
     std::uint64_t nodes_;
-    staircase best_;
+    slot_size_result best_;
 };
 
-SUBLET_DECL staircase find_staircase(bit_rows const& interferes, std::vector<byte_count> const& size,
+SUBLET_DECL slot_size_result search_slot_sizes(bit_rows const& interferes, std::vector<byte_count> const& size,
                                      std::uint64_t nodes)
 {
     if (size.empty()) return {};
-    return staircase_search(interferes, size, nodes).find();
+    return slot_size_search(interferes, size, nodes).find();
 }
 
 } // namespace sublet::detail

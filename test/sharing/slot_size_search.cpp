@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/sharing/detail/staircases.hpp>
+#include <sublet/sharing/detail/slot_size_search.hpp>
 
 #include "../random_source.hpp"
 #include "../interference_graphs.hpp"
@@ -45,11 +45,11 @@ TEST_CASE("the picture: 80 bytes under the stairs")
     for (std::size_t v = 0; v != 5; ++v)
         for (std::size_t w = 0; w != v; ++w)
             if (v != 3 || w != 1) all.add(v, w);
-    auto const found = find_staircase(rows_of(all), {40, 16, 16, 16, 8}, 100);
+    auto const found = search_slot_sizes(rows_of(all), {40, 16, 16, 16, 8}, 100);
     CHECK(found.bytes == 80);
     CHECK(found.lower_bound == 80);
     CHECK(found.slot_of == std::vector<slot_id>{0, 1, 2, 1, 3});
-    CHECK(find_staircase(bit_rows(), {}, 100).bytes == 0);
+    CHECK(search_slot_sizes(bit_rows(), {}, 100).bytes == 0);
 }
 
 TEST_CASE("any graph has the fewest bytes of all that can be tried")
@@ -62,7 +62,7 @@ TEST_CASE("any graph has the fewest bytes of all that can be tried")
         auto const kinds = 1 + pick.below(9);
         for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + pick.below(kinds));
         std::sort(sizes.rbegin(), sizes.rend());
-        auto const found = find_staircase(rows_of(all), sizes, 1'000'000);
+        auto const found = search_slot_sizes(rows_of(all), sizes, 1'000'000);
         CHECK(all.allows(found.slot_of));
         CHECK(found.bytes == total(found.slot_of, sizes));
         CHECK(found.bytes == optimal_slots(all, sizes).bytes);
@@ -77,18 +77,18 @@ using lists = std::vector<ids>;
 
 namespace {
 
-hosted_values hosted(interferences const& all)
+reduced_graph reduced(interferences const& all)
 {
-    hosted_values result(all.size());
+    reduced_graph result(all.size());
     for (value_id v = 0; v != all.size(); ++v)
         for (value_id w : all.neighbors(v))
             if (w < v) result.connect(v, w);
     return result;
 }
 
-lists parts_of(hosted_values const& values)
+lists parts_of(reduced_graph const& values)
 {
-    csr_rows const rows = values.parts();
+    csr_rows const rows = values.co_components();
     lists result;
     for (std::size_t p = 0; p != rows.rows(); ++p) result.push_back({rows[p].begin(), rows[p].end()});
     return result;
@@ -101,23 +101,23 @@ TEST_CASE("the picture: b moves in with a, and c is apart")
     interferences all(3); // a, c, b: the largest first
     all.add(0, 1);
     all.add(1, 2);
-    auto values = hosted(all);
-    values.find_hosts();
+    auto values = reduced(all);
+    values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
     std::vector<slot_id> slot_of{0, 1, no_slot};
-    values.settle(slot_of);
+    values.assign_merged(slot_of);
     CHECK(slot_of == std::vector<slot_id>{0, 1, 0});
 }
 
 TEST_CASE("guests make guests: values that interfere with none are all with the first")
 {
     for (std::size_t n : {0u, 1u, 2u, 64u, 65u}) {
-        hosted_values values(n);
-        values.find_hosts();
+        reduced_graph values(n);
+        values.merge_dominated();
         CHECK(parts_of(values) == (n == 0 ? lists{} : lists{{0}}));
         std::vector<slot_id> slot_of(n, no_slot);
         if (n != 0) slot_of[0] = 7;
-        values.settle(slot_of);
+        values.assign_merged(slot_of);
         CHECK(slot_of == std::vector<slot_id>(n, 7));
     }
 }
@@ -128,15 +128,15 @@ TEST_CASE("a guest is in nobody's way, whether it came before or comes later")
     all.add(0, 1);
     all.add(0, 2);
     all.add(2, 3);
-    auto values = hosted(all);
-    values.find_hosts();
+    auto values = reduced(all);
+    values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
     interferences other(4); // the same, 2 and 3 by the names of each other
     other.add(0, 1);
     other.add(0, 3);
     other.add(2, 3);
-    values = hosted(other);
-    values.find_hosts();
+    values = reduced(other);
+    values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
 }
 
@@ -146,8 +146,8 @@ TEST_CASE("a path of four keeps its ends and its middle: nobody covers a smaller
     path.add(0, 2);
     path.add(2, 3);
     path.add(3, 1);
-    auto values = hosted(path);
-    values.find_hosts();
+    auto values = reduced(path);
+    values.merge_dominated();
     CHECK(parts_of(values) == lists{{0, 1, 2, 3}});
 }
 
@@ -155,11 +155,11 @@ TEST_CASE("who is joined brings along whom it interferes with")
 {
     interferences all(4);
     all.add(1, 2);
-    auto values = hosted(all);
-    values.join(2, 0);
+    auto values = reduced(all);
+    values.merge(2, 0);
     CHECK(values.interferes().test(0, 1));
     CHECK(values.interferes().test(1, 0));
-    values.find_hosts();
+    values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}}); // 3 is with 0 or 1
 }
 
@@ -169,21 +169,21 @@ TEST_CASE("between two parts everyone interferes with everyone, and no part can 
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         auto const all = any_interferences(pick, pick.below(80), 60 + pick.below(41));
-        lists const parts = parts_of(hosted(all));
+        lists const co_components = parts_of(reduced(all));
         std::vector<std::size_t> part_of(all.size(), ~std::size_t{0});
-        for (std::size_t p = 0; p != parts.size(); ++p) {
-            CHECK(std::is_sorted(parts[p].begin(), parts[p].end()));
-            for (value_id v : parts[p]) {
+        for (std::size_t p = 0; p != co_components.size(); ++p) {
+            CHECK(std::is_sorted(co_components[p].begin(), co_components[p].end()));
+            for (value_id v : co_components[p]) {
                 CHECK(part_of[v] == ~std::size_t{0});
                 part_of[v] = p;
             }
         }
         for (value_id v = 0; v != all.size(); ++v) {
-            REQUIRE(part_of[v] < parts.size());
+            REQUIRE(part_of[v] < co_components.size());
             for (value_id w = 0; w != v; ++w)
                 if (part_of[v] != part_of[w]) CHECK(all(v, w));
         }
-        for (ids const& part : parts) { // walk from the first to all others by who may share
+        for (ids const& part : co_components) { // walk from the first to all others by who may share
             ids reached{part[0]};
             for (std::size_t i = 0; i != reached.size(); ++i)
                 for (value_id w : part)
@@ -205,8 +205,8 @@ TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest o
         std::vector<byte_count> sizes;
         for (std::size_t v = 0; v != all.size(); ++v) sizes.push_back(1 + pick.below(5));
         std::sort(sizes.rbegin(), sizes.rend());
-        auto values = hosted(all);
-        values.find_hosts();
+        auto values = reduced(all);
+        values.merge_dominated();
         std::vector<byte_count> left(all.size(), 0);
         for (ids const& part : parts_of(values))
             for (value_id v : part) left[v] = sizes[v];
@@ -217,7 +217,7 @@ TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest o
         slot_id next = 0;
         for (value_id v = 0; v != all.size(); ++v)
             if (left[v] != 0) slot_of[v] = next++; // a slot for each that is left
-        values.settle(slot_of);
+        values.assign_merged(slot_of);
         CHECK(all.allows(slot_of));
         for (value_id v = 0; v != all.size(); ++v) CHECK(slot_of[v] < next);
     }
@@ -341,13 +341,13 @@ TEST_CASE("a small value finds no room in the slots that are large enough for th
     path.add(2, 3);
     path.add(3, 1);
     bit_rows const rows = rows_of(path);
-    stair_coloring coloring(rows, {2, 4});
-    CHECK(coloring.color(1, {1, 2}, 100) == stair_answer::impossible);
-    CHECK(coloring.color(1, {1, 3}, 100) == stair_answer::colored);
+    bounded_list_coloring coloring(rows, {2, 4});
+    CHECK(coloring.color(1, {1, 2}, 100) == coloring_answer::impossible);
+    CHECK(coloring.color(1, {1, 3}, 100) == coloring_answer::colored);
     CHECK(path.allows(coloring.slot_of));
-    CHECK(coloring.color(1, {2, 2}, 100) == stair_answer::colored);
+    CHECK(coloring.color(1, {2, 2}, 100) == coloring_answer::colored);
     CHECK(path.allows(coloring.slot_of));
-    CHECK(coloring.color(0, {1, 1}, 100) == stair_answer::colored); // the largest alone
+    CHECK(coloring.color(0, {1, 1}, 100) == coloring_answer::colored); // the largest alone
     CHECK(coloring.slot_of == std::vector<slot_id>{0, 0, no_slot, no_slot});
 }
 
@@ -366,7 +366,7 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
         }
         if (ends.back() - (ends.size() == 1 ? 0 : ends[ends.size() - 2]) == 1) continue;
         bit_rows const rows = rows_of(all);
-        stair_coloring coloring(rows, ends);
+        bounded_list_coloring coloring(rows, ends);
         for (int question = 0; question != 40; ++question) {
             numbers slots;
             for (std::size_t i = 0; i != ends.size(); ++i)
@@ -376,7 +376,7 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
             for (std::size_t i = 0; i <= last; ++i) allowed.resize(ends[i], slots[i]);
             bool const expected = is_possible(all, allowed, ends[last], slot_of);
             auto const answer = coloring.color(last, slots, 1'000'000);
-            CHECK(answer == (expected ? stair_answer::colored : stair_answer::impossible));
+            CHECK(answer == (expected ? coloring_answer::colored : coloring_answer::impossible));
             (expected ? possible : impossible) += 1;
             if (!expected) continue;
             CHECK(all.allows(coloring.slot_of));
@@ -407,11 +407,11 @@ TEST_CASE("an answer that is there is never denied, however long it takes to fin
             for (std::size_t w = 0; w != v; ++w)
                 if (planted[v] != planted[w] && pick.below(100) < percent) all.add(v, w);
         bit_rows const rows = rows_of(all);
-        stair_coloring coloring(rows, ends);
+        bounded_list_coloring coloring(rows, ends);
         auto const answer = coloring.color(size_classes - 1, slots, 20'000);
         nodes += coloring.nodes;
-        CHECK(answer != stair_answer::impossible);
-        if (answer != stair_answer::colored) continue;
+        CHECK(answer != coloring_answer::impossible);
+        if (answer != coloring_answer::colored) continue;
         ++found;
         CHECK(all.allows(coloring.slot_of));
     }
@@ -423,8 +423,8 @@ TEST_CASE("a stair of one value that adds a slot keeps it for that value")
 {
     interferences const apart(3);
     bit_rows const rows = rows_of(apart);
-    stair_coloring coloring(rows, {1, 2, 3});
-    CHECK(coloring.color(2, {1, 2, 2}, 100) == stair_answer::colored);
+    bounded_list_coloring coloring(rows, {1, 2, 3});
+    CHECK(coloring.color(2, {1, 2, 2}, 100) == coloring_answer::colored);
     CHECK(coloring.slot_of[0] == 0);
     CHECK(coloring.slot_of[1] == 1); // though there is room in slot 0
 }
@@ -436,11 +436,11 @@ TEST_CASE("one slot too few for those that all interfere is found out without tr
     for (std::size_t v = 0; v != values; ++v)
         for (std::size_t w = 0; w != v; ++w) all.add(v, w);
     bit_rows const rows = rows_of(all);
-    stair_coloring coloring(rows, {values});
-    CHECK(coloring.color(0, {values - 1}, 1000) == stair_answer::impossible);
+    bounded_list_coloring coloring(rows, {values});
+    CHECK(coloring.color(0, {values - 1}, 1000) == coloring_answer::impossible);
     CHECK(coloring.nodes <= values);
-    CHECK(coloring.color(0, {values}, 1000) == stair_answer::colored);
-    CHECK(coloring.color(0, {values - 1}, 3) == stair_answer::undecided);
+    CHECK(coloring.color(0, {values}, 1000) == coloring_answer::colored);
+    CHECK(coloring.color(0, {values - 1}, 3) == coloring_answer::undecided);
 }
 
 } // namespace this_test
