@@ -216,7 +216,7 @@ void run(int id, network const& net, memory_plan const& plan, way how, std::size
          measured& all)
 {
     stream_options const one{.streams = 1}, many{.streams = streams};
-    stream_options const captured{.streams = streams, .keeps_ends = true};
+    stream_options const captured{.streams = streams, .keeps_io_addresses = true};
     switch (how) {
     case way::no_plan: return run<cuda_device>(id, net, no_plan{}, one, false, runs, all);
     case way::recycle_malloc: return run<malloc_device>(id, net, recycle{}, one, false, runs, all);

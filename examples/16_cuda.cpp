@@ -63,7 +63,7 @@ int main()
     };
 
     sublet::cuda_device device(found.first()->id);
-    sublet::stream_options const how{.streams = 2, .keeps_ends = true};
+    sublet::stream_options const how{.streams = 2, .keeps_io_addresses = true};
     auto show = [&](auto& executor) {
         std::string picture(squares[board], ' ');
         executor.take(board, std::as_writable_bytes(std::span(picture)));

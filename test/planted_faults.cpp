@@ -19,10 +19,10 @@ int main(int count, char** words)
         return static_cast<int>(sublet::detail::subset_of(one, {1}).shapes.size());
     }
     if (asked == "race") { // two threads tell one object
-        sublet::detail::stream_knowledge clocks(2);
+        sublet::detail::vector_clocks clocks(2);
         auto const mark = clocks.mark(1);
         auto learn = [&] {
-            for (int i = 0; i != 1000; ++i) clocks.learn(0, mark);
+            for (int i = 0; i != 1000; ++i) clocks.join_mark(0, mark);
         };
         std::jthread const other(learn);
         learn();

@@ -28,8 +28,8 @@ public:
     /// `plan`: of arena mode, or null.
     schedule_runner(Device& device, sublet::detail::run_order const& order,
                     sublet::stream_schedule const& schedule, sublet::memory_plan const* plan)
-        : device_(device), tape_(order.tape), schedule_(schedule), plan_(plan), places_(tape_),
-          blocks_(tape_.table.buffers.size()), own_(blocks_.size())
+        : device_(device), lowered_(order.lowered), schedule_(schedule), plan_(plan), places_(lowered_),
+          blocks_(lowered_.table.buffers.size()), own_(blocks_.size())
     {
         for (std::size_t s = 0; s != schedule.streams; ++s) streams_.push_back(device.make_stream());
         for (std::size_t e = 0; e != schedule.events; ++e) events_.push_back(device.make_event());
@@ -37,7 +37,7 @@ public:
             for (sublet::byte_count bytes : plan->arena_bytes)
                 arenas_.push_back(device.allocate(bytes, 64, streams_[0]));
         for (std::size_t b = 0; b != blocks_.size(); ++b) {
-            auto const& its = tape_.table.buffers[b];
+            auto const& its = lowered_.table.buffers[b];
             if (its.is_planned()) {
                 if (plan != nullptr) blocks_[b] = arenas_[its.pool] + plan->offset_of(its.root);
             } else {
@@ -54,37 +54,37 @@ public:
         using sublet::stream_schedule;
         if (plan_ == nullptr)
             for (std::size_t b = 0; b != blocks_.size(); ++b) {
-                auto const& its = tape_.table.buffers[b];
+                auto const& its = lowered_.table.buffers[b];
                 if (!its.is_planned()) continue;
                 if (has_role(its.role, sublet::value_role::output) && blocks_[b] != nullptr) release(b, 0);
                 if (has_role(its.role, sublet::value_role::input)) allocate(b, 0);
             }
         for (std::size_t b = 0; b != blocks_.size(); ++b) {
-            auto const& its = tape_.table.buffers[b];
+            auto const& its = lowered_.table.buffers[b];
             if (!its.is_planned() || !has_role(its.role, sublet::value_role::input)) continue;
             std::vector<std::byte> noise(its.size);
             sublet::fill_noise(std::span(noise), 100 * number + b);
             device_.copy_to_device(blocks_[b], noise, streams_[0]);
         }
         auto& operands = operands_.emplace_back(places_.count());
-        auto& written = traces_.emplace_back(tape_.positions(), 0);
+        auto& written = traces_.emplace_back(lowered_.positions(), 0);
         for (sublet::stream_schedule::command const& c : schedule_.commands) {
             auto const s = streams_[c.stream];
             switch (c.what) {
             case stream_schedule::action::record: device_.record(events_[c.which], s); break;
             case stream_schedule::action::wait: device_.wait(s, events_[c.which]); break;
             case stream_schedule::action::allocate: allocate(c.which, c.stream); break;
-            case stream_schedule::action::hand_over:
+            case stream_schedule::action::transfer_block:
                 blocks_[c.which] = blocks_[c.from];
                 break; // the step reads it yet
             case stream_schedule::action::fill:
-                device_.fill(blocks_[c.which], std::byte{0xFF}, tape_.table.buffers[c.which].size, s);
+                device_.fill(blocks_[c.which], std::byte{0xFF}, lowered_.table.buffers[c.which].size, s);
                 break;
             case stream_schedule::action::release: release(c.which, c.stream); break;
             case stream_schedule::action::launch: {
-                places_.write(operands, tape_, c.which, [this](sublet::value_id v) {
-                    auto const b = tape_.table.buffer_of[v];
-                    auto const shown = tape_.bytes[v] == sublet::no_size ? 40 : tape_.bytes[v];
+                places_.write(operands, lowered_, c.which, [this](sublet::value_id v) {
+                    auto const b = lowered_.table.buffer_of[v];
+                    auto const shown = lowered_.bytes[v] == sublet::no_size ? 40 : lowered_.bytes[v];
                     return std::span(blocks_[b], static_cast<std::size_t>(shown));
                 });
                 auto work = [number, out = &written[c.which]](auto const& call) {
@@ -96,13 +96,13 @@ public:
                 };
                 using call_type = sublet::stream_call<typename Device::stream_type>;
                 device_.launch(s, std::move(work),
-                               call_type(tape_, c.which, s, operands.data() + places_[c.which]));
+                               call_type(lowered_, c.which, s, operands.data() + places_[c.which]));
                 break;
             }
             }
         }
         for (std::size_t b = 0; b != blocks_.size(); ++b) { // as the caller who takes them
-            auto const& its = tape_.table.buffers[b];
+            auto const& its = lowered_.table.buffers[b];
             if (!its.is_planned() || !has_role(its.role, sublet::value_role::output)) continue;
             auto& taken = taken_.emplace_back(its.size);
             device_.copy_from_device(taken, blocks_[b], streams_[0]);
@@ -123,7 +123,7 @@ public:
 private:
     void allocate(std::size_t b, std::uint32_t s)
     {
-        auto const& its = tape_.table.buffers[b];
+        auto const& its = lowered_.table.buffers[b];
         blocks_[b] = device_.allocate(its.size, its.alignment, streams_[s]);
         sizes_.push_back({blocks_[b], its.size});
     }
@@ -145,10 +145,10 @@ private:
     };
 
     Device& device_;
-    sublet::detail::run_tape const& tape_;
+    sublet::detail::lowered_program const& lowered_;
     sublet::stream_schedule const& schedule_;
     sublet::memory_plan const* plan_;
-    sublet::detail::operand_places places_;
+    sublet::detail::operand_table places_;
     std::vector<typename Device::stream_type> streams_;
     std::vector<typename Device::event_type> events_;
     std::vector<std::byte*> arenas_;

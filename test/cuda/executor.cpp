@@ -123,7 +123,7 @@ TEST_CASE("a captured run comes to the same at each launch, with new inputs")
             for (std::size_t const streams : {1u, 3u, 8u}) {
                 CAPTURE(streams);
                 device_executor run(device, p.program(), p.options(), mode, {.words = &words},
-                                    {.streams = streams, .keeps_ends = true}, {.scratch = p.is_scratch});
+                                    {.streams = streams, .keeps_io_addresses = true}, {.scratch = p.is_scratch});
                 auto graph = run.capture();
                 for (unsigned number : {1u, 2u, 3u}) {
                     its.give(run, bound, number);

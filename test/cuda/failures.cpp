@@ -39,7 +39,7 @@ struct executor_lifetime {
             fake_cuda::fail_call(nth, code, is_sticky);
             try {
                 device_executor run(device, its.p.program(), its.p.options(), mode, {.words = &words},
-                                    {.streams = 2, .keeps_ends = is_captured},
+                                    {.streams = 2, .keeps_io_addresses = is_captured},
                                     {.check = executor_options::checks::paint, .scratch = its.p.is_scratch});
                 auto attempt = [&](unsigned number) {
                     its.give(run, bound, number);

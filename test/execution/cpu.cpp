@@ -721,11 +721,11 @@ TEST_CASE("a kernel sees its operands in the order of the program, and is told w
         refuses([&] { (void)call.is_view(call.defs().size()); });
         refuses([&] { (void)call.scratch(1); });
     };
-    run_tape const tape = tape_of(p, options, [](value_id v) { return v == 2 || v == 5; });
-    detail::value_storage values(tape, no_plan{}, counted_memory{});
-    cpu_call call(tape, values);
+    lowered_program const lowered = lower_program(p, options, [](value_id v) { return v == 2 || v == 5; });
+    detail::value_storage values(lowered, no_plan{}, counted_memory{});
+    cpu_call call(lowered, values);
     for (step_id at : {0u, 1u}) {
-        values.before(tape, at);
+        values.before(lowered, at);
         call.step = call.position = at;
         look(call);
     }

@@ -130,14 +130,14 @@ TEST_CASE("a long cause is cut, and so is one within one")
         CHECK(what_of(e) == all.substr(0, 319));
         CHECK(what_of(run_error(5, std::make_exception_ptr(e))) == (start + all).substr(0, 319));
     }
-    detail::sentence full;
+    detail::bounded_text full;
     for (unsigned i = 0; i != 500; ++i) full << i << "," << 'a';
     CHECK(std::string(full.text()).size() == 319);
 }
 
 TEST_CASE("every number is written in full")
 {
-    detail::sentence text;
+    detail::bounded_text text;
     text << 0u << ' ' << std::uint8_t{255} << ' ' << std::uint64_t{1000000000000000000u} << ' '
          << ~std::uint64_t{0};
     CHECK(std::string(text.text()) == "0 255 1000000000000000000 18446744073709551615");
@@ -219,11 +219,11 @@ TEST_CASE("the limit is exact, and what exceeds it is not asked for")
     memory_use const before = memory.use();
     CHECK_THROWS_WITH_AS((void)memory.allocate(byte_count{41}, byte_count{1}),
                          "sublet: 41 bytes more than the 60 that are allocated would exceed the limit of 100",
-                         out_of_budget);
+                         memory_limit_exceeded);
     try {
         (void)memory.allocate(byte_count{41}, byte_count{1});
-    } catch (out_of_budget const& e) {
-        CHECK(e.asked() == 41);
+    } catch (memory_limit_exceeded const& e) {
+        CHECK(e.requested() == 41);
         CHECK(e.live() == 60);
         CHECK(e.limit() == 100);
     }
@@ -235,7 +235,7 @@ TEST_CASE("the limit is exact, and what exceeds it is not asked for")
     memory.deallocate(second, 40, 1);
     CHECK(memory.use().bytes == counter{0, 100, 100});
     CHECK(own.live_blocks.empty());
-    CHECK_THROWS_AS((void)memory.allocate(byte_count{101}, byte_count{1}), out_of_budget);
+    CHECK_THROWS_AS((void)memory.allocate(byte_count{101}, byte_count{1}), memory_limit_exceeded);
 }
 
 TEST_CASE("a limit near 2^64 does not wrap round")
@@ -243,10 +243,10 @@ TEST_CASE("a limit near 2^64 does not wrap round")
     paper all_of_it;
     byte_count const most = no_limit;
     counted_memory memory(&all_of_it, most - 1);
-    CHECK_THROWS_AS((void)memory.allocate(most, byte_count{1}), out_of_budget);
+    CHECK_THROWS_AS((void)memory.allocate(most, byte_count{1}), memory_limit_exceeded);
     void* const block = memory.allocate(most - 8, byte_count{1});
-    CHECK_THROWS_AS((void)memory.allocate(byte_count{8}, byte_count{1}), out_of_budget);
-    CHECK_THROWS_AS((void)memory.allocate(most - 8, byte_count{1}), out_of_budget);
+    CHECK_THROWS_AS((void)memory.allocate(byte_count{8}, byte_count{1}), memory_limit_exceeded);
+    CHECK_THROWS_AS((void)memory.allocate(most - 8, byte_count{1}), memory_limit_exceeded);
     CHECK(all_of_it.asked == 1);
     (void)memory.allocate(byte_count{7}, byte_count{1});
     CHECK(memory.use().bytes.live == most - 1);
@@ -254,7 +254,7 @@ TEST_CASE("a limit near 2^64 does not wrap round")
     CHECK(memory.use().bytes.live == 7);
 
     counted_memory nothing(&all_of_it, 0);
-    CHECK_THROWS_AS((void)nothing.allocate(byte_count{1}, byte_count{1}), out_of_budget);
+    CHECK_THROWS_AS((void)nothing.allocate(byte_count{1}, byte_count{1}), memory_limit_exceeded);
 }
 
 TEST_CASE("what the source refuses is not counted")
@@ -320,21 +320,21 @@ TEST_CASE("live, peak and total are what a list of the blocks says, in all and s
 
 // --- sentence ----------------------------------------------------------------------------------------------
 
-using sublet::detail::sentence;
+using sublet::detail::bounded_text;
 
 // An int would be a character to somebody.
 template <class S, class T>
 concept takes = requires(S& s, T one) { s << one; };
-static_assert(takes<sentence, char> && takes<sentence, unsigned> && takes<sentence, char const*>);
-static_assert(!takes<sentence, int> && !takes<sentence, double> && !takes<sentence, std::string>);
+static_assert(takes<bounded_text, char> && takes<bounded_text, unsigned> && takes<bounded_text, char const*>);
+static_assert(!takes<bounded_text, int> && !takes<bounded_text, double> && !takes<bounded_text, std::string>);
 
 TEST_CASE("a sentence is made of text, characters and numbers")
 {
-    sentence s;
+    bounded_text s;
     CHECK(s.text() == std::string());
     s << "value " << 0u << ' ' << ~std::uint64_t{0} << '!';
     CHECK(s.text() == std::string("value 0 18446744073709551615!"));
-    sentence const copy = s;
+    bounded_text const copy = s;
     CHECK(copy.text() == std::string(s.text()));
     CHECK(static_cast<void const*>(copy.text()) != s.text());
 }
@@ -342,7 +342,7 @@ TEST_CASE("a sentence is made of text, characters and numbers")
 TEST_CASE("what does not fit is left out")
 {
     std::string const all(400, 'x');
-    sentence s;
+    bounded_text s;
     s << all.c_str() << "more" << 7u;
     CHECK(s.text() == all.substr(0, 319));
 }
@@ -411,7 +411,7 @@ TEST_CASE("a run is captured once and launched as often as it is wanted")
 {
     auto check = [&](auto const& mode) {
         capturing_device device;
-        stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {.keeps_ends = true});
+        stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {.keeps_io_addresses = true});
         auto graph = run.capture();
         for (std::uint64_t seed = 0; seed != 4; ++seed) {
             CHECK_THROWS_AS(graph.launch(), unusable_value); // an input is owed
@@ -433,7 +433,7 @@ TEST_CASE("a capture that fails leaves an executor that runs")
 {
     capturing_device device;
     stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{},
-                        {.keeps_ends = true});
+                        {.keeps_io_addresses = true});
     device.refused = 2;
     CHECK_THROWS_AS((void)run.capture(), run_error);
     CHECK_FALSE(device.is_capturing);
@@ -456,7 +456,7 @@ TEST_CASE("a graph is launched into the storage that it was captured with, or no
     };
     auto check = [&](auto const& mode, bool stays) {
         capturing_device device;
-        stream_executor run(device, diamond, diamond_options, mode, kernel, {.keeps_ends = true});
+        stream_executor run(device, diamond, diamond_options, mode, kernel, {.keeps_io_addresses = true});
         auto graph = run.capture();
         give(run, 3);
         is_failing = true;
@@ -475,7 +475,7 @@ TEST_CASE("a graph is launched into the storage that it was captured with, or no
     snapshot const doubled = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = std::vector<value_role>{value_role::external, output}};
     capturing_device device;
-    stream_executor run(device, doubled, options, recycle{}, kernel, {.keeps_ends = true});
+    stream_executor run(device, doubled, options, recycle{}, kernel, {.keeps_io_addresses = true});
     CHECK_THROWS_AS((void)run.capture(), unusable_value); // nothing is bound
     alignas(64) std::byte one[8] = {}, other[8] = {};
     run.bind(0, one);

@@ -139,7 +139,7 @@ TEST_CASE("hand-off: those that a concurrent plan asks for are kept, in an order
     plan.handoffs = {{1, 0}};
     REQUIRE(!check_concurrent_plan(program, plan, {.bytes = 8}));
     run_order const order = run_order_of(program, {.bytes = 8}, arena{plan});
-    CHECK(order.tape.step_at == std::vector<step_id>{1, 0});
+    CHECK(order.lowered.step_at == std::vector<step_id>{1, 0});
     CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}}); // positions
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("a part that is written through a view stays among the readers, or the
     auto order = [&](std::vector<handoff> const& handoffs) {
         auto const planned = plan_concurrent(program, options, {.handoffs = handoffs});
         REQUIRE(planned.is_sound());
-        return run_order_of(program, options, arena{planned.plan}).tape.step_at;
+        return run_order_of(program, options, arena{planned.plan}).lowered.step_at;
     };
     using steps = std::vector<step_id>;
     CHECK(order({}) == steps{0, 1, 2, 3});
@@ -249,7 +249,7 @@ TEST_CASE("versions of a name in one place keep their order by the hand-offs tha
     plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
     run_order const order = run_order_of(made.program, options, no_plan{}, false, made.handoffs);
     CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}});
-    CHECK(!check_waits(made.program, options, nullptr, order.tape.step_at, order.waits.after, made.handoffs));
+    CHECK(!check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after, made.handoffs));
 }
 
 TEST_CASE("an input that nobody needs keeps nobody waiting")
@@ -302,7 +302,7 @@ TEST_CASE("nothing is nothing to wait for")
 {
     run_order const order = run_order_of(snapshot(), {.bytes = 8}, no_plan{});
     CHECK(order.waits.list.empty());
-    CHECK(order.tape.positions() == 0);
+    CHECK(order.lowered.positions() == 0);
 }
 
 namespace {
@@ -383,23 +383,23 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
 {
     snapshot const program = p.program();
     auto const options = p.options();
-    auto const steps = order.tape.step_at.size();
+    auto const steps = order.lowered.step_at.size();
     auto check = [&](csr_rows const& after) {
-        return check_waits(program, options, plan, order.tape.step_at, after);
+        return check_waits(program, options, plan, order.lowered.step_at, after);
     };
     list const& waits = order.waits.list;
     csr_rows const none_dropped = without(waits, waits.size(), steps, true);
     CHECK(order.waits.before == none_dropped);
     CHECK(order.waits.after == without(waits, waits.size(), steps, false));
     CHECK(!check(order.waits.after));
-    auto const touched = cells_touched(p, plan, order.tape.step_at);
+    auto const touched = cells_touched(p, plan, order.lowered.step_at);
     bool const is_small = steps <= 7;
     if (is_small) {
         all_orders slow(touched, order.waits.before);
         CHECK(!slow.one_differs());
         count.orders += slow.orders();
     }
-    auto const demanded = required_pairs(p, order.tape.step_at);
+    auto const demanded = required_pairs(p, order.lowered.step_at);
     for (std::size_t i = 0; i != waits.size(); ++i) {
         CAPTURE(i);
         ++count.waits;
@@ -460,7 +460,7 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
                                         : plan_with_handoffs(program, p.options()).plan;
         REQUIRE(!check_concurrent_plan(program, plan, p.options()));
         run_order const order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
-        for (std::size_t at = 0; at != order.tape.step_at.size(); ++at) moved += order.tape.step_at[at] != at;
+        for (std::size_t at = 0; at != order.lowered.step_at.size(); ++at) moved += order.lowered.step_at[at] != at;
         prove(p, &plan, order, count);
     }
     CHECK(count.orders > 1000);
@@ -548,7 +548,7 @@ namespace {
 
 std::optional<witness> moved(snapshot const& p, plan_options const& options, step_list const& steps)
 {
-    return detail::listed_order(p, options).moved_write(steps);
+    return detail::program_order(p, options).moved_write(steps);
 }
 
 witness at(value_id v, step_id position)
@@ -567,7 +567,7 @@ TEST_CASE("who reads what a part is written to, or writes it, stays on its side 
     CHECK(!moved(p, options, {3, 0, 1, 2}));
     CHECK(moved(p, options, {0, 2, 3, 1}) == at(part, 3));
     CHECK(moved(p, options, {1, 3, 0, 2}) == at(a, 2));
-    CHECK(detail::listed_order(p, options).handoffs() == std::vector<handoff>{{0, 1}, {1, 2}});
+    CHECK(detail::program_order(p, options).handoffs() == std::vector<handoff>{{0, 1}, {1, 2}});
     auto const late = program_of({{{}, {a}}, {{a}, {out}}, {{}, {part}}}, 3);
     plan_options const few{.bytes = 8, .alias_of = {-1, 0, -1}};
     CHECK(moved(late, few, {0, 2, 1}) == at(part, 1)); // 1 comes too late, but 2 is the write
@@ -644,7 +644,7 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
         if (lifetimes(p, {.role = names.role, .order = names.order}).violation) continue; // or by one step
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
-        detail::listed_order const listed(p, options);
+        detail::program_order const listed(p, options);
         for (bool const keeps : {false, true}) {
             auto const handoffs = keeps ? listed.handoffs() : std::vector<handoff>{};
             dependence_graph const g = dependences(p, {.role = names.role, .handoffs = handoffs});
@@ -678,7 +678,7 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
         3, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     using enum value_role;
     plan_options const options{.bytes = {8, 8, 8, 20}, .role = {input, intermediate, intermediate, output}};
-    run_tape const tape = tape_of(program, options, false);
+    lowered_program const lowered = lower_program(program, options, false);
     memory_plan plan;
     plan.arena_bytes = {100};
     byte_count const offsets[] = {0, 8, 16, 4};
@@ -686,10 +686,10 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
         plan.buffer_of.push_back(v);
         plan.buffers.push_back({.root = v, .offset = offsets[v]});
     }
-    detail::tenants arenas(tape, plan);
+    detail::arena_occupants arenas(lowered, plan);
     auto followed = [&](buffer_id id) {
         std::vector<buffer_id> before;
-        arenas.move_in(id, [&](buffer_id b) { before.push_back(b); });
+        arenas.occupy(id, [&](buffer_id b) { before.push_back(b); });
         return before;
     };
     CHECK(followed(in).empty());
@@ -708,25 +708,25 @@ TEST_CASE("random plans have the tenants that painting their bytes one by one fi
         random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);
         memory_plan const plan = plan_memory(p.program(), p.options()).plan;
-        run_tape const tape = tape_of(p.program(), p.options(), p.is_scratch);
-        detail::tenants arenas(tape, plan);
+        lowered_program const lowered = lower_program(p.program(), p.options(), p.is_scratch);
+        detail::arena_occupants arenas(lowered, plan);
         std::map<std::pair<pool_id, byte_count>, buffer_id> lies_at;
         auto each_byte = [&](buffer_id b, auto see) {
-            buffer const& its = tape.table.buffers[b];
+            buffer const& its = lowered.table.buffers[b];
             for (byte_count i = 0; its.is_planned() && i != its.size; ++i)
                 see(std::pair{its.pool, plan.offset_of(its.root) + i});
         };
-        for (buffer_id b = 0; b != tape.table.buffers.size(); ++b)
-            if (is_given(tape.table.buffers[b].role)) each_byte(b, [&](auto at) { lies_at[at] = b; });
-        for (step_id at = 0; at != tape.positions(); ++at)
-            for (buffer_id b : tape.touched[at]) {
-                if (tape.first_write[b] != at || is_given(tape.table.buffers[b].role)) continue;
+        for (buffer_id b = 0; b != lowered.table.buffers.size(); ++b)
+            if (is_given(lowered.table.buffers[b].role)) each_byte(b, [&](auto at) { lies_at[at] = b; });
+        for (step_id at = 0; at != lowered.positions(); ++at)
+            for (buffer_id b : lowered.touched[at]) {
+                if (lowered.first_write[b] != at || is_given(lowered.table.buffers[b].role)) continue;
                 std::set<buffer_id> before, followed;
                 each_byte(b, [&](auto byte) {
                     if (lies_at.count(byte) != 0) before.insert(lies_at.at(byte));
                     lies_at[byte] = b;
                 });
-                arenas.move_in(b, [&](buffer_id one) { followed.insert(one); });
+                arenas.occupy(b, [&](buffer_id one) { followed.insert(one); });
                 CHECK(followed == before);
                 found += before.size();
             }

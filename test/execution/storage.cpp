@@ -43,19 +43,19 @@ template <class Mode>
 std::vector<std::size_t> live_bytes(snapshot const& p, plan_options const& options, Mode const& mode,
                                     checked_resource& source)
 {
-    run_tape const tape = tape_of(p, options, false);
-    storage values(tape, mode, counted_memory(&source));
+    lowered_program const lowered = lower_program(p, options, false);
+    storage values(lowered, mode, counted_memory(&source));
     std::vector<std::size_t> live;
-    for (buffer_id b = 0; b != tape.holds.size(); ++b)
-        if (has_role(tape.table.buffers[b].role, input)) values.provide(tape, b);
-    values.begin(tape);
-    for (step_id at = 0; at != tape.positions(); ++at) {
-        values.before(tape, at);
+    for (buffer_id b = 0; b != lowered.ref_counts.size(); ++b)
+        if (has_role(lowered.table.buffers[b].role, input)) values.provide(lowered, b);
+    values.begin(lowered);
+    for (step_id at = 0; at != lowered.positions(); ++at) {
+        values.before(lowered, at);
         live.push_back(source.live());
-        values.after(tape, at);
+        values.after(lowered, at);
     }
     live.push_back(source.live());
-    values.end(tape);
+    values.end(lowered);
     live.push_back(source.live());
     return live;
 }
@@ -66,7 +66,7 @@ std::optional<witness> refusal(snapshot const& p, plan_options const& options, m
 {
     checked_resource source;
     try {
-        storage(tape_of(p, options, false), arena{plan}, counted_memory(&source));
+        storage(lower_program(p, options, false), arena{plan}, counted_memory(&source));
     } catch (unsound_plan const& e) {
         CHECK(source.requests.empty());
         return e.why();
@@ -152,17 +152,17 @@ TEST_CASE("what is of the caller's, of no size or of 0 bytes is never allocated"
     CHECK(live_bytes(p, options, recycle{}, source) == sizes{0, 8, 0, 0});
     CHECK(live_bytes(p, options, arena{plan_memory(p, options).plan}, source) == sizes{8, 8, 8, 8});
 
-    run_tape const tape = tape_of(p, options, false);
-    storage values(tape, no_plan{}, counted_memory(&source));
+    lowered_program const lowered = lower_program(p, options, false);
+    storage values(lowered, no_plan{}, counted_memory(&source));
     CHECK(values.bytes_of(1).empty());
-    CHECK(values.shown_by(tape, 1).data() == nullptr);
+    CHECK(values.value_bytes(lowered, 1).data() == nullptr);
     std::vector<std::byte> live_blocks(100);
     values.bind(1, std::span(live_blocks));
     values.bind(2, std::span(live_blocks));
     CHECK(values.bytes_of(1).size() == 100);
-    CHECK(values.shown_by(tape, 1).size() == 100);
-    CHECK(values.shown_by(tape, 2).size() == 8);
-    values.release_all(tape);
+    CHECK(values.value_bytes(lowered, 1).size() == 100);
+    CHECK(values.value_bytes(lowered, 2).size() == 8);
+    values.release_all(lowered);
     CHECK(values.where(1) == live_blocks.data());
 }
 
@@ -170,15 +170,15 @@ TEST_CASE("a view shows the first bytes of its root")
 {
     auto const p = op_list(3, {{}, {0}}, {{0}, {1, 2}});
     plan_options const options{.bytes = std::vector<byte_count>{16, 4, no_size}, .alias_of = {-1, 0, 0}};
-    run_tape const tape = tape_of(p, options, false);
+    lowered_program const lowered = lower_program(p, options, false);
     checked_resource source;
-    storage values(tape, no_plan{}, counted_memory(&source));
-    values.begin(tape);
-    values.before(tape, 0);
-    CHECK(values.shown_by(tape, 0).size() == 16);
-    CHECK(values.shown_by(tape, 1).data() == values.shown_by(tape, 0).data());
-    CHECK(values.shown_by(tape, 1).size() == 4);
-    CHECK(values.shown_by(tape, 2).size() == 16);
+    storage values(lowered, no_plan{}, counted_memory(&source));
+    values.begin(lowered);
+    values.before(lowered, 0);
+    CHECK(values.value_bytes(lowered, 0).size() == 16);
+    CHECK(values.value_bytes(lowered, 1).data() == values.value_bytes(lowered, 0).data());
+    CHECK(values.value_bytes(lowered, 1).size() == 4);
+    CHECK(values.value_bytes(lowered, 2).size() == 16);
     CHECK(source.requests.size() == 1);
 }
 
@@ -191,8 +191,8 @@ TEST_CASE("an arena is one block a pool, aligned as the most demanding of its va
                                .pools = {{no_limit, 4}, {no_limit, 4096}, {no_limit, 256}}};
     auto const planned = plan_memory(chain, options);
     REQUIRE(planned.is_sound());
-    run_tape const tape = tape_of(chain, options, false);
-    storage values(tape, arena{planned.plan}, counted_memory(&source));
+    lowered_program const lowered = lower_program(chain, options, false);
+    storage values(lowered, arena{planned.plan}, counted_memory(&source));
     CHECK(source.requests == std::vector<std::pair<std::size_t, std::size_t>>{
                               {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
     CHECK(values.arenas().size() == 3);
@@ -206,7 +206,7 @@ TEST_CASE("an arena is one block a pool, aligned as the most demanding of its va
 TEST_CASE("in every mode alignments are powers of two")
 {
     auto made = [](auto const& mode, plan_options const& options) {
-        (void)storage(tape_of(chain, options, false), mode, counted_memory());
+        (void)storage(lower_program(chain, options, false), mode, counted_memory());
     };
     auto const sentence = "sublet: an executor takes alignments that are powers of two";
     for (plan_options const& options : {plan_options{.bytes = 8, .alignment = {1, 2, 3, 4}},
@@ -257,7 +257,7 @@ TEST_CASE("if one arena cannot be had the others are given back, and the error t
     for (std::size_t max_allocations = 0; max_allocations != 4; ++max_allocations) {
         checked_resource source{.max_allocations = max_allocations};
         try {
-            storage(tape_of(chain, options, false), arena{plan}, counted_memory(&source));
+            storage(lower_program(chain, options, false), arena{plan}, counted_memory(&source));
             FAIL_CHECK("an arena could not be had");
         } catch (allocation_error const& e) {
             CHECK(e.bytes() == byte_count{8} << max_allocations);
@@ -272,28 +272,28 @@ TEST_CASE("if one arena cannot be had the others are given back, and the error t
 TEST_CASE("a run that begins keeps inputs, one that ends keeps outputs, and all is given back in the end")
 {
     plan_options const options{.bytes = {1, 20, 300, 4000}, .role = {input, none, none, output}};
-    run_tape const tape = tape_of(chain, options, false);
+    lowered_program const lowered = lower_program(chain, options, false);
     checked_resource source;
     {
-        storage values(tape, recycle{}, counted_memory(&source));
-        values.provide(tape, 0);
+        storage values(lowered, recycle{}, counted_memory(&source));
+        values.provide(lowered, 0);
         std::byte* const given = values.where(0);
-        values.provide(tape, 0);
+        values.provide(lowered, 0);
         CHECK(values.where(0) == given);
         CHECK(source.requests.size() == 1);
         for (int run = 0; run != 2; ++run) {
-            values.provide(tape, 0);
-            values.begin(tape);
+            values.provide(lowered, 0);
+            values.begin(lowered);
             CHECK(source.live() == 1);
-            for (step_id at = 0; at != 4; ++at) values.before(tape, at), values.after(tape, at);
-            values.end(tape);
+            for (step_id at = 0; at != 4; ++at) values.before(lowered, at), values.after(lowered, at);
+            values.end(lowered);
             CHECK(source.live() == 4000);
         }
-        values.before(tape, 1);
+        values.before(lowered, 1);
         CHECK(source.live() == 4021);
-        values.release_all(tape);
+        values.release_all(lowered);
         CHECK(source.live() == 0);
-        values.provide(tape, 0);
+        values.provide(lowered, 0);
         storage moved = std::move(values);
         CHECK(source.live() == 1);
     }
@@ -466,14 +466,14 @@ TEST_CASE("what is dead is dead but for a border of less than 8 bytes, and no ne
             CAPTURE(end);
             std::vector<std::byte> bytes(40, std::byte{1});
             auto const region = std::span(bytes).subspan(begin, end - begin);
-            detail::make_dead(region);
+            detail::poison_bytes(region);
             for (std::size_t i = 0; i != 40; ++i) {
                 bool const is_inside = begin <= i && i < end;
                 bool const is_border = under_asan && i / 8 == end / 8;
                 if (!is_inside) CHECK(!is_dead(&bytes[i]));
                 else if (!is_border) CHECK(is_dead(&bytes[i]));
             }
-            detail::make_usable(region);
+            detail::unpoison_bytes(region);
             for (std::byte& b : region) b = std::byte{2};
             CHECK(std::count(bytes.begin(), bytes.end(), std::byte{2}) == static_cast<long>(end - begin));
         }
@@ -484,17 +484,17 @@ TEST_CASE("a value that lives beside a dead one can be used whole, whichever mov
     std::vector<std::byte> bytes(64);
     for (std::size_t border = 0; border != 33; ++border) {
         CAPTURE(border);
-        detail::make_dead(std::span(bytes));
+        detail::poison_bytes(std::span(bytes));
         auto const low = std::span(bytes).first(border), high = std::span(bytes).subspan(border);
         for (auto const& [living, dead] : {std::pair(low, high), std::pair(high, low)}) {
-            detail::make_usable(living);
+            detail::unpoison_bytes(living);
             for (std::byte& b : living) b = std::byte{3};
-            detail::make_dead(dead);
+            detail::poison_bytes(dead);
             CHECK(std::none_of(living.begin(), living.end(), [](std::byte& b) { return is_dead(&b); }));
-            detail::make_usable(dead);
+            detail::unpoison_bytes(dead);
         }
     }
-    detail::make_usable(std::span(bytes));
+    detail::unpoison_bytes(std::span(bytes));
 }
 
 // --- tape --------------------------------------------------------------------------------------------------
@@ -510,9 +510,9 @@ lists rows_of(csr_rows const& rows)
     return all;
 }
 
-run_tape taped(random_program const& p, bool in_place = true)
+lowered_program taped(random_program const& p, bool in_place = true)
 {
-    return tape_of(p.program(), p.options(in_place), p.is_scratch);
+    return lower_program(p.program(), p.options(in_place), p.is_scratch);
 }
 
 } // namespace
@@ -529,29 +529,29 @@ TEST_CASE("the picture in the header")
             if (n == 2) s.def(a);
         });
     plan_options const options{.bytes = {8, 4, 6, 2}, .alias_of = {-1, 0, -1, -1}, .order = {2, 0, 1}};
-    run_tape const tape = tape_of(p, options, [](value_id v) { return v == w; });
-    CHECK(tape.step_at == std::vector<step_id>{2, 0, 1});
-    CHECK(rows_of(tape.uses) == lists{{}, {a}, {b, c}});
-    CHECK(rows_of(tape.defs) == lists{{a}, {b, c}, {}});
-    CHECK(rows_of(tape.scratch) == lists{{}, {w}, {}});
-    CHECK(rows_of(tape.touched) == lists{{0}, {0, 1, 2}, {0, 1}});
-    CHECK(tape.holds == std::vector<std::uint32_t>{3, 2, 1});
-    CHECK(tape.first_write == std::vector<step_id>{0, 1, 1});
-    CHECK(tape.bytes == std::vector<byte_count>{8, 4, 6, 2});
-    CHECK(tape.is_view(b, 1));
-    CHECK(!tape.is_view(a, 0));
-    CHECK(!tape.is_view(c, 1));
+    lowered_program const lowered = lower_program(p, options, [](value_id v) { return v == w; });
+    CHECK(lowered.step_at == std::vector<step_id>{2, 0, 1});
+    CHECK(rows_of(lowered.uses) == lists{{}, {a}, {b, c}});
+    CHECK(rows_of(lowered.defs) == lists{{a}, {b, c}, {}});
+    CHECK(rows_of(lowered.scratch) == lists{{}, {w}, {}});
+    CHECK(rows_of(lowered.touched) == lists{{0}, {0, 1, 2}, {0, 1}});
+    CHECK(lowered.ref_counts == std::vector<std::uint32_t>{3, 2, 1});
+    CHECK(lowered.first_write == std::vector<step_id>{0, 1, 1});
+    CHECK(lowered.bytes == std::vector<byte_count>{8, 4, 6, 2});
+    CHECK(lowered.is_view(b, 1));
+    CHECK(!lowered.is_view(a, 0));
+    CHECK(!lowered.is_view(c, 1));
 }
 
 TEST_CASE("a view shows no more bytes than there are, and of an input it is one from the start")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
-    run_tape const tape = tape_of(
+    lowered_program const lowered = lower_program(
         p,
         {.bytes = std::vector<byte_count>{8, no_size}, .role = {value_role::input, {}}, .alias_of = {-1, 0}},
         false);
-    CHECK(tape.bytes == std::vector<byte_count>{8, 8});
-    CHECK(tape.is_view(1, 0));
+    CHECK(lowered.bytes == std::vector<byte_count>{8, 8});
+    CHECK(lowered.is_view(1, 0));
 }
 
 TEST_CASE("what is defined together with its root is no view of what was there before: the step writes it")
@@ -560,11 +560,11 @@ TEST_CASE("what is defined together with its root is no view of what was there b
         if (step == 0) s.def(1);
         s.def(0), s.def(1);
     });
-    run_tape const tape = tape_of(p, {.bytes = 8, .alias_of = {-1, 0}}, false);
-    CHECK(!tape.is_view(1, 0));
-    CHECK(!tape.is_view(0, 0));
-    CHECK(tape.is_view(1, 1));
-    CHECK(!tape.is_view(0, 1));
+    lowered_program const lowered = lower_program(p, {.bytes = 8, .alias_of = {-1, 0}}, false);
+    CHECK(!lowered.is_view(1, 0));
+    CHECK(!lowered.is_view(0, 0));
+    CHECK(lowered.is_view(1, 1));
+    CHECK(!lowered.is_view(0, 1));
 }
 
 TEST_CASE("an order that no step can follow is refused with a witness")
@@ -576,7 +576,7 @@ TEST_CASE("an order that no step can follow is refused with a witness")
     });
     auto fault_of = [&p](plan_options const& options) {
         try {
-            (void)tape_of(p, options, false);
+            (void)lower_program(p, options, false);
         } catch (unsound_plan const& e) {
             return e.why();
         }
@@ -588,14 +588,14 @@ TEST_CASE("an order that no step can follow is refused with a witness")
           witness{.what = fault::write_moved, .value = 0, .position = 1});
     CHECK(fault_of({.bytes = 8}).what == fault::needless);
     auto const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
-    CHECK_THROWS_AS((void)tape_of(undefined, {.bytes = 8}, false), unsound_plan);
+    CHECK_THROWS_AS((void)lower_program(undefined, {.bytes = 8}, false), unsound_plan);
 }
 
 TEST_CASE("scratch is defined by one step, used by none, and no output")
 {
     auto with_scratch = [](auto effects, value_role role = value_role::intermediate) {
         auto const p = sequence(2, 1, effects);
-        (void)tape_of(p, {.bytes = 8, .role = role}, true);
+        (void)lower_program(p, {.bytes = 8, .role = role}, true);
     };
     auto once = [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
@@ -614,36 +614,36 @@ TEST_CASE("scratch is defined by one step, used by none, and no output")
     auto const phi = flow(
         2, 1, [](node_id n) { return std::vector<node_id>(n == 0, 1); },
         [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use_at_end_of(0, 0); });
-    CHECK_THROWS_WITH_AS((void)tape_of(phi, {.bytes = 8}, true), "sublet: scratch is read by no step",
+    CHECK_THROWS_WITH_AS((void)lower_program(phi, {.bytes = 8}, true), "sublet: scratch is read by no step",
                          precondition_error);
 }
 
 TEST_CASE("an empty program, one without values, and one whose inputs nobody reads")
 {
-    CHECK(tape_of(snapshot{}, {.bytes = 8}, false).positions() == 0);
+    CHECK(lower_program(snapshot{}, {.bytes = 8}, false).positions() == 0);
     auto const idle = sequence(3, 0, [](auto, effect_sink&) {});
-    CHECK(tape_of(idle, {.bytes = 8}, false).positions() == 3);
+    CHECK(lower_program(idle, {.bytes = 8}, false).positions() == 3);
     auto const unread = sequence(2, 2, [](auto, effect_sink&) {});
-    run_tape const tape = tape_of(unread, {.bytes = 8, .role = value_role::input}, false);
-    CHECK(rows_of(tape.touched) == lists{{0, 1}, {}});
+    lowered_program const lowered = lower_program(unread, {.bytes = 8, .role = value_role::input}, false);
+    CHECK(rows_of(lowered.touched) == lists{{0, 1}, {}});
 }
 
 TEST_CASE("pools are numbered from 0")
 {
     auto const p = sequence(1, 1, [](auto, effect_sink& s) { s.def(0); });
-    CHECK(tape_of(p, {.bytes = 8, .pool = 65535}, false).pools == 65536);
-    CHECK_THROWS_AS((void)tape_of(p, {.bytes = 8, .pool = 65536}, false), precondition_error);
+    CHECK(lower_program(p, {.bytes = 8, .pool = 65535}, false).pools == 65536);
+    CHECK_THROWS_AS((void)lower_program(p, {.bytes = 8, .pool = 65536}, false), precondition_error);
 }
 
 TEST_CASE("an input that the first step reads early yields where any other step might have been the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
-    run_tape const in_order = tape_of(p, options, false), at_once = tape_of(p, options, false, {0});
-    CHECK(in_order.yields_at(0).empty());
-    REQUIRE(at_once.yields_at(0).size() == 1);
-    CHECK(at_once.yields_at(0)[0].from == 0);
-    CHECK(at_once.yields_at(0)[0].to == no_buffer);
+    lowered_program const in_order = lower_program(p, options, false), at_once = lower_program(p, options, false, {0});
+    CHECK(in_order.reuses_at(0).empty());
+    REQUIRE(at_once.reuses_at(0).size() == 1);
+    CHECK(at_once.reuses_at(0)[0].from == 0);
+    CHECK(at_once.reuses_at(0)[0].to == no_buffer);
 }
 
 TEST_CASE("the tape of a random program says what its lists say")
@@ -654,38 +654,38 @@ TEST_CASE("the tape of a random program says what its lists say")
         random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick);
         bool const in_place = pick.below(4) != 0;
-        run_tape const tape = taped(p, in_place);
+        lowered_program const lowered = taped(p, in_place);
         class_history const touches = access_history(p);
         auto const turns = p.turns();
-        REQUIRE(tape.positions() == turns.size());
-        auto class_at = [&](value_id root) { return tape.table.buffer_of[root]; };
+        REQUIRE(lowered.positions() == turns.size());
+        auto class_at = [&](value_id root) { return lowered.table.buffer_of[root]; };
 
         std::map<value_id, step_id> first_write;
-        std::map<value_id, std::uint32_t> holds;
+        std::map<value_id, std::uint32_t> ref_counts;
         for (auto const& [r, its] : touches)
             for (auto const& [at, how] : its) {
-                ++holds[r];
+                ++ref_counts[r];
                 if (!how.written.empty()) first_write.try_emplace(r, at);
             }
         for (value_id v = 0; v != p.values(); ++v) {
             value_id const r = p.root(v);
-            CHECK(tape.bytes[v] == std::min(p.bytes[v], p.bytes[r]));
-            CHECK(tape.table.buffers[class_at(v)].root == r);
+            CHECK(lowered.bytes[v] == std::min(p.bytes[v], p.bytes[r]));
+            CHECK(lowered.table.buffers[class_at(v)].root == r);
             if (v != r) continue;
-            CHECK(tape.holds[class_at(r)] == holds[r] + has_role(p.class_role(r), value_role::output));
-            CHECK(tape.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_step));
+            CHECK(lowered.ref_counts[class_at(r)] == ref_counts[r] + has_role(p.class_role(r), value_role::output));
+            CHECK(lowered.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_step));
         }
         for (step_id at = 0; at != turns.size(); ++at) {
             auto const& [id, what, uses_at_end] = turns[at];
-            CHECK(tape.step_at[at] == id);
+            CHECK(lowered.step_at[at] == id);
             random_program::ids uses = what->uses;
             uses.insert(uses.end(), what->early.begin(), what->early.end());
-            CHECK(list(tape.uses[at]) == uses);
-            CHECK(list(tape.defs[at]) == what->defs);
-            CHECK(list(tape.scratch[at]) == what->scratch);
+            CHECK(list(lowered.uses[at]) == uses);
+            CHECK(list(lowered.defs[at]) == what->defs);
+            CHECK(list(lowered.scratch[at]) == what->scratch);
 
-            std::vector<std::pair<buffer_id, buffer_id>> yields, expected;
-            std::vector<buffer_id> touched, is_touched = list(tape.touched[at]);
+            std::vector<std::pair<buffer_id, buffer_id>> reuses, expected;
+            std::vector<buffer_id> touched, is_touched = list(lowered.touched[at]);
             for (auto const& [r, its] : touches) {
                 if (its.count(at) == 0) continue;
                 touched.push_back(class_at(r));
@@ -699,16 +699,16 @@ TEST_CASE("the tape of a random program says what its lists say")
                 if (first_write.count(p.root(out)) != 0 && first_write[p.root(out)] == at)
                     expected.push_back({class_at(p.root(in)), class_at(p.root(out))}), ++pairs;
             }
-            for (yielded y : tape.yields_at(at)) yields.push_back({y.from, y.to});
-            for (auto* both : {&yields, &expected}) std::sort(both->begin(), both->end());
-            CHECK(yields == expected);
+            for (operand_reuse y : lowered.reuses_at(at)) reuses.push_back({y.from, y.to});
+            for (auto* both : {&reuses, &expected}) std::sort(both->begin(), both->end());
+            CHECK(reuses == expected);
             for (auto* both : {&touched, &is_touched}) std::sort(both->begin(), both->end());
             CHECK(is_touched == touched);
 
             for (value_id v : what->defs) {
                 bool const there = is_given(p.class_role(p.root(v))) || first_write[p.root(v)] < at;
-                CHECK(tape.is_view(v, at) == (v != p.root(v) && there));
-                views += tape.is_view(v, at);
+                CHECK(lowered.is_view(v, at) == (v != p.root(v) && there));
+                views += lowered.is_view(v, at);
             }
         }
     }

@@ -31,14 +31,14 @@ TEST_CASE("a call shows the operands of its step in the order of the program, an
         s.use(0), s.def(1), s.def(2), s.def(3);
     });
     plan_options const options{.bytes = {8, 4, 2, 6}, .alias_of = {-1, 0, -1, -1}};
-    run_tape const tape = tape_of(program, options, std::vector<bool>{false, false, false, true});
+    lowered_program const lowered = lower_program(program, options, std::vector<bool>{false, false, false, true});
     std::vector<std::byte> bytes(32);
-    detail::operand_places const places(tape);
+    detail::operand_table const places(lowered);
     REQUIRE(places.count() == 5);
     std::vector<std::span<std::byte>> operands(places.count());
     for (step_id at = 0; at != 2; ++at)
-        places.write(operands, tape, at, [&](value_id v) { return std::span(bytes).subspan(v, v + 1); });
-    stream_call<int> const call(tape, 1, 7, operands.data() + places[1]);
+        places.write(operands, lowered, at, [&](value_id v) { return std::span(bytes).subspan(v, v + 1); });
+    stream_call<int> const call(lowered, 1, 7, operands.data() + places[1]);
     stream_call<int> const copy = call; // a device keeps one
     CHECK(copy.stream() == 7);
     CHECK(copy.step == 1);
@@ -63,7 +63,7 @@ template <class Mode>
 std::optional<stream_fault> fault_of(snapshot const& p, plan_options const& options, Mode const& mode,
                                      memory_plan const* plan, stream_schedule const& schedule)
 {
-    return check_schedule(p, options, plan, run_order_of(p, options, mode).tape, schedule);
+    return check_schedule(p, options, plan, run_order_of(p, options, mode).lowered, schedule);
 }
 
 } // namespace
@@ -98,8 +98,8 @@ TEST_CASE("a command that says nothing launches the first step on the first stre
     CHECK(c == stream_schedule::command{stream_schedule::action::launch, 0, 0, 0});
     CHECK(c != stream_schedule::command{stream_schedule::action::launch, 1, 0, 0});
     CHECK(c != stream_schedule::command{stream_schedule::action::launch, 0, 1, 0});
-    CHECK(stream_schedule::command{stream_schedule::action::hand_over, 0, 2, 1} !=
-          stream_schedule::command{stream_schedule::action::hand_over, 0, 2, 3});
+    CHECK(stream_schedule::command{stream_schedule::action::transfer_block, 0, 2, 1} !=
+          stream_schedule::command{stream_schedule::action::transfer_block, 0, 2, 3});
 }
 
 TEST_CASE("schedules are the same if all that they say is")
@@ -116,30 +116,30 @@ TEST_CASE("schedules are the same if all that they say is")
 
 // --- knowledge ---------------------------------------------------------------------------------------------
 
-using sublet::detail::stream_knowledge;
+using sublet::detail::vector_clocks;
 
 TEST_CASE("who waits for a mark knows what was known there, and nothing that came later")
 {
-    stream_knowledge known(3);
+    vector_clocks known(3);
     auto const m0 = known.mark(0), m1 = known.mark(1), m2 = known.mark(0);
-    known.learn(1, m0);
+    known.join_mark(1, m0);
     auto const m3 = known.mark(1);
-    CHECK(known.knows(1, m0));
-    CHECK_FALSE(known.knows(1, m2));
-    CHECK_FALSE(known.knows(2, m0));
-    known.learn(2, m3);
-    CHECK(known.knows(2, m0));
-    CHECK(known.knows(2, m1));
-    CHECK_FALSE(known.knows(2, m2));
+    CHECK(known.is_after(1, m0));
+    CHECK_FALSE(known.is_after(1, m2));
+    CHECK_FALSE(known.is_after(2, m0));
+    known.join_mark(2, m3);
+    CHECK(known.is_after(2, m0));
+    CHECK(known.is_after(2, m1));
+    CHECK_FALSE(known.is_after(2, m2));
     CHECK(known.stream_of(m3) == 1);
 }
 
 TEST_CASE("marks cover a stream if one of them, or what was known there, is its last")
 {
-    stream_knowledge known(2);
+    vector_clocks known(2);
     auto const m0 = known.mark(0);
     CHECK(known.covers(std::vector{m0}, 0));
-    known.learn(1, m0);
+    known.join_mark(1, m0);
     auto const m1 = known.mark(1);
     CHECK(known.covers(std::vector{m1}, 0));
     known.mark(0);
@@ -202,16 +202,16 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
                                                               memory_plan const* plan)
 {
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
-    run_tape const& tape = order.tape;
-    std::vector<std::size_t> launch_of(tape.step_at.size());
+    lowered_program const& lowered = order.lowered;
+    std::vector<std::size_t> launch_of(lowered.step_at.size());
     for (std::size_t i = 0; i != list.size(); ++i)
         if (list[i].what == launch) launch_of[list[i].which] = i;
     auto touches = [&](step_id at, buffer_id b) {
-        auto const row = tape.touched[at];
+        auto const row = lowered.touched[at];
         return std::find(row.begin(), row.end(), b) != row.end();
     };
     auto meet = [&](buffer_id a, buffer_id b) { // in an arena
-        buffer const &one = tape.table.buffers[a], &other = tape.table.buffers[b];
+        buffer const &one = lowered.table.buffers[a], &other = lowered.table.buffers[b];
         if (a == b || plan == nullptr || !one.is_planned() || !other.is_planned()) return a == b;
         byte_count const x = plan->offset_of(one.root), y = plan->offset_of(other.root);
         return one.pool == other.pool && x < y + other.size && y < x + one.size;
@@ -220,16 +220,16 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
     for (std::size_t i = 0; i != list.size(); ++i) {
         if (i != 0) pairs.push_back({0, i});
         if (i + 1 != list.size() && list[i].what != record) pairs.push_back({i, list.size() - 1});
-        for (step_id at = 0; at != tape.positions(); ++at) {
+        for (step_id at = 0; at != lowered.positions(); ++at) {
             std::size_t const it = launch_of[at];
             bool is_needed = false;
             if (list[i].what == allocate || list[i].what == release) is_needed = touches(at, list[i].which);
-            if (list[i].what == hand_over)
+            if (list[i].what == transfer_block)
                 is_needed = touches(at, list[i].which) || (touches(at, list[i].from) && it < i);
-            for (csr_rows const* rows : {&tape.uses, &tape.defs, &tape.scratch})
+            for (csr_rows const* rows : {&lowered.uses, &lowered.defs, &lowered.scratch})
                 for (value_id v : (*rows)[at])
                     is_needed =
-                        is_needed || (list[i].what == fill && meet(tape.table.buffer_of[v], list[i].which));
+                        is_needed || (list[i].what == fill && meet(lowered.table.buffer_of[v], list[i].which));
             if (is_needed) pairs.push_back(std::minmax(it, i));
         }
     }
@@ -245,35 +245,35 @@ commands between(commands list)
 }
 
 /// Whether blocks come and go as touches need them, one after the other as they are issued.
-bool blocks_are_there(run_order const& order, commands const& list, bool keeps_ends)
+bool blocks_are_there(run_order const& order, commands const& list, bool keeps_io_addresses)
 {
-    std::vector<int> has(order.tape.holds.size(), 0);
-    auto its = [&](std::size_t b) -> buffer const& { return order.tape.table.buffers[b]; };
+    std::vector<int> has(order.lowered.ref_counts.size(), 0);
+    auto its = [&](std::size_t b) -> buffer const& { return order.lowered.table.buffers[b]; };
     auto is_end = [&](std::size_t b) {
         return has_role(its(b).role, input) || has_role(its(b).role, output);
     };
     for (std::size_t b = 0; b != has.size(); ++b)
-        has[b] = !its(b).is_planned() || has_role(its(b).role, input) || (keeps_ends && is_end(b));
+        has[b] = !its(b).is_planned() || has_role(its(b).role, input) || (keeps_io_addresses && is_end(b));
     std::vector<int> had = has;
     for (stream_schedule::command const& c : list) {
-        bool const gets_block = c.what == allocate || c.what == hand_over;
+        bool const gets_block = c.what == allocate || c.what == transfer_block;
         if (gets_block && had[c.which]++ != 0) return false; // once a run
         if (c.what == allocate && has[c.which]++ != 0) return false;
         if (c.what == release && has[c.which]-- != 1) return false;
-        if (c.what == hand_over && (has[c.which]++ != 0 || has[c.from]-- != 1)) return false;
+        if (c.what == transfer_block && (has[c.which]++ != 0 || has[c.from]-- != 1)) return false;
         if (c.what == fill && has[c.which] != 1) return false;
         if (c.what == launch)
-            for (buffer_id b : order.tape.touched[c.which]) {
+            for (buffer_id b : order.lowered.touched[c.which]) {
                 bool const is_handed =
                     has[b] == 0 && std::any_of(list.begin(), list.end(), [&](auto const& h) {
-                        return h.what == hand_over && h.from == b;
+                        return h.what == transfer_block && h.from == b;
                     });
                 if (has[b] != 1 && !is_handed) return false;
             }
-        if ((c.what == allocate || c.what == release) && keeps_ends && is_end(c.which)) return false;
+        if ((c.what == allocate || c.what == release) && keeps_io_addresses && is_end(c.which)) return false;
     }
     for (std::size_t b = 0; b != has.size(); ++b)
-        if (has[b] != (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_ends && is_end(b))))
+        if (has[b] != (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_io_addresses && is_end(b))))
             return has[b] == 0 && !its(b).life.last; // nobody touches it
     return true;
 }
@@ -291,7 +291,7 @@ void check_schedule_of(snapshot const& p, plan_options const& o, std::vector<boo
     auto const needed = needed_pairs(order, list, plan);
     command_order const all(list);
     for (auto [a, b] : needed) REQUIRE(all.is_before(a, b));
-    if (plan == nullptr) REQUIRE(blocks_are_there(order, s.commands, how.keeps_ends));
+    if (plan == nullptr) REQUIRE(blocks_are_there(order, s.commands, how.keeps_io_addresses));
     std::size_t waits = 0;
     for (std::size_t i = 0; i != list.size(); ++i) {
         if (list[i].what != wait) continue;
@@ -370,7 +370,7 @@ TEST_CASE("every order that is needed is kept, and each wait keeps one that woul
         snapshot const p = drawn.unordered_program();
         plan_options const o = drawn.options();
         bool const paints = pick.below(2) == 0;
-        stream_options how{.streams = 1 + pick.below(8), .keeps_ends = pick.below(4) == 0};
+        stream_options how{.streams = 1 + pick.below(8), .keeps_io_addresses = pick.below(4) == 0};
         if (pick.below(4) == 0)
             for (step_id s = 0; s != p.steps(); ++s)
                 how.stream_of.push_back(pick.below(static_cast<std::uint32_t>(how.streams)));

@@ -66,14 +66,14 @@ template <class Mode>
 std::size_t count_undetected(snapshot const& p, plan_options const& options, Mode const& mode)
 {
     run_order const order = run_order_of(p, options, mode);
-    REQUIRE(!check_waits(p, options, plan_of(mode), order.tape.step_at, order.waits.after));
+    REQUIRE(!check_waits(p, options, plan_of(mode), order.lowered.step_at, order.waits.after));
     std::size_t found = 0;
     for (step_waits::wait const& dropped : order.waits.list) {
-        csr_rows const after = csr_rows::gathered(order.tape.step_at.size(), [&](auto add) {
+        csr_rows const after = csr_rows::gathered(order.lowered.step_at.size(), [&](auto add) {
             for (step_waits::wait const& wait : order.waits.list)
                 if (!(wait == dropped)) add(wait.from, wait.to);
         });
-        found += !check_waits(p, options, plan_of(mode), order.tape.step_at, after);
+        found += !check_waits(p, options, plan_of(mode), order.lowered.step_at, after);
     }
     return found;
 }

@@ -62,7 +62,7 @@ struct subject {
     }
     std::optional<stream_fault> fault() const
     {
-        return check_schedule(program, options, plan_or_none(), order.tape, schedule, how);
+        return check_schedule(program, options, plan_or_none(), order.lowered, schedule, how);
     }
 };
 
@@ -79,8 +79,8 @@ subject draw_sequential(random_source& pick)
     s.how.streams = 2 + pick.below(7);
     s.make_order();
     s.make_schedule(pick.below(3) == 0);
-    s.cells = cells_touched(p, s.plan_or_none(), s.order.tape.step_at);
-    s.demanded = required_pairs(p, s.order.tape.step_at);
+    s.cells = cells_touched(p, s.plan_or_none(), s.order.lowered.step_at);
+    s.demanded = required_pairs(p, s.order.lowered.step_at);
     return s;
 }
 
@@ -89,7 +89,7 @@ void read_cells(subject& s, random_tasks const& p)
     s.cells.clear();
     s.demanded.clear();
     std::vector<step_id> position(p.tasks.size());
-    for (step_id at = 0; at != position.size(); ++at) position[s.order.tape.step_at[at]] = at;
+    for (step_id at = 0; at != position.size(); ++at) position[s.order.lowered.step_at[at]] = at;
     auto cells_of = [&](value_id v) {
         std::set<touched_cells::cell> cells;
         byte_count const offset = s.plan.offset_of(v);
@@ -98,7 +98,7 @@ void read_cells(subject& s, random_tasks const& p)
             for (byte_count i = 0; i != p.bytes[v]; ++i) cells.insert({p.pool[v], offset + i});
         return cells;
     };
-    for (step_id step : s.order.tape.step_at) {
+    for (step_id step : s.order.lowered.step_at) {
         touched_cells touched;
         for (auto const* row : {&p.tasks[step].uses, &p.tasks[step].early})
             for (value_id v : *row) touched.read.merge(cells_of(v));
@@ -168,7 +168,7 @@ bool is_wrong(subject const& s)
     // Whoever paints dead bytes writes them.
     auto const whole = [&](buffer_id b) {
         touched_cells cells;
-        auto const& its = s.order.tape.table.buffers[b];
+        auto const& its = s.order.lowered.table.buffers[b];
         byte_count const offset = s.is_arena ? s.plan.offset_of(its.root) : no_offset;
         if (offset == no_offset) cells.written.insert({1000 + its.root, 0});
         else
@@ -193,7 +193,7 @@ bool is_wrong(subject const& s)
         if (list[i].what != stream_schedule::action::release) continue;
         std::set<buffer_id> names{list[i].which};
         for (std::size_t k = i; k-- != 0;)
-            if (list[k].what == stream_schedule::action::hand_over && names.count(list[k].which) != 0)
+            if (list[k].what == stream_schedule::action::transfer_block && names.count(list[k].which) != 0)
                 names.insert(list[k].from);
         for (std::size_t k = 1; k + 1 != count; ++k) {
             bool const fills =
@@ -225,7 +225,7 @@ std::vector<simulated_options> adversaries(unsigned seed)
 std::vector<simulated_options> each_step_late(subject const& s)
 {
     std::vector<simulated_options> orders;
-    for (step_id step : s.order.tape.step_at)
+    for (step_id step : s.order.lowered.step_at)
         orders.push_back({.order = simulated_options::order_kind::latest_first, .postponed = step});
     return orders;
 }
@@ -305,7 +305,7 @@ bool drop_derived_handoff(subject& s, random_source& pick)
     if (found.empty()) return false;
     std::size_t const at = found[pick.below(static_cast<std::uint32_t>(found.size()))];
     waits.list.erase(waits.list.begin() + distance(at));
-    std::size_t const steps = s.order.tape.step_at.size();
+    std::size_t const steps = s.order.lowered.step_at.size();
     waits.before = csr_rows::gathered(steps, [&](auto add) {
         for (step_waits::wait const& wait : waits.list) add(wait.to, wait.from);
     });
@@ -340,7 +340,7 @@ bool drop_reference(subject& s, random_source& pick)
     stream_schedule::command const moved = list[*at];
     for (std::size_t k = *at; k-- != 0;) {
         if (list[k].what != stream_schedule::action::launch) continue;
-        auto const touched = s.order.tape.touched[list[k].which];
+        auto const touched = s.order.lowered.touched[list[k].which];
         if (std::find(touched.begin(), touched.end(), moved.which) == touched.end()) continue;
         list.erase(list.begin() + distance(*at));
         list.insert(list.begin() + distance(k), moved);

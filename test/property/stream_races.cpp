@@ -88,13 +88,13 @@ std::vector<stream_fault> faults(subject const& s, Mode const& mode)
     if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
     run_order const order = run_order_of(s.program, s.options, mode);
     stream_schedule const schedule = schedule_streams(order, mode, s.streams);
-    REQUIRE(!check_schedule(s.program, s.options, plan, order.tape, schedule, s.streams));
+    REQUIRE(!check_schedule(s.program, s.options, plan, order.lowered, schedule, s.streams));
     std::vector<stream_fault> found;
     for (std::size_t i = 0; i != schedule.commands.size(); ++i) {
         if (schedule.commands[i].what != stream_schedule::action::wait) continue;
         stream_schedule without = schedule;
         without.commands.erase(without.commands.begin() + static_cast<std::ptrdiff_t>(i));
-        auto const fault = check_schedule(s.program, s.options, plan, order.tape, without, s.streams);
+        auto const fault = check_schedule(s.program, s.options, plan, order.lowered, without, s.streams);
         CAPTURE(i);
         CHECK(fault.has_value());
         if (fault) found.push_back(*fault);
@@ -143,7 +143,7 @@ TEST_CASE("thread-8: readers are counted through all streams: the last of one do
         stream_schedule schedule = schedule_streams(order, recycle{}, how);
         for (stream_schedule::command& c : schedule.commands)
             if (c.what == stream_schedule::action::release) c.stream = 0;
-        return check_schedule(s.program, s.options, nullptr, order.tape, schedule, how);
+        return check_schedule(s.program, s.options, nullptr, order.lowered, schedule, how);
     };
     CHECK(!freed_at_launch({.streams = 1}));
     auto const fault = freed_at_launch(s.streams);

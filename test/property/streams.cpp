@@ -33,7 +33,7 @@ struct subject {
     snapshot program;
     plan_options options;
     std::vector<bool> is_scratch;
-    run_tape tape = tape_of(program, options, is_scratch);
+    lowered_program lowered = lower_program(program, options, is_scratch);
 
     struct alignas(64) block {
         std::byte bytes[64] = {};
@@ -49,7 +49,7 @@ struct subject {
         std::map<value_id, block> bound; // by root
         outcome result;
         for (unsigned number = 1; number != 3; ++number) {
-            for (buffer const& b : tape.table.buffers) {
+            for (buffer const& b : lowered.table.buffers) {
                 if (b.is_planned() && has_role(b.role, value_role::input)) give(run, b.root, number);
                 if (b.is_planned() || b.size == 0 || number == 2) continue;
                 auto const room = static_cast<std::size_t>(b.size == no_size ? 64 : b.size);
@@ -92,7 +92,7 @@ struct subject {
         how.which = pick.below(4);
         simulated_device device(how);
         stream_options streams{.streams = 1 + pick.below(8)};
-        streams.keeps_ends = pick.below(4) == 0;
+        streams.keeps_io_addresses = pick.below(4) == 0;
         if (pick.below(4) == 0)
             for (step_id s = 0; s != program.steps(); ++s)
                 streams.stream_of.push_back(pick.below(static_cast<std::uint32_t>(streams.streams)));

@@ -7,7 +7,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
@@ -53,15 +53,15 @@ bool keeps(step_waits const& waits, positions const& order)
 }
 
 /// Runs the steps of a tape in any order that it is told, digests taken.
-class any_order : public run_desk {
+class any_order : public executor_base {
 public:
     struct alignas(64) block {
         std::byte bytes[64] = {};
     };
 
-    any_order(run_tape tape, memory_plan const& plan) : run_desk(std::move(tape), arena{plan}, {})
+    any_order(lowered_program lowered, memory_plan const& plan) : executor_base(std::move(lowered), arena{plan}, {})
     {
-        for (buffer const& b : tape_.table.buffers)
+        for (buffer const& b : lowered_.table.buffers)
             if (!b.is_planned() && b.size != 0)
                 bind(b.root, std::span(bound_[b.root].bytes).first(b.size == no_size ? 40 : b.size));
     }
@@ -69,25 +69,25 @@ public:
     /// What is there in the end; nothing if a value was not what its producer left.
     std::optional<std::uint64_t> run(positions const& order)
     {
-        for (buffer const& b : tape_.table.buffers) {
+        for (buffer const& b : lowered_.table.buffers) {
             if (has_role(b.role, value_role::input) && b.is_planned()) fill_noise(input(b.root), b.root);
             if (!b.is_planned() && b.size != 0) fill_noise(std::span(bound_[b.root].bytes), b.root);
         }
         try {
             run_once([&] {
-                detail::run_watch watch(tape_, values_, true, true);
-                cpu_call call(tape_, values_);
+                detail::clobber_checker checker(lowered_, values_, true, true);
+                cpu_call call(lowered_, values_);
                 synthetic_kernel kernel;
-                auto before = [&](step_id at) { watch.before(at); };
-                auto after = [&](step_id at) { watch.after(at); };
-                for (step_id at : order) detail::run_step(tape_, values_, at, kernel, call, before, after);
-                watch.finish();
+                auto before = [&](step_id at) { checker.before(at); };
+                auto after = [&](step_id at) { checker.after(at); };
+                for (step_id at : order) detail::run_step(lowered_, values_, at, kernel, call, before, after);
+                checker.finish();
             });
         } catch (clobbered_value const&) {
             return std::nullopt;
         }
         std::uint64_t sum = 0;
-        for (buffer const& b : tape_.table.buffers)
+        for (buffer const& b : lowered_.table.buffers)
             if (has_role(b.role, value_role::output)) sum = fold_digest(sum, digest(output(b.root)));
         for (auto const& [root, its] : bound_) sum = fold_digest(sum, digest(std::span(its.bytes)));
         return sum;
@@ -106,7 +106,7 @@ positions ascending(std::size_t n)
 
 bool comes_before(step_waits const& waits, step_id a, step_id b)
 {
-    detail::position_marks before(waits);
+    detail::position_set before(waits);
     before.add_with_ancestors(b);
     return before.has(a);
 }
@@ -118,26 +118,26 @@ struct looked_at {
     positions touched;       // by a step that needs it or makes it
     bool is_output;
 
-    bool shares_with(looked_at const& other, run_tape const& tape, memory_plan const& plan) const
+    bool shares_with(looked_at const& other, lowered_program const& lowered, memory_plan const& plan) const
     {
-        buffer const &a = tape.table.buffers[id], &b = tape.table.buffers[other.id];
+        buffer const &a = lowered.table.buffers[id], &b = lowered.table.buffers[other.id];
         byte_count const at = plan.offset_of(a.root), there = plan.offset_of(b.root);
         return a.pool == b.pool && at < there + b.size && there < at + a.size;
     }
 };
-std::vector<looked_at> planned_buffers_of(run_tape const& tape)
+std::vector<looked_at> planned_buffers_of(lowered_program const& lowered)
 {
     std::vector<looked_at> all;
-    for (buffer_id b = 0; b != tape.table.buffers.size(); ++b) {
-        buffer const& its = tape.table.buffers[b];
-        auto const& unused = tape.given_up;
+    for (buffer_id b = 0; b != lowered.table.buffers.size(); ++b) {
+        buffer const& its = lowered.table.buffers[b];
+        auto const& unused = lowered.unused_inputs;
         if (!its.is_planned() || std::count(unused.begin(), unused.end(), b) != 0) continue;
         looked_at one{b,
-                      is_given(its.role) ? no_step : tape.first_write[b],
+                      is_given(its.role) ? no_step : lowered.first_write[b],
                       {},
                       has_role(its.role, value_role::output)};
-        for (step_id at = 0; at != tape.positions(); ++at)
-            for (buffer_id touched : tape.touched[at])
+        for (step_id at = 0; at != lowered.positions(); ++at)
+            for (buffer_id touched : lowered.touched[at])
                 if (touched == b) one.touched.push_back(at);
         all.push_back(one);
     }
@@ -149,7 +149,7 @@ std::vector<looked_at> planned_buffers_of(run_tape const& tape)
 std::optional<memory_plan> made_unsound(random_program const& p, memory_plan const& plan,
                                         run_order const& order, looked_at const& a, looked_at const& b)
 {
-    buffer const &from = order.tape.table.buffers[a.id], &to = order.tape.table.buffers[b.id];
+    buffer const &from = order.lowered.table.buffers[a.id], &to = order.lowered.table.buffers[b.id];
     if (a.id == b.id || b.maker == no_step || from.pool != to.pool || a.is_output) return std::nullopt;
     if (a.touched.empty() || a.touched.back() >= b.maker) return std::nullopt;
     byte_count const offset = plan.offset_of(from.root);
@@ -253,9 +253,9 @@ TEST_CASE(
         plan_options const options = p.options(false);
         memory_plan const plan = plan_concurrent(program, options).plan;
         run_order const order = run_order_of(program, options, arena{plan}, p.is_scratch);
-        REQUIRE(order.tape.step_at == ascending(program.steps()));
+        REQUIRE(order.lowered.step_at == ascending(program.steps()));
 
-        auto const buffers = planned_buffers_of(order.tape);
+        auto const buffers = planned_buffers_of(order.lowered);
         std::vector<std::pair<std::size_t, std::size_t>> pairs;
         for (std::size_t a = 0; a != buffers.size(); ++a)
             for (std::size_t b = 0; b != buffers.size(); ++b) pairs.emplace_back(a, b);
@@ -266,7 +266,7 @@ TEST_CASE(
         if (!unsound) continue;
         ++plans;
 
-        any_order sound(order.tape, plan);
+        any_order sound(order.lowered, plan);
         auto const expected = sound.run(ascending(program.steps()));
         REQUIRE(expected.has_value());
         each_adversarial_order(order, plan, [&](value_id, value_id, positions const& by_waits_only) {
@@ -278,8 +278,8 @@ TEST_CASE(
         by_plan += check_concurrent_plan(program, *unsound, options).has_value();
         run_order const broken = run_order_of(program, options, arena{*unsound}, p.is_scratch);
         by_waits +=
-            check_waits(program, options, &*unsound, broken.tape.step_at, broken.waits.after).has_value();
-        any_order run(broken.tape, *unsound);
+            check_waits(program, options, &*unsound, broken.lowered.step_at, broken.waits.after).has_value();
+        any_order run(broken.lowered, *unsound);
         by_listed_order += run.run(ascending(program.steps())) != expected;
         bool is_found = false;
         each_adversarial_order(broken, *unsound, [&](value_id, value_id, positions const& one) {
@@ -312,15 +312,15 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
         memory_plan const plan = plan_memory(program, p.options()).plan;
         run_order order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
         auto check = [&] {
-            return check_waits(program, p.options(), &plan, order.tape.step_at, order.waits.after)
+            return check_waits(program, p.options(), &plan, order.lowered.step_at, order.waits.after)
                 .has_value();
         };
-        auto const buffers = planned_buffers_of(order.tape);
+        auto const buffers = planned_buffers_of(order.lowered);
         auto is_missed = [&](step_waits::wait wait) { // bytes change hands, and somebody needs what is lost
             for (looked_at const& a : buffers)
                 for (looked_at const& b : buffers) {
                     bool const is_last = std::count(a.touched.begin(), a.touched.end(), wait.from) != 0;
-                    if (a.id == b.id || !is_last || b.maker != wait.to || !a.shares_with(b, order.tape, plan))
+                    if (a.id == b.id || !is_last || b.maker != wait.to || !a.shares_with(b, order.lowered, plan))
                         continue;
                     if (a.maker != wait.from || b.is_output || b.touched.size() > 1) return true;
                 }
@@ -333,7 +333,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
         if (candidates.empty()) continue;
         ++plans;
 
-        any_order run(order.tape, plan);
+        any_order run(order.lowered, plan);
         auto const expected = run.run(ascending(program.steps()));
         REQUIRE(expected.has_value());
         CHECK(!check());
@@ -345,7 +345,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
             order.waits.list[candidates[pick.below(static_cast<std::uint32_t>(candidates.size()))]];
         std::vector<std::pair<step_id, step_id>> fewer;
         for (step_id to = 0; to != program.steps(); ++to) {
-            detail::position_marks before(order.waits);
+            detail::position_set before(order.waits);
             before.add_with_ancestors(to);
             for (step_id from = 0; from != to; ++from)
                 if (before.has(from) && (from != dropped.from || to != dropped.to))

@@ -320,7 +320,7 @@ TEST_CASE("random blocks of random streams are apart while anybody may use them"
                 bool const had_room = device.memory().reserved + size <= 4096;
                 try {
                     data = device.allocate(size, alignment, streams[s]);
-                } catch (out_of_budget const&) {
+                } catch (memory_limit_exceeded const&) {
                     CHECK(!had_room);
                     released.clear(); // all that was queued has been done
                     continue;
@@ -381,9 +381,9 @@ TEST_CASE("where the limit stands in the way, room is made of what is given back
     device.deallocate(p, 128, 64, b);
     device.deallocate(q, 128, 64, b);
     std::byte* const large = device.allocate(256, 64, a);
-    CHECK_THROWS_AS((void)device.allocate(1, 1, a), out_of_budget);
+    CHECK_THROWS_AS((void)device.allocate(1, 1, a), memory_limit_exceeded);
     device.deallocate(large, 256, 64, a);
-    CHECK_THROWS_AS((void)device.allocate(257, 1, a), out_of_budget);
+    CHECK_THROWS_AS((void)device.allocate(257, 1, a), memory_limit_exceeded);
     CHECK(device.allocate(256, 64, b) != nullptr);
 }
 
@@ -439,10 +439,10 @@ TEST_CASE("a stream knows what comes before it: by its own order, by events, by 
     std::uint32_t const e = queues.add_event(), f = queues.add_event();
     auto nothing = [] {};
     queues.push(a, no_step, nothing);
-    stream_moment const first = queues.now(a);
+    stream_point const first = queues.now(a);
     queues.record(e, a);
     queues.push(a, no_step, nothing);
-    stream_moment const second = queues.now(a);
+    stream_point const second = queues.now(a);
     CHECK(queues.comes_after(a, second));
     CHECK(!queues.comes_after(b, first));
     queues.wait(c, f); // never recorded
@@ -455,11 +455,11 @@ TEST_CASE("a stream knows what comes before it: by its own order, by events, by 
     queues.wait(c, f);
     CHECK(queues.comes_after(c, first));
     CHECK(!queues.comes_after(c, second));
-    CHECK(!queues.is_past(first));
+    CHECK(!queues.is_reached(first));
     queues.drain(c);
-    CHECK(queues.is_past(first));
+    CHECK(queues.is_reached(first));
     queues.drain();
-    CHECK(queues.is_past(second));
+    CHECK(queues.is_reached(second));
     CHECK(queues.comes_after(c, second));
 }
 

@@ -6,7 +6,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
@@ -47,11 +47,11 @@ namespace detail {
 /// by one at a time, and bytes are painted so, as neighbours may share what a sanitizer keeps about them.
 /// Digests are taken beside each other: who touches a buffer keeps others from writing it, if the plan is
 /// sound.
-class run_watch {
+class clobber_checker {
 public:
     using storage = value_storage;
 
-    run_watch(run_tape const& tape, storage const& values, bool takes_digests, bool is_shared = false);
+    clobber_checker(lowered_program const& lowered, storage const& values, bool takes_digests, bool is_shared = false);
 
     /// Before the kernel, when the storage of its results is there.
     void before(step_id at);
@@ -63,8 +63,8 @@ public:
     void finish();
 
 private:
-    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
-    bool is_ours(buffer_id b) const { return its(b).is_planned(); }
+    buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
+    bool is_planned(buffer_id b) const { return its(b).is_planned(); }
     byte_count offset(buffer_id b) const
     {
         return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
@@ -76,17 +76,17 @@ private:
     void claim(buffer_id b, step_id step);
 
     /// From now on b is what it is now.
-    void know(buffer_id b, step_id producer);
+    void track(buffer_id b, step_id producer);
 
     /// Of those who have moved in over b, the first that counts; `no_buffer`: none.
-    template <class Counts>
-    buffer_id over(buffer_id b, Counts counts) const
+    template <class Predicate>
+    buffer_id overlapping_owner(buffer_id b, Predicate matches) const
     {
         buffer_id found = no_buffer;
-        if (!values_.has_arena() || !is_ours(b)) return found;
+        if (!values_.has_arena() || !is_planned(b)) return found;
         byte_count const begin = offset(b);
         owners_[its(b).pool].each(begin, begin + its(b).size, [&](byte_count, byte_count, buffer_id owner) {
-            if (found == no_buffer && owner != b && counts(owner)) found = owner;
+            if (found == no_buffer && owner != b && matches(owner)) found = owner;
         });
         return found;
     }
@@ -96,36 +96,36 @@ private:
     /// Only the step that is being looked at still touches b.
     bool is_last(buffer_id b) const
     {
-        holding const only(lock());
-        return left_[b] == 1;
+        scoped_lock const guard(lock());
+        return remaining_[b] == 1;
     }
     /// By heirs and nobody else.
-    template <class YieldsTo>
-    bool is_lain_over(buffer_id b, YieldsTo yields_to) const
+    template <class MayReuse>
+    bool is_reused_only_by(buffer_id b, MayReuse may_reuse) const
     {
-        holding const only(lock());
-        return over(b, [](buffer_id) { return true; }) != no_buffer &&
-               over(b, [&](buffer_id heir) { return !yields_to(heir); }) == no_buffer;
+        scoped_lock const guard(lock());
+        return overlapping_owner(b, [](buffer_id) { return true; }) != no_buffer &&
+               overlapping_owner(b, [&](buffer_id occupant) { return !may_reuse(occupant); }) == no_buffer;
     }
 
     /// Nobody who counts has moved in over b, and its bytes are what its producer left.
-    template <class Counts>
-    void compare(buffer_id b, step_id reader, Counts counts) const
+    template <class Predicate>
+    void compare(buffer_id b, step_id reader, Predicate matches) const
     {
         if (!takes_digests_) return;
         clobbered_value::finding what{.value = its(b).root, .reader = reader};
-        std::uint64_t left_there = 0;
+        std::uint64_t expected = 0;
         {
-            holding const only(lock());
-            if (!is_known_[b]) return;
+            scoped_lock const guard(lock());
+            if (!is_tracked_[b]) return;
             what.producer = producer_[b];
-            left_there = digest_[b];
-            if (buffer_id const culprit = over(b, counts); culprit != no_buffer) {
+            expected = digest_[b];
+            if (buffer_id const culprit = overlapping_owner(b, matches); culprit != no_buffer) {
                 what.culprit = its(culprit).root;
-                what.culprit_step = is_known_[culprit] ? producer_[culprit] : claimed_by_[culprit];
+                what.culprit_step = is_tracked_[culprit] ? producer_[culprit] : placed_by_[culprit];
             }
         }
-        if (what.culprit != no_value || digest(values_.bytes_of(b)) != left_there)
+        if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected)
             throw clobbered_value(what);
     }
 
@@ -139,19 +139,19 @@ private:
     /// are.
     void list_written();
 
-    short_lock* lock() const { return is_shared_ ? &lock_ : nullptr; }
+    adaptive_mutex* lock() const { return is_shared_ ? &lock_ : nullptr; }
 
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     storage const& values_;
     bool takes_digests_;
     bool is_shared_;
-    mutable short_lock lock_;
+    mutable adaptive_mutex lock_;
     std::vector<byte_owners> owners_;   // by pool
-    std::vector<std::uint32_t> left_;   // by buffer: touches to come
+    std::vector<std::uint32_t> remaining_;   // by buffer: touches to come
     std::vector<std::uint64_t> digest_; // by buffer
     std::vector<step_id> producer_;     // by buffer: the last step to write it
-    std::vector<step_id> claimed_by_;   // by buffer: the last step to move it in
-    std::vector<unsigned char> is_known_;
+    std::vector<step_id> placed_by_;   // by buffer: the last step to move it in
+    std::vector<unsigned char> is_tracked_;
     csr_rows written_;
 };
 
@@ -192,17 +192,17 @@ class cpu_call {
 public:
     using storage = detail::value_storage;
     /// `is_stopping`: a null pointer where no other step can end the run.
-    cpu_call(detail::run_tape const& tape, storage const& values,
+    cpu_call(detail::lowered_program const& lowered, storage const& values,
              std::atomic<bool> const* is_stopping = nullptr)
-        : tape_(&tape), values_(&values), is_stopping_(is_stopping)
+        : lowered_(&lowered), values_(&values), is_stopping_(is_stopping)
     {
     }
 
     step_id step = 0;     ///< of the program
     step_id position = 0; ///< in the order of this run
 
-    [[nodiscard]] std::span<value_id const> uses() const { return tape_->uses[position]; }
-    [[nodiscard]] std::span<value_id const> defs() const { return tape_->defs[position]; }
+    [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
+    [[nodiscard]] std::span<value_id const> defs() const { return lowered_->defs[position]; }
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses(), i); }
     [[nodiscard]] std::span<std::byte> out(std::size_t j) const { return nth(defs(), j); }
 
@@ -210,14 +210,14 @@ public:
     [[nodiscard]] bool is_view(std::size_t j) const
     {
         SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel asks for an operand that its step does not have");
-        return tape_->is_view(defs()[j], position);
+        return lowered_->is_view(defs()[j], position);
     }
 
     /// Room to work in, as `executor_options::scratch` names it.
-    [[nodiscard]] std::size_t scratch_count() const { return tape_->scratch[position].size(); }
+    [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
-        return nth(tape_->scratch[position], k);
+        return nth(lowered_->scratch[position], k);
     }
 
     /// Another step has failed: results are of no use any more, so a long kernel may return early.
@@ -227,10 +227,10 @@ private:
     std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
     {
         SUBLET_EXPECTS(i < values.size(), "sublet: a kernel asks for an operand that its step does not have");
-        return values_->shown_by(*tape_, values[i]);
+        return values_->value_bytes(*lowered_, values[i]);
     }
 
-    detail::run_tape const* tape_;
+    detail::lowered_program const* lowered_;
     storage const* values_;
     std::atomic<bool> const* is_stopping_;
 };
@@ -246,12 +246,12 @@ namespace detail {
 ///
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
-void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& kernel, cpu_call& call,
+void run_step(lowered_program const& lowered, value_storage& values, step_id at, Kernel& kernel, cpu_call& call,
               Before& before, After& after)
 {
     call.position = at;
-    call.step = tape.step_at[at];
-    values.before(tape, at);
+    call.step = lowered.step_at[at];
+    values.before(lowered, at);
     before(at);
     try {
         kernel(std::as_const(call));
@@ -259,7 +259,7 @@ void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& k
         throw run_error(call.step, std::current_exception());
     }
     after(at);
-    values.after(tape, at);
+    values.after(lowered, at);
 }
 
 } // namespace detail
@@ -286,7 +286,7 @@ void run_step(run_tape const& tape, value_storage& values, step_id at, Kernel& k
 /// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
 /// can be moved, and all spans stay; what was moved from runs nothing. One thread at a time may use it.
 template <class Kernel>
-class cpu_executor : public detail::run_desk {
+class cpu_executor : public detail::executor_base {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
@@ -299,8 +299,8 @@ public:
     template <detail::memory_mode Mode>
         requires cpu_kernel<Kernel> // asked of the class, it would go unnamed in errors where it is deduced
     cpu_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
-                 executor_options const& how = {})
-        : cpu_executor(std::move(kernel), p, options, mode, how)
+                 executor_options const& settings = {})
+        : cpu_executor(std::move(kernel), p, options, mode, settings)
     {
     }
 
@@ -315,26 +315,26 @@ public:
     {
         return this->run_once([this] {
             if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::run_watch watch(tape_, values_, check_ == executor_options::checks::digest);
-            run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
-            watch.finish();
+            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest);
+            run_steps([&](step_id at) { checker.before(at); }, [&](step_id at) { checker.after(at); });
+            checker.finish();
         });
     }
 
 private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
-                 executor_options const& how)
-        : run_desk(detail::tape_of(p, options, how.scratch), prove(p, options, mode, how), how),
+                 executor_options const& settings)
+        : executor_base(detail::lower_program(p, options, settings.scratch), prove(p, options, mode, settings), settings),
           kernel_(std::move(kernel))
     {
     }
 
     template <class Mode>
     static Mode const& prove(snapshot const& p, plan_options const& options, Mode const& mode,
-                             executor_options const& how)
+                             executor_options const& settings)
     {
-        if (!how.prove || how.check == executor_options::checks::off) return mode;
+        if (!settings.prove || settings.check == executor_options::checks::off) return mode;
         if constexpr (std::same_as<Mode, arena>) {
             if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
         } else if (auto const position = detail::first_backward_edge(p, options.order)) {
@@ -346,14 +346,14 @@ private:
     template <class Before, class After>
     void run_steps(Before before, After after)
     {
-        cpu_call call(tape_, values_);
-        for (step_id at = 0; at != tape_.positions(); ++at)
-            detail::run_step(tape_, values_, at, kernel_, call, before, after);
+        cpu_call call(lowered_, values_);
+        for (step_id at = 0; at != lowered_.positions(); ++at)
+            detail::run_step(lowered_, values_, at, kernel_, call, before, after);
     }
 
-    using run_desk::check_;
-    using run_desk::tape_;
-    using run_desk::values_;
+    using executor_base::check_;
+    using executor_base::lowered_;
+    using executor_base::values_;
     Kernel kernel_;
 };
 

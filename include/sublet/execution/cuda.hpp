@@ -46,7 +46,7 @@ public:
     /// Throws: cuda_error if there is no such device, or it cannot be used: see cuda::probe().
     explicit cuda_device(int id = 0) : calls_(id), pool_(calls_) {}
     /// Nothing of it runs any more when its memory goes.
-    ~cuda_device() { synchronize_quietly(); }
+    ~cuda_device() { synchronize_noexcept(); }
     cuda_device(cuda_device const&) = delete; // graphs, and whoever runs on it, refer to it
     cuda_device& operator=(cuda_device const&) = delete;
 
@@ -63,7 +63,7 @@ public:
     void destroy_stream(stream_type stream) noexcept
     {
         streams_.erase(std::remove(streams_.begin(), streams_.end(), stream), streams_.end());
-        calls_.quietly([&] { return cudaStreamDestroy(stream); });
+        calls_.call_noexcept([&] { return cudaStreamDestroy(stream); });
     }
     /// For order only: it takes no time.
     [[nodiscard]] event_type make_event()
@@ -75,7 +75,7 @@ public:
     }
     void destroy_event(event_type event) noexcept
     {
-        calls_.quietly([&] { return cudaEventDestroy(event); });
+        calls_.call_noexcept([&] { return cudaEventDestroy(event); });
     }
 
     void record(event_type event, stream_type stream)
@@ -139,9 +139,9 @@ public:
     {
         for (stream_type stream : streams_) synchronize(stream);
     }
-    void synchronize_quietly() noexcept
+    void synchronize_noexcept() noexcept
     {
-        for (stream_type stream : streams_) calls_.quietly([&] { return cudaStreamSynchronize(stream); });
+        for (stream_type stream : streams_) calls_.call_noexcept([&] { return cudaStreamSynchronize(stream); });
     }
     [[nodiscard]] bool is_lost() const noexcept { return calls_.is_lost(); }
     [[nodiscard]] int id() const noexcept { return calls_.device(); }
@@ -164,10 +164,10 @@ public:
     /// Of all graphs of this device, also those of others in this process.
     [[nodiscard]] detail::cuda_memory_use graph_memory()
     {
-        return {.used = ask(cudaGraphMemAttrUsedMemCurrent),
-                .used_high = ask(cudaGraphMemAttrUsedMemHigh),
-                .reserved = ask(cudaGraphMemAttrReservedMemCurrent),
-                .reserved_high = ask(cudaGraphMemAttrReservedMemHigh)};
+        return {.used = attribute(cudaGraphMemAttrUsedMemCurrent),
+                .used_high = attribute(cudaGraphMemAttrUsedMemHigh),
+                .reserved = attribute(cudaGraphMemAttrReservedMemCurrent),
+                .reserved_high = attribute(cudaGraphMemAttrReservedMemHigh)};
     }
     /// From now on the highest of both are those since now.
     void reset_high()
@@ -195,7 +195,7 @@ private:
     {
         calls_("cudaMemcpyAsync", [&] { return cudaMemcpyAsync(to, from, bytes, kind, stream); });
     }
-    byte_count ask(cudaGraphMemAttributeType what)
+    byte_count attribute(cudaGraphMemAttributeType what)
     {
         std::uint64_t bytes = 0;
         calls_("cudaDeviceGetGraphMemAttribute",
@@ -247,12 +247,12 @@ struct probe_result {
     /// Why no device is usable; otherwise which one is the first.
     [[nodiscard]] char const* why() const noexcept { return text.text(); }
 
-    detail::sentence text;
+    detail::bounded_text text;
 };
 
 namespace detail {
 
-inline void write_version(sublet::detail::sentence& out, int version) noexcept
+inline void write_version(sublet::detail::bounded_text& out, int version) noexcept
 {
     out << static_cast<unsigned>(version / 1000) << '.' << static_cast<unsigned>(version % 1000 / 10);
 }

@@ -87,7 +87,7 @@ private:
     cudaError_t code_;
     char const* call_;
     step_id step_;
-    detail::sentence text_;
+    detail::bounded_text text_;
 };
 
 // --- calls -----------------------------------------------------------------------------------------------
@@ -104,17 +104,17 @@ namespace detail {
 
 /// Makes a device the current one of this thread, for as long as this lives. Where it is already, nothing is
 /// set; where it is not, going back brings up the device that was current, if nothing has used it yet.
-class current_device {
+class device_guard {
 public:
-    explicit current_device(int wanted) noexcept : code_(cudaGetDevice(&before_))
+    explicit device_guard(int wanted) noexcept : code_(cudaGetDevice(&before_))
     {
         if (code_ != cudaSuccess || before_ == wanted) return;
         code_ = cudaSetDevice(wanted);
         is_changed_ = code_ == cudaSuccess;
     }
-    current_device(current_device const&) = delete;
-    current_device& operator=(current_device const&) = delete;
-    ~current_device()
+    device_guard(device_guard const&) = delete;
+    device_guard& operator=(device_guard const&) = delete;
+    ~device_guard()
     {
         if (is_changed_ && cudaSetDevice(before_) != cudaSuccess) (void)cudaGetLastError();
     }
@@ -145,9 +145,9 @@ public:
     void operator()(char const* name, Call call, step_id at = no_step)
     {
         if (is_lost()) throw cuda_error(lost_by_, name, at);
-        detail::current_device const here(device_);
-        if (here.code() != cudaSuccess) refuse(here.code(), "cudaSetDevice", at);
-        if (cudaError_t const code = call()) refuse(code, name, at);
+        detail::device_guard const guard(device_);
+        if (guard.code() != cudaSuccess) fail(guard.code(), "cudaSetDevice", at);
+        if (cudaError_t const code = call()) fail(code, name, at);
     }
 
     /// For what is given back, which knows by itself where it belongs: it goes even if its device cannot be
@@ -156,37 +156,37 @@ public:
     void give_back(char const* name, Call call)
     {
         if (is_lost()) throw cuda_error(lost_by_, name);
-        if (cudaError_t const code = return_of(call)) refuse(code, name, no_step);
+        if (cudaError_t const code = return_of(call)) fail(code, name, no_step);
     }
     /// For destructors: what fails is of no use to anybody any more. On a lost device nothing is called.
     template <std::invocable Call>
-    void quietly(Call call) noexcept
+    void call_noexcept(Call call) noexcept
     {
         if (is_lost()) return;
-        if (cudaError_t const code = return_of(call)) note(code);
+        if (cudaError_t const code = return_of(call)) check_sticky(code);
     }
 
 private:
     template <class Call>
     cudaError_t return_of(Call& call)
     {
-        detail::current_device const here(device_);
+        detail::device_guard const guard(device_);
         cudaError_t const code = call();
-        return code != cudaSuccess ? code : here.code();
+        return code != cudaSuccess ? code : guard.code();
     }
 
     /// A code that stays although it has been cleared is sticky as well, whatever its number.
-    void note(cudaError_t code) noexcept
+    void check_sticky(cudaError_t code) noexcept
     {
         (void)cudaGetLastError();
-        cudaError_t const still = cudaGetLastError();
+        cudaError_t const later_code = cudaGetLastError();
         if (detail::is_sticky(code)) lost_by_ = code;
-        else if (still != cudaSuccess) lost_by_ = still;
+        else if (later_code != cudaSuccess) lost_by_ = later_code;
     }
 
-    [[noreturn]] void refuse(cudaError_t code, char const* name, step_id at)
+    [[noreturn]] void fail(cudaError_t code, char const* name, step_id at)
     {
-        note(code);
+        check_sticky(code);
         throw cuda_error(code, name, at);
     }
 
@@ -223,7 +223,7 @@ public:
     }
     ~cuda_handle()
     {
-        if (handle_ != nullptr) calls_->quietly([this] { return destroy(handle_); });
+        if (handle_ != nullptr) calls_->call_noexcept([this] { return destroy(handle_); });
     }
 
     /// Throws: cuda_error if `create(&handle)` fails; then there is nothing to give back.
@@ -325,7 +325,7 @@ inline cuda_graph end_capture(cuda_calls& calls, cudaStream_t stream)
 
 inline void abandon_capture(cuda_calls& calls, cudaStream_t stream) noexcept
 {
-    calls.quietly([&] {
+    calls.call_noexcept([&] {
         cudaGraph_t captured = nullptr;
         cudaError_t const code = cudaStreamEndCapture(stream, &captured);
         if (captured != nullptr) (void)cudaGraphDestroy(captured);
@@ -385,9 +385,9 @@ public:
         byte_count const excess = alignment <= own_alignment ? 0 : alignment - own_alignment;
         if (excess != 0) shifted_.reserve(shifted_.size() + 1);
         void* block = nullptr;
-        byte_count const asked = checked_add(bytes == 0 ? 1 : bytes, excess);
+        byte_count const requested = checked_add(bytes == 0 ? 1 : bytes, excess);
         (*calls_)("cudaMallocFromPoolAsync", [&] {
-            return cudaMallocFromPoolAsync(&block, static_cast<std::size_t>(asked), pool_.handle(), stream);
+            return cudaMallocFromPoolAsync(&block, static_cast<std::size_t>(requested), pool_.handle(), stream);
         });
         auto* first = static_cast<std::byte*>(block);
         if (excess == 0) return first;
@@ -415,10 +415,10 @@ public:
     /// Throws: cuda_error.
     [[nodiscard]] cuda_memory_use use()
     {
-        return {.used = ask(cudaMemPoolAttrUsedMemCurrent),
-                .used_high = ask(cudaMemPoolAttrUsedMemHigh),
-                .reserved = ask(cudaMemPoolAttrReservedMemCurrent),
-                .reserved_high = ask(cudaMemPoolAttrReservedMemHigh)};
+        return {.used = attribute(cudaMemPoolAttrUsedMemCurrent),
+                .used_high = attribute(cudaMemPoolAttrUsedMemHigh),
+                .reserved = attribute(cudaMemPoolAttrReservedMemCurrent),
+                .reserved_high = attribute(cudaMemPoolAttrReservedMemHigh)};
     }
     /// From now on the highest are those since now.
     void reset_high()
@@ -440,7 +440,7 @@ private:
         void* block;      // as CUDA knows it
     };
 
-    byte_count ask(cudaMemPoolAttr what)
+    byte_count attribute(cudaMemPoolAttr what)
     {
         std::uint64_t bytes = 0;
         (*calls_)("cudaMemPoolGetAttribute",

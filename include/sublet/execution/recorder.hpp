@@ -60,7 +60,7 @@ public:
     template <class T>
     [[nodiscard]] std::span<T const> read(recorded_value<T> v) const
     {
-        std::size_t const i = place_of(v, reads_);
+        std::size_t const i = index_of(v, reads_);
         SUBLET_EXPECTS(i != reads_.size(),
                        "sublet: a recorded function reads what it has not declared to read");
         return sublet::as<T>(step_->in(i));
@@ -73,7 +73,7 @@ public:
     template <class T>
     [[nodiscard]] std::span<T> write(recorded_value<T> v) const
     {
-        std::size_t const i = place_of(v, reads_), j = place_of(v, writes_);
+        std::size_t const i = index_of(v, reads_), j = index_of(v, writes_);
         SUBLET_EXPECTS(j != writes_.size(),
                        "sublet: a recorded function writes what it has not declared to write");
         SUBLET_EXPECTS(i == reads_.size() || step_->in(i).data() == step_->out(j).data(),
@@ -85,7 +85,7 @@ public:
     [[nodiscard]] Call const& step() const { return *step_; }
 
 private:
-    static std::size_t place_of(value_id v, std::span<value_id const> list)
+    static std::size_t index_of(value_id v, std::span<value_id const> list)
     {
         std::size_t i = 0;
         while (i != list.size() && list[i] != v) ++i;
@@ -221,48 +221,48 @@ public:
     /// Throws: precondition_error if its bytes exceed 64 bits, or an alignment is 0.
     template <class T>
         requires std::is_trivially_copyable_v<T>
-    recorded_value<T> value(std::size_t count, value_role role, detail::recorded_storage how = {})
+    recorded_value<T> value(std::size_t count, value_role role, detail::recorded_storage storage = {})
     {
         SUBLET_EXPECTS(bytes_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
-        SUBLET_EXPECTS(how.alignment != 0, "sublet: an alignment is 0");
+        SUBLET_EXPECTS(storage.alignment != 0, "sublet: an alignment is 0");
         byte_count const bytes = checked_multiply(count, sizeof(T));
-        alignment_.push_back(detail::combine_alignment(alignof(T), how.alignment));
+        alignment_.push_back(detail::combine_alignment(alignof(T), storage.alignment));
         bytes_.push_back(bytes);
         role_.push_back(role);
-        pool_.push_back(how.pool);
-        is_there_.push_back(is_given(role));
+        pool_.push_back(storage.pool);
+        is_defined_.push_back(is_given(role));
         is_updated_.push_back(0);
         return {static_cast<value_id>(bytes_.size() - 1)};
     }
     /// Given before each run.
     template <class T>
-    recorded_value<T> input(std::size_t count, detail::recorded_storage how = {})
+    recorded_value<T> input(std::size_t count, detail::recorded_storage storage = {})
     {
-        return value<T>(count, value_role::input, how);
+        return value<T>(count, value_role::input, storage);
     }
     /// There after each run.
     template <class T>
-    recorded_value<T> output(std::size_t count, detail::recorded_storage how = {})
+    recorded_value<T> output(std::size_t count, detail::recorded_storage storage = {})
     {
-        return value<T>(count, value_role::output, how);
+        return value<T>(count, value_role::output, storage);
     }
     /// Made and needed within a run; written and never read, it is room for its call to work in.
     template <class T>
-    recorded_value<T> intermediate(std::size_t count, detail::recorded_storage how = {})
+    recorded_value<T> intermediate(std::size_t count, detail::recorded_storage storage = {})
     {
-        return value<T>(count, value_role::intermediate, how);
+        return value<T>(count, value_role::intermediate, storage);
     }
     /// In storage of the caller's, which runs only read.
     template <class T>
-    recorded_value<T> external(std::size_t count, detail::recorded_storage how = {})
+    recorded_value<T> external(std::size_t count, detail::recorded_storage storage = {})
     {
-        return value<T>(count, value_role::external, how);
+        return value<T>(count, value_role::external, storage);
     }
     /// In storage of the caller's; what a run leaves there, the next one finds.
     template <class T>
-    recorded_value<T> state(std::size_t count, detail::recorded_storage how = {})
+    recorded_value<T> state(std::size_t count, detail::recorded_storage storage = {})
     {
-        return value<T>(count, value_role::state, how);
+        return value<T>(count, value_role::state, storage);
     }
 
     /// Records a call; its number is that of its step. What it reads and writes it updates in place; what it
@@ -277,7 +277,7 @@ public:
     {
         for (value_id v : reads.values()) {
             expect_declared(v);
-            SUBLET_EXPECTS(is_there_[v],
+            SUBLET_EXPECTS(is_defined_[v],
                            "sublet: a recorded call reads a value that no call has written yet");
         }
         for (value_id v : writes.values()) expect_declared(v);
@@ -290,7 +290,7 @@ public:
             for (value_id read : reads.values())
                 if (read == v) is_updated_[v] = 1;
             writes_.append(v);
-            is_there_[v] = 1;
+            is_defined_[v] = 1;
         }
         reads_.close_row();
         writes_.close_row();
@@ -363,7 +363,7 @@ private:
     std::vector<byte_count> bytes_, alignment_; // by value
     std::vector<value_role> role_;
     std::vector<pool_id> pool_;
-    std::vector<unsigned char> is_there_; // to be read by the next call
+    std::vector<unsigned char> is_defined_; // to be read by the next call
     std::vector<unsigned char> is_updated_;
     csr_rows reads_, writes_; // by call
     std::vector<std::vector<node_id>> successors_;

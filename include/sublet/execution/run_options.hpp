@@ -31,22 +31,22 @@
 namespace sublet::detail {
 
 /// Of bounded length: what does not fit is left out.
-class sentence {
+class bounded_text {
 public:
     char const* text() const noexcept { return text_; }
 
-    sentence& operator<<(int) = delete; // it would become a character
-    sentence& operator<<(char one) noexcept
+    bounded_text& operator<<(int) = delete; // it would become a character
+    bounded_text& operator<<(char one) noexcept
     {
         if (length_ + 1 < sizeof text_) text_[length_++] = one;
         return *this;
     }
-    sentence& operator<<(char const* more) noexcept;
+    bounded_text& operator<<(char const* more) noexcept;
     template <integer N>
         requires std::unsigned_integral<N>
-    sentence& operator<<(N number) noexcept
+    bounded_text& operator<<(N number) noexcept
     {
-        plain_text<sentence>{*this} << number;
+        plain_text<bounded_text>{*this} << number;
         return *this;
     }
 
@@ -73,7 +73,7 @@ namespace sublet {
 namespace detail {
 
 /// The words of an exception, if it has any.
-void write_cause(sentence& out, std::exception_ptr const& cause);
+void write_cause(bounded_text& out, std::exception_ptr const& cause);
 
 } // namespace detail
 
@@ -93,7 +93,7 @@ public:
 
 private:
     witness why_;
-    detail::sentence text_;
+    detail::bounded_text text_;
 };
 
 /// The caller owes storage for a value, or its contents.
@@ -108,7 +108,7 @@ public:
 
 private:
     value_id value_;
-    detail::sentence text_;
+    detail::bounded_text text_;
 };
 
 /// A run ended at a step. All storage of the run has been given back, and the executor may run again; what
@@ -116,7 +116,7 @@ private:
 class run_error : public std::exception {
 public:
     run_error(step_id at, std::exception_ptr cause)
-        : run_error(at, cause, detail::sentence() << "a kernel threw")
+        : run_error(at, cause, detail::bounded_text() << "a kernel threw")
     {
     }
     char const* what() const noexcept override { return text_.text(); }
@@ -134,8 +134,8 @@ public:
     }
 
 protected:
-    run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened);
-    detail::sentence text_;
+    run_error(step_id at, std::exception_ptr cause, detail::bounded_text const& what_happened);
+    detail::bounded_text text_;
 
 private:
     step_id step_;
@@ -146,7 +146,7 @@ private:
 class allocation_error : public run_error {
 public:
     allocation_error(step_id at, byte_count bytes, std::exception_ptr cause)
-        : run_error(at, cause, detail::sentence() << bytes << " bytes could not be had"), bytes_(bytes)
+        : run_error(at, cause, detail::bounded_text() << bytes << " bytes could not be had"), bytes_(bytes)
     {
     }
     /// That were asked for.
@@ -201,16 +201,16 @@ inline void pause_briefly() noexcept
 #endif
 }
 
-class short_lock {
+class adaptive_mutex {
 public:
-    short_lock() = default;
+    adaptive_mutex() = default;
     // A lock belongs to what it guards: a copy of that has one of its own, and it is open.
-    short_lock(short_lock const&) noexcept {}
-    short_lock& operator=(short_lock const&) noexcept { return *this; }
+    adaptive_mutex(adaptive_mutex const&) noexcept {}
+    adaptive_mutex& operator=(adaptive_mutex const&) noexcept { return *this; }
 
     void lock() noexcept
     {
-        for (int looks = 0; looks != 100; ++looks) {
+        for (int spins = 0; spins != 100; ++spins) {
             std::uint32_t open = 0;
             if (state_.load(std::memory_order_relaxed) == 0 &&
                 state_.compare_exchange_strong(open, 1, std::memory_order_acquire, std::memory_order_relaxed))
@@ -230,15 +230,15 @@ private:
 
 /// Holds a lock as long as it exists; a null pointer is no lock.
 template <class Lock>
-class holding {
+class scoped_lock {
 public:
-    explicit holding(Lock* lock) noexcept : lock_(lock)
+    explicit scoped_lock(Lock* lock) noexcept : lock_(lock)
     {
         if (lock_ != nullptr) lock_->lock();
     }
-    holding(holding const&) = delete;
-    holding& operator=(holding const&) = delete;
-    ~holding()
+    scoped_lock(scoped_lock const&) = delete;
+    scoped_lock& operator=(scoped_lock const&) = delete;
+    ~scoped_lock()
     {
         if (lock_ != nullptr) lock_->unlock();
     }
@@ -330,22 +330,22 @@ private:
 };
 
 /// What was refused because it would have exceeded the limit; nothing was asked of the resource.
-class out_of_budget : public std::bad_alloc {
+class memory_limit_exceeded : public std::bad_alloc {
 public:
-    out_of_budget(byte_count asked, byte_count live, byte_count limit) noexcept
-        : asked_(asked), live_(live), limit_(limit)
+    memory_limit_exceeded(byte_count requested, byte_count live, byte_count limit) noexcept
+        : requested_(requested), live_(live), limit_(limit)
     {
-        text_ << "sublet: " << asked << " bytes more than the " << live
+        text_ << "sublet: " << requested << " bytes more than the " << live
               << " that are allocated would exceed the limit of " << limit;
     }
     char const* what() const noexcept override { return text_.text(); }
-    [[nodiscard]] byte_count asked() const noexcept { return asked_; }
+    [[nodiscard]] byte_count requested() const noexcept { return requested_; }
     [[nodiscard]] byte_count live() const noexcept { return live_; }
     [[nodiscard]] byte_count limit() const noexcept { return limit_; }
 
 private:
-    byte_count asked_, live_, limit_;
-    detail::sentence text_;
+    byte_count requested_, live_, limit_;
+    detail::bounded_text text_;
 };
 
 struct counter {
@@ -392,25 +392,25 @@ public:
     /// Since it was made.
     [[nodiscard]] memory_use use() const noexcept
     {
-        detail::holding const only(lock());
+        detail::scoped_lock const guard(lock());
         return use_;
     }
     /// Since the last mark; what was live then counts for the peaks.
     [[nodiscard]] memory_use use_since_mark() const noexcept
     {
-        detail::holding const only(lock());
+        detail::scoped_lock const guard(lock());
         return since_mark_;
     }
     void mark() noexcept;
 
 private:
-    detail::short_lock* lock() const noexcept { return is_shared_ ? &lock_ : nullptr; }
+    detail::adaptive_mutex* lock() const noexcept { return is_shared_ ? &lock_ : nullptr; }
 
     memory_source source_;
     byte_count limit_;
     memory_use use_, since_mark_;
     bool is_shared_ = false;
-    mutable detail::short_lock lock_;
+    mutable detail::adaptive_mutex lock_;
 };
 
 } // namespace detail
@@ -506,8 +506,8 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
 template <class Executor, class Graph>
 class captured_run {
 public:
-    captured_run(Executor& executor, Graph graph, std::size_t moves)
-        : executor_(&executor), graph_(std::move(graph)), moves_(moves)
+    captured_run(Executor& executor, Graph graph, std::size_t rebinds)
+        : executor_(&executor), graph_(std::move(graph)), rebinds_(rebinds)
     {
     }
 
@@ -517,12 +517,12 @@ public:
     ///           executor has failed since, as then what was there for inputs and outputs has been given
     ///           back.
     /// Throws:   precondition_error where a requirement is broken; as run_async().
-    void launch() { executor_->launch(graph_, moves_); }
+    void launch() { executor_->launch(graph_, rebinds_); }
 
 private:
     Executor* executor_;
     Graph graph_;
-    std::size_t moves_; // of the executor's storage, when it was captured
+    std::size_t rebinds_; // of the executor's storage, when it was captured
 };
 
 // --- run options -----------------------------------------------------------------------------------------

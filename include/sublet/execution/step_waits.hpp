@@ -40,16 +40,16 @@ public:
     byte_owners(std::vector<sort_key> borders, byte_count end);
 
     void claim(byte_count begin, byte_count end, buffer_id id);
-    /// Calls `see(begin, end, owner)` for each stretch of [begin, end), ascending.
-    template <class See>
-    void each(byte_count begin, byte_count end, See see) const
+    /// Calls `visit(begin, end, owner)` for each stretch of [begin, end), ascending.
+    template <class Visit>
+    void each(byte_count begin, byte_count end, Visit visit) const
     {
-        for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i)
-            see(borders_[i].key, borders_[i + 1].key, owner_[i]);
+        for (std::size_t i = segment_at(begin); borders_[i].key < end; ++i)
+            visit(borders_[i].key, borders_[i + 1].key, owner_[i]);
     }
 
 private:
-    std::size_t stretch_at(byte_count begin) const;
+    std::size_t segment_at(byte_count begin) const;
 
     std::vector<sort_key> borders_;   // ascending, each once: many buffers begin where one ends
     std::vector<buffer_id> owner_; // of the stretch that begins at a border
@@ -65,35 +65,35 @@ private:
 /// A plan says where buffers lie, a tape when each is first written. One walk along the tape knows for every
 /// newcomer whom it follows: those who must be done with their bytes when steps run at once.
 
-class tenants {
+class arena_occupants {
 public:
     /// Inputs are there. Both must outlive this.
     ///
     /// Throws: unsound_plan if the plan has no place for a buffer, or one outside of the arena of its pool.
-    tenants(run_tape const& tape, memory_plan const& plan);
+    arena_occupants(lowered_program const& lowered, memory_plan const& plan);
 
-    /// Let b move in, and call `follows(before)` for everybody whose bytes it takes, by ascending offset; for
+    /// Let b move in, and call `visit(before)` for everybody whose bytes it takes, by ascending offset; for
     /// some more than once. Inputs, and what lies in no arena, have nobody before them.
     ///
     /// Complexity: a step for each stretch between places where buffers begin or end.
-    template <class Follows>
-    void move_in(buffer_id b, Follows follows)
+    template <class Visit>
+    void occupy(buffer_id b, Visit visit)
     {
         if (!its(b).is_planned() || is_given(its(b).role)) return;
         byte_owners& arena = arenas_[its(b).pool];
         buffer_id last = no_buffer;
         arena.each(begin(b), end(b), [&](byte_count, byte_count, buffer_id before) {
-            if (before != no_buffer && before != b && before != last) follows(last = before);
+            if (before != no_buffer && before != b && before != last) visit(last = before);
         });
         arena.claim(begin(b), end(b), b);
     }
 
 private:
-    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
+    buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
     byte_count begin(buffer_id b) const { return plan_.offset_of(its(b).root); }
     byte_count end(buffer_id b) const { return begin(b) + its(b).size; }
 
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     memory_plan const& plan_;
     std::vector<byte_owners> arenas_; // by pool
 };
@@ -116,9 +116,9 @@ private:
 ///             and the options live as long as this.
 /// Complexity: to make it O(V + E + values + steps + touches), as lifetimes(), which is asked only where
 ///             several values are written to the same bytes.
-class listed_order {
+class program_order {
 public:
-    listed_order(snapshot const& program, plan_options const& options);
+    program_order(snapshot const& program, plan_options const& options);
 
     /// The first write that stands on the other side of another touch of its bytes than in the list.
     ///
@@ -192,7 +192,7 @@ namespace detail {
 /// A program as it is run at once. Positions are those of the tape: one after the other in this order, the
 /// steps leave what every other run has to leave.
 struct run_order {
-    detail::run_tape tape;
+    detail::lowered_program lowered;
     step_waits waits;
 };
 
@@ -202,10 +202,10 @@ namespace detail {
 
 class wait_finder {
 public:
-    wait_finder(snapshot const& program, plan_options const& options, run_tape const& tape);
+    wait_finder(snapshot const& program, plan_options const& options, lowered_program const& lowered);
 
     /// Of touches of the same values; and, if there are tenants, of the same bytes of arenas.
-    void follow_touches(tenants* arenas);
+    void follow_touches(arena_occupants* arenas);
 
     /// Throws: unsound_plan if an edge leads back.
     void follow_edges();
@@ -214,7 +214,7 @@ public:
     /// Throws:   unsound_plan if one leads back.
     void follow(std::vector<handoff> const& handoffs);
 
-    step_waits thinned();
+    step_waits reduced();
 
 private:
     /// Of a class: who wrote it last, and who has read it since, but for those for whom a later one waits.
@@ -249,26 +249,26 @@ private:
     /// The step reads what this is a view of, and makes this name for it, once: nothing is written.
     bool is_mere_view(value_id v, step_id at)
     {
-        return tape_.is_view(v, at) && versions_[v] == 1 && touched(v, at).read_at == at;
+        return lowered_.is_view(v, at) && versions_[v] == 1 && touched(v, at).read_at == at;
     }
 
-    void wait(buffer_id b, step_id at, tenants* arenas);
+    void wait(buffer_id b, step_id at, arena_occupants* arenas);
 
     snapshot const& program_;
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     std::vector<step_id> position_of_;    // by step
     std::vector<std::uint32_t> versions_; // by value: how often it is written, and once more if it is given
     std::vector<step_id> viewed_at_;      // by value: where it was made as a view, and nothing written
-    std::vector<sort_key> leaving_;          // {position, 0, value}: needed where a node ends
+    std::vector<sort_key> end_uses_;          // {position, 0, value}: needed where a node ends
     std::vector<users> users_;            // by buffer
     std::vector<buffer_id> touched_;      // by the present step
-    std::vector<step_id> waited_by_;      // by position: by whom last
+    std::vector<step_id> last_waiter_;      // by position: by whom last
     std::vector<sort_key> found_;            // {to and from, why}
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
 /// be; where several values are written to the same bytes they have to be.
-std::vector<step_id> steps_at_once(snapshot const& p, plan_options const& options,
+std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
                                    std::vector<handoff> handoffs);
 
 /// How a program is run at once in a memory mode.
@@ -306,19 +306,19 @@ template <detail::memory_mode Mode>
             throw unsound_plan({.what = fault::foreign_plan});
         kept.insert(kept.end(), plan->handoffs.begin(), plan->handoffs.end());
     }
-    result.tape = is_for_any_schedule
-                      ? detail::tape_of(p, options, scratch, detail::steps_at_once(p, options, kept))
-                      : detail::tape_of(p, options, scratch);
-    detail::wait_finder finder(p, options, result.tape);
+    result.lowered = is_for_any_schedule
+                      ? detail::lower_program(p, options, scratch, detail::concurrent_step_order(p, options, kept))
+                      : detail::lower_program(p, options, scratch);
+    detail::wait_finder finder(p, options, result.lowered);
     if (plan != nullptr && !is_for_any_schedule) {
-        detail::tenants arenas(result.tape, *plan);
+        detail::arena_occupants arenas(result.lowered, *plan);
         finder.follow_touches(&arenas);
     } else {
         finder.follow_touches(nullptr);
     }
     finder.follow_edges();
     finder.follow(kept);
-    result.waits = finder.thinned();
+    result.waits = finder.reduced();
     return result;
 }
 

@@ -27,7 +27,7 @@
 ///        1         0     a      b, c     w       0, 1, 2          1      c               2
 ///        2         1     b, c   -        -       0, 1             2      w               1
 ///
-/// A buffer here is a value with all its views: the same bytes in every mode. `holds` counts the steps that
+/// A buffer here is a value with all its views: the same bytes in every mode. `ref_counts` counts the steps that
 /// touch it, and one more if it has to stay to the end: its reference count when a run begins.
 
 namespace sublet {
@@ -36,32 +36,32 @@ namespace detail {
 
 /// Within a step, the bytes of `from` may be written over if nothing touches it later: by the buffer `to` of
 /// a declared in-place pair, or by any result (`no_buffer`) if the step reads it early.
-struct yielded {
+struct operand_reuse {
     buffer_id from;
     buffer_id to;
 };
 
-struct run_tape {
+struct lowered_program {
     std::vector<step_id> step_at; ///< by position
     csr_rows uses, defs, scratch; ///< by position: values, in the order in which the program names them
     csr_rows touched;             ///< by position: buffers, each once
-    std::vector<yielded> yields;
-    std::vector<std::uint32_t> yields_begin{0}; ///< by position, and one more: into `yields`
+    std::vector<operand_reuse> reuses;
+    std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
     buffer_table table;                         ///< values with their views
-    std::vector<std::uint32_t> holds;           ///< by buffer
+    std::vector<std::uint32_t> ref_counts;           ///< by buffer
     std::vector<step_id> first_write;           ///< by buffer: its position, or `no_step`
     std::vector<byte_count> bytes;              ///< by value: what it shows of its buffer
-    std::vector<buffer_id> given_up;            ///< inputs that nobody needs: they leave with the first step
+    std::vector<buffer_id> unused_inputs;            ///< inputs that nobody needs: they leave with the first step
     bool is_any_schedule = false;               ///< the order is one of many: they leave before any step
     std::size_t pools = 0;
 
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }
-    [[nodiscard]] std::span<yielded const> yields_at(step_id position) const
+    [[nodiscard]] std::span<operand_reuse const> reuses_at(step_id position) const
     {
-        return {yields.data() + yields_begin[position], yields.data() + yields_begin[position + 1]};
+        return {reuses.data() + reuses_begin[position], reuses.data() + reuses_begin[position + 1]};
     }
     /// The buffers of an in-place pair are alike: one block will do for both.
-    [[nodiscard]] bool is_even(yielded y) const
+    [[nodiscard]] bool is_same_size(operand_reuse y) const
     {
         if (y.to == no_buffer) return false;
         buffer const &from = table.buffers[y.from], &to = table.buffers[y.to];
@@ -84,7 +84,7 @@ struct run_tape {
 /// Throws:     unsound_plan if a value is needed before it is defined, the order moves a write, or a view has
 ///             more bytes than its root;
 ///             precondition_error where a requirement is broken.
-[[nodiscard]] run_tape tape_of(snapshot const& program, plan_options const& options,
+[[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
                                per_value<bool> const& scratch);
 
 /// The same in an order of single steps, which nodes cannot say if they overlap: one of those in which a plan
@@ -93,7 +93,7 @@ struct run_tape {
 ///
 /// Requires:   `steps` names every step once, each behind what it waits for. It is believed.
 /// Complexity: as above, without lifetimes().
-[[nodiscard]] run_tape tape_of(snapshot const& program, plan_options const& options,
+[[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
                                per_value<bool> const& scratch, std::vector<step_id> steps);
 
 // --- digest ----------------------------------------------------------------------------------------------
@@ -148,10 +148,10 @@ namespace sublet::detail {
 void paint(std::span<std::byte> bytes);
 
 /// Bytes of a block that outlives their use.
-void make_dead(std::span<std::byte> bytes);
+void poison_bytes(std::span<std::byte> bytes);
 
 /// Before dead bytes are used again, or given back to where they came from.
-void make_usable(std::span<std::byte> bytes);
+void unpoison_bytes(std::span<std::byte> bytes);
 
 } // namespace sublet::detail
 
@@ -194,7 +194,7 @@ concept memory_mode = requires { requires M::is_memory_mode; };
 
 /// Every buffer that is planned has a place in the arena of its pool.
 /// Throws: unsound_plan if it has none, or one that ends outside.
-void expect_places(run_tape const& tape, memory_plan const& plan);
+void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
 /// Owns the bytes of all buffers that are not the caller's.
 ///
@@ -212,16 +212,16 @@ public:
     /// Throws: unsound_plan if a buffer lies outside of the arena of its pool or has no place;
     ///         precondition_error for an alignment that is no power of two; allocation_error.
     template <memory_mode Mode>
-    value_storage(run_tape const& tape, Mode const& mode, counted_memory memory) : value_storage(memory)
+    value_storage(lowered_program const& lowered, Mode const& mode, counted_memory memory) : value_storage(memory)
     {
-        std::size_t const buffers = tape.table.buffers.size();
+        std::size_t const buffers = lowered.table.buffers.size();
         where_.assign(buffers, nullptr);
-        for (buffer const& b : tape.table.buffers) room_.push_back(b.size);
-        for (buffer const& b : tape.table.buffers)
+        for (buffer const& b : lowered.table.buffers) capacity_.push_back(b.size);
+        for (buffer const& b : lowered.table.buffers)
             SUBLET_EXPECTS(!b.is_planned() || (b.alignment & (b.alignment - 1)) == 0,
                            "sublet: an executor takes alignments that are powers of two");
         if constexpr (std::same_as<Mode, arena>) {
-            place(tape, mode.plan);
+            place(lowered, mode.plan);
         } else {
             is_recycling_ = std::same_as<Mode, recycle>;
             blocks_.resize(buffers);
@@ -247,31 +247,31 @@ public:
     [[nodiscard]] counted_memory const& memory() const { return memory_; }
     [[nodiscard]] std::byte* where(buffer_id b) const { return where_[b]; }
     [[nodiscard]] std::span<std::byte> bytes_of(buffer_id b) const;
-    [[nodiscard]] std::span<std::byte> shown_by(run_tape const& tape, value_id v) const;
+    [[nodiscard]] std::span<std::byte> value_bytes(lowered_program const& lowered, value_id v) const;
 
     /// The caller's bytes for a buffer that is not planned.
     void bind(buffer_id b, std::span<std::byte> bytes)
     {
         where_[b] = bytes.data();
-        room_[b] = bytes.size();
+        capacity_[b] = bytes.size();
     }
 
     /// Bytes for a buffer outside of any step: an input.
-    void provide(run_tape const& tape, buffer_id b)
+    void provide(lowered_program const& lowered, buffer_id b)
     {
-        if (where_[b] == nullptr) allocate(tape.table.buffers[b], b, no_step);
+        if (where_[b] == nullptr) allocate(lowered.table.buffers[b], b, no_step);
     }
 
     /// Of an earlier run only what was given again remains.
-    void begin(run_tape const& tape);
+    void begin(lowered_program const& lowered);
 
     /// Bytes for what the step at this position is the first to write.
-    void before(run_tape const& tape, step_id at);
-    void after(run_tape const& tape, step_id at);
+    void before(lowered_program const& lowered, step_id at);
+    void after(lowered_program const& lowered, step_id at);
 
     /// After a run, all but what the caller may still read.
-    void end(run_tape const& tape);
-    void release_all(run_tape const& tape);
+    void end(lowered_program const& lowered);
+    void release_all(lowered_program const& lowered);
 
 private:
     explicit value_storage(counted_memory memory)
@@ -280,12 +280,12 @@ private:
     /// One touch fewer is to come: was it the last? Of several at once, one is told so.
     bool is_last(buffer_id b);
     /// The touches to come. If there is one, its step is alone with the buffer.
-    std::uint32_t left(buffer_id b);
+    std::uint32_t remaining_touches(buffer_id b);
 
     /// Nothing in an arena or of the caller is ever freed.
-    void release(run_tape const& tape, buffer_id b)
+    void release(lowered_program const& lowered, buffer_id b)
     {
-        if (has_arena_ || !tape.table.buffers[b].is_planned()) return;
+        if (has_arena_ || !lowered.table.buffers[b].is_planned()) return;
         give_back(blocks_[b]);
         where_[b] = nullptr;
     }
@@ -300,9 +300,9 @@ private:
     void give_back(block& b);
 
     /// The step is the last to need `from`, and its result `to` is as large.
-    void hand_over(run_tape const& tape, yielded y);
+    void transfer_block(lowered_program const& lowered, operand_reuse y);
 
-    void place(run_tape const& tape, memory_plan const& plan);
+    void place(lowered_program const& lowered, memory_plan const& plan);
 
     counted_memory memory_;
     bool has_arena_ = false;
@@ -310,8 +310,8 @@ private:
     bool is_shared_ = false;
     std::vector<block> blocks_;       // by buffer; in an arena by pool
     std::vector<std::byte*> where_;   // by buffer
-    std::vector<byte_count> room_;    // by buffer; of the caller's what was bound
-    std::vector<std::uint32_t> left_; // by buffer: touches to come
+    std::vector<byte_count> capacity_;    // by buffer; of the caller's what was bound
+    std::vector<std::uint32_t> remaining_; // by buffer: touches to come
 };
 
 } // namespace detail

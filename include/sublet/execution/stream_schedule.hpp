@@ -36,7 +36,7 @@ struct stream_options {
     std::size_t streams = 4;                   ///< at most
     std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Those up to the highest are made
     std::vector<handoff> handoffs = {};        ///< order to be kept besides, as `versions()` returns it
-    bool keeps_ends = false; ///< inputs and outputs stay where they are from run to run, as a graph needs it
+    bool keeps_io_addresses = false; ///< inputs and outputs stay where they are from run to run, as a graph needs it
 };
 
 struct stream_schedule {
@@ -44,7 +44,7 @@ struct stream_schedule {
         record,    ///< an event: what is on the stream so far
         wait,      ///< until it has come to pass
         allocate,  ///< a block for a buffer
-        hand_over, ///< the block of the buffer `from`
+        transfer_block, ///< the block of the buffer `from`
         fill,      ///< all bytes of a buffer with ones: nobody may read them
         launch,    ///< the step at a position
         release    ///< the block of a buffer
@@ -87,19 +87,19 @@ struct stream_schedule {
 namespace sublet::detail {
 
 /// Marks are numbered in the order in which they are set.
-class stream_knowledge {
+class vector_clocks {
 public:
-    explicit stream_knowledge(std::size_t streams) : streams_(streams), now_(streams * streams, 0) {}
+    explicit vector_clocks(std::size_t streams) : streams_(streams), clock_(streams * streams, 0) {}
 
     /// A mark behind all that is on the stream.
     std::uint32_t mark(std::uint32_t stream);
     /// The stream waits for the mark.
-    void learn(std::uint32_t stream, std::uint32_t mark) { merge(row_of(now_, stream), mark); }
+    void join_mark(std::uint32_t stream, std::uint32_t mark) { merge(row_of(clock_, stream), mark); }
 
     /// What comes next on the stream comes after the mark anyway.
-    [[nodiscard]] bool knows(std::uint32_t stream, std::uint32_t mark) const
+    [[nodiscard]] bool is_after(std::uint32_t stream, std::uint32_t mark) const
     {
-        return knows(row_of(now_, stream), mark);
+        return is_after(row_of(clock_, stream), mark);
     }
 
     [[nodiscard]] std::uint32_t stream_of(std::uint32_t mark) const { return stream_of_[mark]; }
@@ -116,12 +116,12 @@ private:
     {
         return rows.data() + row * streams_;
     }
-    bool knows(std::uint32_t const* clock, std::uint32_t mark) const;
+    bool is_after(std::uint32_t const* clock, std::uint32_t mark) const;
     void merge(std::uint32_t* clock, std::uint32_t mark);
 
     std::size_t streams_;
-    std::vector<std::uint32_t> now_;       // by stream, by stream: how many marks are known
-    std::vector<std::uint32_t> at_mark_;   // by mark, by stream: the same, when it was set
+    std::vector<std::uint32_t> clock_;       // by stream, by stream: how many marks are known
+    std::vector<std::uint32_t> mark_clock_;   // by mark, by stream: the same, when it was set
     std::vector<std::uint32_t> stream_of_; // by mark
 };
 
@@ -160,7 +160,7 @@ class stream_scheduler {
 public:
     enum class blocks : std::uint8_t { arena, to_the_end, recycled };
 
-    stream_scheduler(run_order const& order, blocks kind, stream_options const& how, bool paints);
+    stream_scheduler(run_order const& order, blocks kind, stream_options const& settings, bool paints);
 
     stream_schedule take();
 
@@ -168,24 +168,24 @@ private:
     struct stream_state {
         step_id last = no_step;      // the last step on it
         std::uint32_t mark = 0;      // the last mark
-        std::size_t steps_until = 0; // were each step as long: when `last` is done
+        std::size_t finish_time = 0; // were each step as long: when `last` is done
         bool is_used = false;
-        bool is_beyond_mark = false; // something has been issued since
+        bool has_unmarked_work = false; // something has been issued since
     };
 
     /// Clocks have a number for each stream: not for those that no step can be on.
     std::size_t useful_streams() const;
-    buffer const& its(std::size_t b) const { return tape_.table.buffers[b]; }
+    buffer const& its(std::size_t b) const { return lowered_.table.buffers[b]; }
     bool is_kept(buffer_id b) const
     {
         value_role const role = its(b).role;
-        return how_.keeps_ends && (has_role(role, value_role::input) || has_role(role, value_role::output));
+        return settings_.keeps_io_addresses && (has_role(role, value_role::input) || has_role(role, value_role::output));
     }
     bool owns_block(buffer_id b) const
     {
         return kind_ != blocks::arena && its(b).is_planned() && !is_kept(b);
     }
-    bool dies_at(buffer_id b, step_id at) const
+    bool is_last_touch(buffer_id b, step_id at) const
     {
         return touched_by_[b].back() == at && !has_role(its(b).role, value_role::output) && !is_kept(b);
     }
@@ -198,88 +198,88 @@ private:
 
     // --- blocks -----------------------------------------------------------------------------------------
 
-    bool can_hand_over(yielded y, step_id at) const
+    bool can_transfer_block(operand_reuse y, step_id at) const
     {
-        return tape_.is_even(y) && has_block_[y.from] && dies_at(y.from, at) && owns_block(y.to) &&
+        return lowered_.is_same_size(y) && has_block_[y.from] && is_last_touch(y.from, at) && owns_block(y.to) &&
                !has_block_[y.to] && alignment_[y.from] >= its(y.to).alignment;
     }
-    void need_block(yielded y, step_id at);
+    void transfer_from(operand_reuse y, step_id at);
 
     /// Its block was handed over for this step, or to it.
-    bool is_heir(buffer_id b) const;
+    bool is_transferred(buffer_id b) const;
 
     /// Nothing of the program is in its bytes when the step begins.
     bool is_unwritten(buffer_id b, step_id at) const;
     /// The step may have written other results to its bytes.
-    bool is_yielded(buffer_id b, step_id at) const;
+    bool may_be_reused(buffer_id b, step_id at) const;
 
     /// What nobody needs behind the step.
-    void bury(step_id at, std::uint32_t s);
-    bool is_dying_heir(buffer_id b, step_id at) const
+    void release_dead(step_id at, std::uint32_t s);
+    bool is_already_reused(buffer_id b, step_id at) const
     {
-        return is_yielded(b, at) && (kind_ == blocks::arena || !has_block_[b]);
+        return may_be_reused(b, at) && (kind_ == blocks::arena || !has_block_[b]);
     }
 
     // --- waits ------------------------------------------------------------------------------------------
 
-    void need_users(buffer_id b, step_id at);
+    void add_user_waits(buffer_id b, step_id at);
     /// The latest first: none that comes later can imply it.
-    void wait_for_needed(std::uint32_t s);
+    void emit_waits(std::uint32_t s);
 
-    /// Where an event may be recorded; name_events() knows whether it is.
+    /// Where an event may be recorded; number_events() knows whether it is.
     std::uint32_t mark(std::uint32_t s);
     void add(stream_schedule::action what, std::uint32_t s, std::uint32_t which, buffer_id from = 0)
     {
         result_.commands.push_back({what, s, which, from});
-        streams_[s].is_beyond_mark = true;
+        streams_[s].has_unmarked_work = true;
     }
-    void name_events();
+    void number_events();
 
     static constexpr std::uint32_t no_stream = ~std::uint32_t{0}, no_event = ~std::uint32_t{0};
 
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     step_waits const& waits_;
-    stream_options const& how_;
+    stream_options const& settings_;
     blocks kind_;
     bool paints_;
-    stream_knowledge known_;
+    vector_clocks clocks_;
     std::vector<stream_state> streams_;
     csr_rows touched_by_;                    // by buffer: positions
-    std::vector<unsigned char> is_given_up_; // by buffer: nobody waits for it to be done; as are the next
+    std::vector<unsigned char> is_unused_input_; // by buffer: nobody waits for it to be done; as are the next
     std::vector<unsigned char> has_block_;
     std::vector<byte_count> alignment_;  // of the block that it has
     std::uint32_t start_ = 0;            // a mark, as are the next
     std::vector<std::uint32_t> mark_of_; // by position
-    std::vector<std::uint32_t> needed_;  // to be waited for next
-    std::vector<std::size_t> done_;      // by position: were each step as long, when it is done
-    std::vector<buffer_id> heirs_;       // of the step: whose block was handed over, and to whom
+    std::vector<std::uint32_t> pending_waits_;  // to be waited for next
+    std::vector<std::size_t> finish_time_;      // by position: were each step as long, when it is done
+    std::vector<buffer_id> block_transfers_;       // of the step: whose block was handed over, and to whom
     stream_schedule result_;
 };
 
 /// Puts the steps of a program on streams. If it paints, buffers are filled before their first write, and
 /// when nobody needs them any more.
 ///
-/// Requires:   the order is one of this mode. `how.stream_of`, if given, has a stream below `how.streams` for
+/// Requires:   the order is one of this mode. `settings.stream_of`, if given, has a stream below `settings.streams` for
 ///             each step.
 /// Ensures:    every wait of the order is kept, by the order of a stream or by events; no wait can be left
 ///             out. A block is allocated before, and released behind, all that touches it. Ties go to the
 ///             lower stream.
-/// Complexity: O((steps + waits) streams + touches log touches); of `how.streams`, those that no step can be
+/// Complexity: O((steps + waits) streams + touches log touches); of `settings.streams`, those that no step can be
 /// on do not count. Throws:     precondition_error where a requirement is broken.
 template <detail::memory_mode Mode>
 [[nodiscard]] stream_schedule schedule_streams(run_order const& order, Mode const&,
-                                               stream_options const& how = {}, bool paints = false)
+                                               stream_options const& settings = {}, bool paints = false)
 {
-    SUBLET_EXPECTS(how.streams >= 1, "sublet: a program runs on one stream at least");
-    SUBLET_EXPECTS(how.stream_of.empty() || how.stream_of.size() == order.tape.step_at.size(),
+    SUBLET_EXPECTS(settings.streams >= 1, "sublet: a program runs on one stream at least");
+    SUBLET_EXPECTS(settings.stream_of.empty() || settings.stream_of.size() == order.lowered.step_at.size(),
                    "sublet: streams are given, but not one for each step");
-    for (std::uint32_t s : how.stream_of)
-        SUBLET_EXPECTS(s < how.streams, "sublet: a step is put on a stream that there is not");
+    for (std::uint32_t s : settings.stream_of)
+        SUBLET_EXPECTS(s < settings.streams, "sublet: a step is put on a stream that there is not");
     using scheduler = detail::stream_scheduler;
     constexpr auto kind = std::same_as<Mode, arena>     ? scheduler::blocks::arena
                           : std::same_as<Mode, recycle> ? scheduler::blocks::recycled
                                                         : scheduler::blocks::to_the_end;
-    return scheduler(order, kind, how, paints).take();
+    return scheduler(order, kind, settings, paints).take();
 }
 
 // --- check schedule --------------------------------------------------------------------------------------
@@ -300,23 +300,23 @@ template <detail::memory_mode Mode>
 
 /// The commands of a schedule, with what they touch, and what comes before and after a run.
 ///
-/// `plan` is that of arena mode, and null otherwise; `tape` is the one that the schedule was made for.
+/// `plan` is that of arena mode, and null otherwise; `lowered` is the one that the schedule was made for.
 ///
 /// Requires:   as accesses_of(); the schedule launches each position once, in order.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] stream_commands commands_of(snapshot const& p, plan_options const& options,
-                                          memory_plan const* plan, detail::run_tape const& tape,
-                                          stream_schedule const& schedule, bool keeps_ends = false);
+                                          memory_plan const* plan, detail::lowered_program const& lowered,
+                                          stream_schedule const& schedule, bool keeps_io_addresses = false);
 
 /// The first fault of a schedule, or none: then every order in which a device may carry out its commands
 /// leaves what the tape leaves step by step, and the next run finds everything done.
 ///
-/// Requires:   as commands_of(); `how` is what the schedule was made with.
+/// Requires:   as commands_of(); `settings` is what the schedule was made with.
 /// Complexity: that of accesses_of() and check_streams().
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<stream_fault>
 check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan,
-               detail::run_tape const& tape, stream_schedule const& schedule, stream_options const& how = {});
+               detail::lowered_program const& lowered, stream_schedule const& schedule, stream_options const& settings = {});
 
 } // namespace detail
 
@@ -339,8 +339,8 @@ template <class Stream>
 class stream_call {
 public:
     /// Requires: `operands` begins with the uses of the step, its defs and its scratch.
-    stream_call(detail::run_tape const& tape, step_id at, Stream stream, std::span<std::byte> const* operands)
-        : step(tape.step_at[at]), position(at), tape_(&tape), operands_(operands), stream_(stream)
+    stream_call(detail::lowered_program const& lowered, step_id at, Stream stream, std::span<std::byte> const* operands)
+        : step(lowered.step_at[at]), position(at), lowered_(&lowered), operands_(operands), stream_(stream)
     {
     }
 
@@ -348,8 +348,8 @@ public:
     step_id position; ///< in the order in which steps are issued
 
     [[nodiscard]] Stream stream() const { return stream_; }
-    [[nodiscard]] std::span<value_id const> uses() const { return tape_->uses[position]; }
-    [[nodiscard]] std::span<value_id const> defs() const { return tape_->defs[position]; }
+    [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
+    [[nodiscard]] std::span<value_id const> defs() const { return lowered_->defs[position]; }
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses().size(), i, 0); }
     [[nodiscard]] std::span<std::byte> out(std::size_t j) const
     {
@@ -359,9 +359,9 @@ public:
     [[nodiscard]] bool is_view(std::size_t j) const
     {
         SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel asks for an operand that its step does not have");
-        return tape_->is_view(defs()[j], position);
+        return lowered_->is_view(defs()[j], position);
     }
-    [[nodiscard]] std::size_t scratch_count() const { return tape_->scratch[position].size(); }
+    [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(scratch_count(), k, uses().size() + defs().size());
@@ -374,7 +374,7 @@ private:
         return operands_[first + i];
     }
 
-    detail::run_tape const* tape_;
+    detail::lowered_program const* lowered_;
     std::span<std::byte> const* operands_;
     Stream stream_;
 };
@@ -382,19 +382,19 @@ private:
 namespace detail {
 
 /// Where the operands of each step are written down, one after the other.
-class operand_places {
+class operand_table {
 public:
-    explicit operand_places(run_tape const& tape);
+    explicit operand_table(lowered_program const& lowered);
     [[nodiscard]] std::size_t count() const { return first_.back(); }
     [[nodiscard]] std::size_t operator[](step_id at) const { return first_[at]; }
 
     /// Calls `bytes_of(value)` for each operand of the step.
     template <class BytesOf>
-    void write(std::vector<std::span<std::byte>>& operands, run_tape const& tape, step_id at,
+    void write(std::vector<std::span<std::byte>>& operands, lowered_program const& lowered, step_id at,
                BytesOf bytes_of) const
     {
         std::size_t next = first_[at];
-        for (csr_rows const* rows : {&tape.uses, &tape.defs, &tape.scratch})
+        for (csr_rows const* rows : {&lowered.uses, &lowered.defs, &lowered.scratch})
             for (value_id v : (*rows)[at]) operands[next++] = bytes_of(v);
     }
 

@@ -15,9 +15,9 @@
 /// where the one before has ended, so two of them never overlap. Where a device can capture what is issued, a
 /// run is a graph that is launched by one command.
 
-#include <sublet/execution/detail/run_desk.hpp>
-#include <sublet/execution/detail/run_proof.hpp>
-#include <sublet/execution/detail/stream_desk.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/stream_executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
@@ -44,7 +44,7 @@ namespace sublet {
 /// constructed. A sequential plan is run at once by waits where bytes change hands. Memory is the device's;
 /// `executor_options::upstream` is not asked.
 template <stream_device Device, class Kernel>
-class stream_executor : public detail::stream_desk<Device> {
+class stream_executor : public detail::stream_executor_base<Device> {
 public:
     using stream_type = typename Device::stream_type;
     using call_type = stream_call<stream_type>;
@@ -61,13 +61,13 @@ public:
     template <detail::memory_mode Mode>
         requires detail::launches<Device, Kernel, call_type>
     stream_executor(Device& device, snapshot const& p, plan_options const& options, Mode const& mode,
-                    Kernel kernel, stream_options const& streams = {}, executor_options const& how = {})
-        : stream_executor(std::move(kernel), device, p, options, mode, streams, how)
+                    Kernel kernel, stream_options const& streams = {}, executor_options const& settings = {})
+        : stream_executor(std::move(kernel), device, p, options, mode, streams, settings)
     {
     }
 
     /// What is still queued is done first: it refers to the kernel and to its operands.
-    ~stream_executor() { this->come_to_rest(); }
+    ~stream_executor() { this->wait_until_idle(); }
     stream_executor(stream_executor const&) = delete; // nor moved: the device may be about to read it
     stream_executor& operator=(stream_executor const&) = delete;
 
@@ -101,61 +101,61 @@ public:
 
     /// One run as a graph of the device.
     ///
-    /// Requires: arenas, or stream_options::keeps_ends; no digests are taken.
+    /// Requires: arenas, or stream_options::keeps_io_addresses; no digests are taken.
     /// Throws:   precondition_error where a requirement is broken; as run_async(), but inputs need not be
     ///           given yet.
     [[nodiscard]] auto capture()
         requires detail::captures_graphs<Device>
     {
         SUBLET_EXPECTS(
-            plan_has_arenas_ || keeps_ends_,
-            "sublet: in a graph inputs and outputs stay where they are: stream_options::keeps_ends");
+            plan_has_arenas_ || keeps_io_addresses_,
+            "sublet: in a graph inputs and outputs stay where they are: stream_options::keeps_io_addresses");
         SUBLET_EXPECTS(check_ != executor_options::checks::digest, "sublet: a graph takes no digests");
         this->expect_bound();
         this->synchronize();
-        provide_ends();
+        provide_io();
         this->synchronize();
-        captured_.emplace_back(places_.count());
+        captured_.emplace_back(operand_table_.count());
         are_operands_written_ = false;
         return captured_run<stream_executor, decltype(device_.end_capture(first_))>(*this, captured_graph(),
-                                                                                    moves_);
+                                                                                    rebinds_);
     }
 
     [[nodiscard]] stream_schedule const& schedule() const { return schedule_; }
 
 private:
-    using desk = detail::stream_desk<Device>;
+    using base = detail::stream_executor_base<Device>;
     using operand_list = std::vector<std::span<std::byte>>;
     template <class Executor, class Graph>
     friend class captured_run;
 
     template <class Mode>
     stream_executor(Kernel kernel, Device& device, snapshot const& p, plan_options const& options,
-                    Mode const& mode, stream_options const& streams, executor_options const& how)
-        : desk(device, detail::proved_order(p, options, mode, streams.handoffs, how), how),
-          kernel_(std::move(kernel)), places_(tape_), keeps_ends_(streams.keeps_ends)
+                    Mode const& mode, stream_options const& streams, executor_options const& settings)
+        : base(device, detail::proved_order(p, options, mode, streams.handoffs, settings), settings),
+          kernel_(std::move(kernel)), operand_table_(lowered_), keeps_io_addresses_(streams.keeps_io_addresses)
     {
-        SUBLET_EXPECTS(how.check != executor_options::checks::digest || detail::takes_digests<Device>,
+        SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: digests are asked of a device that takes none");
         memory_plan const* plan = nullptr;
         if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
         schedule_ =
-            detail::schedule_streams(order_, mode, streams, how.check >= executor_options::checks::paint);
-        SUBLET_EXPECTS(!how.prove || how.check == executor_options::checks::off ||
-                           !check_schedule(p, options, plan, tape_, schedule_, streams),
+            detail::schedule_streams(order_, mode, streams, settings.check >= executor_options::checks::paint);
+        SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
+                           !check_schedule(p, options, plan, lowered_, schedule_, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
-        handles_.want(schedule_.streams, schedule_.events);
-        if (plan != nullptr) open_arenas(*plan);
-        if (how.check == executor_options::checks::digest) digests_.emplace(tape_);
+        handles_.ensure(schedule_.streams, schedule_.events);
+        if (plan != nullptr) allocate_arenas(*plan);
+        if (settings.check == executor_options::checks::digest) digests_.emplace(lowered_);
         write_report(plan);
     }
 
-    void open_arenas(memory_plan const& plan)
+    void allocate_arenas(memory_plan const& plan)
     {
         values_.place(plan);
         plan_has_arenas_ = true;
         if (check_ == executor_options::checks::digest) plan_ = plan;
-        is_at_rest_ = false; // what it does to bytes that it gives out comes in the order of the stream
+        is_idle_ = false; // what it does to bytes that it gives out comes in the order of the stream
         if (check_ < executor_options::checks::paint) return;
         for (auto const& block : values_.arenas())
             if (block.size != 0) device_.fill(block.bytes, std::byte{0xFF}, block.size, first_);
@@ -166,8 +166,8 @@ private:
         for (std::size_t pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
             report_.plan_bytes = checked_add(report_.plan_bytes, plan->arena_bytes[pool]);
         for (auto const& block : values_.arenas()) report_.reserved += block.size;
-        report_.lower_bound = detail::live_peak(tape_);
-        report_.steps = tape_.step_at.size();
+        report_.lower_bound = detail::live_peak(lowered_);
+        report_.steps = lowered_.step_at.size();
         report_.workers = schedule_.streams;
         report_.waits = schedule_.waits;
         report_.events = schedule_.events;
@@ -182,23 +182,23 @@ private:
         this->expect_storage();
         if (digests_) this->synchronize(); // they have one place each
         has_results_ = false;
-        is_at_rest_ = false;
-        if (keeps_ends_) return provide_ends();
+        is_idle_ = false;
+        if (keeps_io_addresses_) return provide_io();
         try {
             values_.release_if([](value_role role) { return !has_role(role, value_role::input); }, first_);
         } catch (...) {
             this->fail(std::current_exception());
         }
     }
-    void provide_ends()
+    void provide_io()
     {
-        for (std::size_t b = 0; !plan_has_arenas_ && b != tape_.holds.size(); ++b) {
-            buffer const& its = tape_.table.buffers[b];
-            bool const is_end =
+        for (std::size_t b = 0; !plan_has_arenas_ && b != lowered_.ref_counts.size(); ++b) {
+            buffer const& its = lowered_.table.buffers[b];
+            bool const is_io =
                 has_role(its.role, value_role::input) || has_role(its.role, value_role::output);
-            if (!its.is_planned() || !is_end) continue;
+            if (!its.is_planned() || !is_io) continue;
             try {
-                if (values_.provide(static_cast<buffer_id>(b), first_)) is_at_rest_ = false;
+                if (values_.provide(static_cast<buffer_id>(b), first_)) is_idle_ = false;
             } catch (...) {
                 this->fail(std::current_exception());
             }
@@ -206,7 +206,7 @@ private:
     }
     void end_run()
     {
-        duties_.use_up_inputs(tape_);
+        bindings_.consume_inputs(lowered_);
         has_results_ = true;
         are_digests_taken_ = digests_.has_value();
     }
@@ -215,7 +215,7 @@ private:
     operand_list& operands()
     {
         std::size_t const next = plan_has_arenas_ ? 0 : runs_in_flight_;
-        while (operands_.size() <= next) operands_.emplace_back(places_.count());
+        while (operands_.size() <= next) operands_.emplace_back(operand_table_.count());
         return operands_[next];
     }
 
@@ -239,7 +239,7 @@ private:
     {
         detail::kernels_running const now(are_kernels_running_);
         for (stream_schedule::command const& c : schedule_.commands) {
-            launched = c.what == stream_schedule::action::launch ? tape_.step_at[c.which] : no_step;
+            launched = c.what == stream_schedule::action::launch ? lowered_.step_at[c.which] : no_step;
             carry_out(c, operands);
         }
         launched = no_step;
@@ -251,7 +251,7 @@ private:
         case stream_schedule::action::record: device_.record(handles_.events[c.which], s); break;
         case stream_schedule::action::wait: device_.wait(s, handles_.events[c.which]); break;
         case stream_schedule::action::allocate: values_.allocate(c.which, s, first_step_of(c.which)); break;
-        case stream_schedule::action::hand_over: values_.hand_over(c.from, c.which); break;
+        case stream_schedule::action::transfer_block: values_.transfer_block(c.from, c.which); break;
         case stream_schedule::action::fill: {
             std::span<std::byte> const bytes = values_.bytes_of(c.which);
             device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
@@ -263,17 +263,17 @@ private:
     }
     step_id first_step_of(buffer_id b) const
     {
-        step_id const at = tape_.first_write[b];
-        return at == no_step ? no_step : tape_.step_at[at];
+        step_id const at = lowered_.first_write[b];
+        return at == no_step ? no_step : lowered_.step_at[at];
     }
 
     void launch_step(step_id at, stream_type s, operand_list& operands)
     {
         if (!are_operands_written_)
-            places_.write(operands, tape_, at, [this](value_id v) { return values_.shown_by(v); });
+            operand_table_.write(operands, lowered_, at, [this](value_id v) { return values_.value_bytes(v); });
         if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->before(at, digest_on(s));
-        device_.launch(s, kernel_, call_type(tape_, at, s, operands.data() + places_[at]));
+        device_.launch(s, kernel_, call_type(lowered_, at, s, operands.data() + operand_table_[at]));
         if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->after(at, digest_on(s));
     }
@@ -289,7 +289,7 @@ private:
 
     auto captured_graph()
     {
-        is_at_rest_ = false;
+        is_idle_ = false;
         try {
             device_.begin_capture(first_);
         } catch (...) {
@@ -299,7 +299,7 @@ private:
         try {
             auto graph = device_.end_capture(first_);
             are_operands_written_ = false; // for the runs that are no graphs
-            is_at_rest_ = true;
+            is_idle_ = true;
             return graph;
         } catch (...) {
             this->fail(std::current_exception());
@@ -313,24 +313,24 @@ private:
             carry_out_all(captured_.back(), launched);
         } catch (...) {
             device_.abandon_capture(first_);
-            values_.be_silent(true);
-            auto const is_between = [](value_role role) {
+            values_.skip_device(true);
+            auto const is_intermediate = [](value_role role) {
                 return !has_role(role, value_role::input) && !has_role(role, value_role::output);
             };
-            values_.release_if(is_between, first_);
-            values_.be_silent(false);
+            values_.release_if(is_intermediate, first_);
+            values_.skip_device(false);
             this->fail(std::current_exception(), launched);
         }
     }
 
     template <class Graph>
-    void launch(Graph& graph, std::size_t moves)
+    void launch(Graph& graph, std::size_t rebinds)
     {
-        SUBLET_EXPECTS(moves == moves_,
+        SUBLET_EXPECTS(rebinds == rebinds_,
                        "sublet: a graph is launched, but its storage has been given back, or "
                        "other storage bound, since it was captured");
         this->expect_storage();
-        is_at_rest_ = false;
+        is_idle_ = false;
         try {
             graph.launch(first_);
         } catch (...) {
@@ -339,26 +339,26 @@ private:
         end_run();
     }
 
-    using desk::are_digests_taken_;
-    using desk::are_kernels_running_;
-    using desk::are_operands_written_;
-    using desk::check_;
-    using desk::device_;
-    using desk::digests_;
-    using desk::duties_;
-    using desk::first_;
-    using desk::handles_;
-    using desk::has_results_;
-    using desk::is_at_rest_;
-    using desk::moves_;
-    using desk::order_;
-    using desk::plan_;
-    using desk::runs_in_flight_;
-    using desk::tape_;
-    using desk::values_;
+    using base::are_digests_taken_;
+    using base::are_kernels_running_;
+    using base::are_operands_written_;
+    using base::check_;
+    using base::device_;
+    using base::digests_;
+    using base::bindings_;
+    using base::first_;
+    using base::handles_;
+    using base::has_results_;
+    using base::is_idle_;
+    using base::rebinds_;
+    using base::order_;
+    using base::plan_;
+    using base::runs_in_flight_;
+    using base::lowered_;
+    using base::values_;
     Kernel kernel_;
-    detail::operand_places places_;
-    bool keeps_ends_;
+    detail::operand_table operand_table_;
+    bool keeps_io_addresses_;
     bool plan_has_arenas_ = false;
     stream_schedule schedule_;
     run_report report_;                  // what is the same for every run

@@ -5,8 +5,8 @@
 /// Runs a program on several threads.
 
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/run_desk.hpp>
-#include <sublet/execution/detail/run_proof.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
 #include <sublet/execution/detail/step_dispatcher.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
@@ -72,7 +72,7 @@ public:
     {
         for (state& s : shared_) {
             s.is_closing = true;
-            s.announce(0);
+            s.publish(0);
         }
     } // threads end first, then what they share
 
@@ -91,12 +91,12 @@ public:
         s.what = &f;
         s.call = [](void* what, std::size_t i) { (*static_cast<F*>(what))(i); };
         s.finished.store(0, std::memory_order_relaxed);
-        s.announce(n - 1);
+        s.publish(n - 1);
         f(std::size_t{0});
-        auto by_others = static_cast<std::uint32_t>(n - 1);
+        auto remaining = static_cast<std::uint32_t>(n - 1);
         std::uint32_t const round = s.round.load(std::memory_order_relaxed);
-        for (std::uint32_t i = s.take(round); i != 0; i = s.take(round), --by_others) f(i);
-        s.wait_for(by_others);
+        for (std::uint32_t i = s.take(round); i != 0; i = s.take(round), --remaining) f(i);
+        s.wait_for(remaining);
     }
 
     [[nodiscard]] std::size_t threads() const { return threads_.size(); }
@@ -110,7 +110,7 @@ private:
         void* what = nullptr;
         void (*call)(void*, std::size_t) = nullptr;
 
-        void announce(std::uint64_t calls)
+        void publish(std::uint64_t calls)
         {
             std::uint32_t const next = round.load(std::memory_order_relaxed) + 1;
             tickets.store(std::uint64_t{next} << 32 | (calls & 0xFFFF'FFFF), std::memory_order_release);
@@ -126,7 +126,7 @@ private:
                     return static_cast<std::uint32_t>(now);
             return 0;
         }
-        void serve(std::uint32_t seen)
+        void run_worker(std::uint32_t seen)
         {
             for (;;) {
                 round.wait(seen, std::memory_order_acquire);
@@ -141,9 +141,9 @@ private:
         }
         void wait_for(std::uint32_t calls)
         {
-            for (std::uint32_t is = finished.load(std::memory_order_acquire); is != calls;
-                 is = finished.load(std::memory_order_acquire))
-                finished.wait(is, std::memory_order_acquire);
+            for (std::uint32_t count = finished.load(std::memory_order_acquire); count != calls;
+                 count = finished.load(std::memory_order_acquire))
+                finished.wait(count, std::memory_order_acquire);
         }
     };
 
@@ -155,7 +155,7 @@ private:
             while (threads_.size() < wanted) {
                 state* const s = &shared_.front();
                 std::uint32_t const now = s->round.load(std::memory_order_relaxed);
-                threads_.emplace_back([s, now] { s->serve(now); });
+                threads_.emplace_back([s, now] { s->run_worker(now); });
             }
         } catch (...) { // no thread, or no memory for one
         }
@@ -201,7 +201,7 @@ class first_failure {
 public:
     void keep(std::exception_ptr what) noexcept
     {
-        holding const only(&lock_);
+        scoped_lock const guard(&lock_);
         if (failures_++ == 0) first_ = std::move(what);
     }
     void rethrow_if_any()
@@ -216,7 +216,7 @@ public:
     }
 
 private:
-    short_lock lock_;
+    adaptive_mutex lock_;
     std::exception_ptr first_;
     std::size_t failures_ = 0;
 };
@@ -229,7 +229,7 @@ private:
 /// guard. Storage comes from `executor_options::upstream` one piece at a time. One worker runs in the
 /// caller's thread, in an order that is known before, and pays for no other.
 template <class Kernel, class Runner = detail::thread_pool>
-class thread_executor : public detail::run_desk {
+class thread_executor : public detail::executor_base {
 public:
     /// Nothing of program, options and mode is kept but what was copied.
     ///
@@ -241,8 +241,8 @@ public:
     template <detail::memory_mode Mode>
         requires(cpu_kernel<Kernel> && runner<Runner>)
     thread_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
-                    thread_options const& at_once = {}, executor_options const& how = {}, Runner lender = {})
-        : thread_executor(std::move(kernel), std::move(lender), p, options, mode, at_once, how)
+                    thread_options const& threading = {}, executor_options const& settings = {}, Runner pool = {})
+        : thread_executor(std::move(kernel), std::move(pool), p, options, mode, threading, settings)
     {
     }
 
@@ -256,9 +256,9 @@ public:
     {
         return this->run_once([this] {
             if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::run_watch watch(tape_, values_, check_ == executor_options::checks::digest, true);
-            run_steps([&](step_id at) { watch.before(at); }, [&](step_id at) { watch.after(at); });
-            watch.finish();
+            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest, true);
+            run_steps([&](step_id at) { checker.before(at); }, [&](step_id at) { checker.after(at); });
+            checker.finish();
         });
     }
 
@@ -267,25 +267,25 @@ public:
 
 private:
     template <class Mode>
-    thread_executor(Kernel kernel, Runner lender, snapshot const& p, plan_options const& options,
-                    Mode const& mode, thread_options const& at_once, executor_options const& how)
-        : thread_executor(std::move(kernel), std::move(lender), mode, at_once, how,
-                          detail::proved_order(p, options, mode, at_once.handoffs, how))
+    thread_executor(Kernel kernel, Runner pool, snapshot const& p, plan_options const& options,
+                    Mode const& mode, thread_options const& threading, executor_options const& settings)
+        : thread_executor(std::move(kernel), std::move(pool), mode, threading, settings,
+                          detail::proved_order(p, options, mode, threading.handoffs, settings))
     {
     }
     template <class Mode>
-    thread_executor(Kernel kernel, Runner lender, Mode const& mode, thread_options const& at_once,
-                    executor_options const& how, detail::run_order order)
-        : run_desk(std::move(order.tape), mode, how), kernel_(std::move(kernel)), runner_(std::move(lender)),
+    thread_executor(Kernel kernel, Runner pool, Mode const& mode, thread_options const& threading,
+                    executor_options const& settings, detail::run_order order)
+        : executor_base(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)), runner_(std::move(pool)),
           waits_(std::move(order.waits)),
-          workers_(std::min(at_once.workers, std::max<std::size_t>(tape_.positions(), 1))),
-          queue_(at_once.policy, tape_.positions(), at_once.seed, at_once.order)
+          workers_(std::min(threading.workers, std::max<std::size_t>(lowered_.positions(), 1))),
+          queue_(threading.policy, lowered_.positions(), threading.seed, threading.order)
     {
-        SUBLET_EXPECTS(at_once.workers != 0, "sublet: steps are run by one worker at least");
-        bool const is_alone = workers_ == 1;
-        if (is_alone || at_once.policy == queue_policy::given) order_ = order_of_one_worker(waits_, queue_);
-        if (!is_alone) {
-            pending_.assign(tape_.positions(), 0);
+        SUBLET_EXPECTS(threading.workers != 0, "sublet: steps are run by one worker at least");
+        bool const is_single = workers_ == 1;
+        if (is_single || threading.policy == queue_policy::given) order_ = order_of_one_worker(waits_, queue_);
+        if (!is_single) {
+            pending_.assign(lowered_.positions(), 0);
             values_.share();
         }
         report_.workers = workers_;
@@ -297,17 +297,17 @@ private:
     void run_steps(Before before, After after)
     {
         if (workers_ == 1) {
-            cpu_call call(tape_, values_);
-            for (step_id at : order_) detail::run_step(tape_, values_, at, kernel_, call, before, after);
+            cpu_call call(lowered_, values_);
+            for (step_id at : order_) detail::run_step(lowered_, values_, at, kernel_, call, before, after);
             return;
         }
         detail::first_failure<> failure;
         detail::step_dispatcher dispatcher(waits_, queue_, pending_);
         auto work = [&](std::size_t) noexcept {
-            cpu_call call(tape_, values_, &dispatcher.is_stopping());
+            cpu_call call(lowered_, values_, &dispatcher.is_stopping());
             dispatcher.work([&](step_id at) {
                 try {
-                    detail::run_step(tape_, values_, at, kernel_, call, before, after);
+                    detail::run_step(lowered_, values_, at, kernel_, call, before, after);
                 } catch (...) {
                     failure.keep(std::current_exception());
                     dispatcher.stop();
@@ -319,10 +319,10 @@ private:
         SUBLET_EXPECTS(dispatcher.is_over(), "sublet: a runner has not called what it was given to call");
     }
 
-    using run_desk::check_;
-    using run_desk::report_;
-    using run_desk::tape_;
-    using run_desk::values_;
+    using executor_base::check_;
+    using executor_base::report_;
+    using executor_base::lowered_;
+    using executor_base::values_;
     Kernel kernel_;
     Runner runner_;
     step_waits waits_;

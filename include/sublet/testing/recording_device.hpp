@@ -102,10 +102,10 @@ public:
         std::byte* const data = inner_->allocate(bytes, alignment, s);
         if (bytes == 0) return data;
         auto const number = static_cast<std::uint32_t>(list_.blocks.size());
-        std::size_t const first = behind(address(data)), last = behind(address(data) + bytes - 1);
-        bool const is_cut = first != 0 && blocks_[first - 1].end() > address(data);
+        std::size_t const first = first_after(address(data)), last = first_after(address(data) + bytes - 1);
+        bool const overlaps_previous = first != 0 && blocks_[first - 1].end() > address(data);
         auto const begin = blocks_.begin();
-        auto const at = blocks_.erase(begin + static_cast<std::ptrdiff_t>(first - is_cut),
+        auto const at = blocks_.erase(begin + static_cast<std::ptrdiff_t>(first - overlaps_previous),
                                       begin + static_cast<std::ptrdiff_t>(last));
         blocks_.insert(at, {data, bytes, number});
         list_.blocks.push_back({.bytes = bytes});
@@ -115,7 +115,7 @@ public:
     void deallocate(std::byte* data, byte_count bytes, byte_count alignment, stream_type s)
     {
         inner_->deallocate(data, bytes, alignment, s);
-        block* const its = bytes == 0 ? nullptr : block_with(address(data));
+        block* const its = bytes == 0 ? nullptr : block_containing(address(data));
         if (its == nullptr) return;
         add(stream_commands::operation_kind::release, s, its->number);
         its->is_released = true;
@@ -210,15 +210,15 @@ private:
     }
 
     /// The first block that begins behind a byte.
-    std::size_t behind(byte_count at) const
+    std::size_t first_after(byte_count at) const
     {
         auto const is_below = [](byte_count byte, block const& b) { return byte < address(b.data); };
         return static_cast<std::size_t>(std::upper_bound(blocks_.begin(), blocks_.end(), at, is_below) -
                                         blocks_.begin());
     }
-    block* block_with(byte_count at)
+    block* block_containing(byte_count at)
     {
-        std::size_t const next = behind(at);
+        std::size_t const next = first_after(at);
         return next != 0 && at < blocks_[next - 1].end() ? &blocks_[next - 1] : nullptr;
     }
     void touch(std::uint32_t at, std::span<std::byte const> bytes, bool writes, value_id value = no_value)
@@ -226,7 +226,7 @@ private:
         if (bytes.empty()) return;
         byte_count const begin = address(bytes.data());
         detail::byte_access access{at, 0, begin, begin + bytes.size(), value, writes};
-        if (block const* const its = block_with(begin)) {
+        if (block const* const its = block_containing(begin)) {
             access.space = its->number;
             access.begin -= address(its->data);
             access.end -= address(its->data);

@@ -85,7 +85,7 @@ private:
 };
 
 /// A moment of a stream: when `done` pieces of its work are done.
-struct stream_moment {
+struct stream_point {
     std::uint32_t stream = 0;
     std::uint64_t done = 0;
 };
@@ -96,13 +96,13 @@ struct stream_moment {
 /// device that is in error does nothing more.
 class stream_queues {
 public:
-    explicit stream_queues(simulated_options const& options) : options_(options), dice_(options.seed) {}
+    explicit stream_queues(simulated_options const& options) : options_(options), random_state_(options.seed) {}
 
     std::uint32_t add_stream();
     std::uint32_t add_event();
-    [[nodiscard]] std::size_t streams() const { return lanes_.size(); }
+    [[nodiscard]] std::size_t streams() const { return streams_.size(); }
     [[nodiscard]] std::size_t events() const { return events_.size(); }
-    [[nodiscard]] std::size_t queued(std::uint32_t stream) const { return lanes_[stream].queued(); }
+    [[nodiscard]] std::size_t queued(std::uint32_t stream) const { return streams_[stream].queued(); }
 
     /// Work for a step (or `no_step`).
     template <class Work>
@@ -113,17 +113,17 @@ public:
 
     void record(std::uint32_t event, std::uint32_t stream)
     {
-        events_[event] = {.at = now(stream), .seen = lanes_[stream].seen};
-        raise(events_[event].seen, events_[event].at);
+        events_[event] = {.at = now(stream), .clock = streams_[stream].clock};
+        advance(events_[event].clock, events_[event].at);
     }
     void wait(std::uint32_t stream, std::uint32_t event);
 
     /// When all that is queued in a stream now is done.
-    [[nodiscard]] stream_moment now(std::uint32_t stream) const { return {stream, lanes_[stream].issued}; }
+    [[nodiscard]] stream_point now(std::uint32_t stream) const { return {stream, streams_[stream].issued}; }
 
     /// Whether what is queued next in the stream comes after that moment in any order, or it is past.
-    [[nodiscard]] bool comes_after(std::uint32_t stream, stream_moment moment) const;
-    [[nodiscard]] bool is_past(stream_moment moment) const;
+    [[nodiscard]] bool comes_after(std::uint32_t stream, stream_point point) const;
+    [[nodiscard]] bool is_reached(stream_point point) const;
 
     /// Go on until a stream is empty: others go on as well, as the order has it.
     void drain(std::uint32_t stream);
@@ -140,14 +140,14 @@ private:
         std::uint64_t number = 0; // of all that were queued in any stream
         step_id step = no_step;
         bool is_wait = false;
-        stream_moment waits_for{};
+        stream_point waits_for{};
         detail::queued_work work{};
     };
-    struct lane {
+    struct stream_queue {
         std::vector<command> queue{}; // from `next` on
         std::size_t next = 0;
         std::uint64_t issued = 0, done = 0;
-        std::vector<std::uint64_t> seen{}; // by stream: how much of it comes before what is queued next
+        std::vector<std::uint64_t> clock{}; // by stream: how much of it comes before what is queued next
 
         std::size_t queued() const { return queue.size() - next; }
         command const& front() const { return queue[next]; }
@@ -160,31 +160,31 @@ private:
             return taken;
         }
     };
-    struct moment_with_past {
-        stream_moment at{};
-        std::vector<std::uint64_t> seen{}; // empty: never recorded
+    struct event_state {
+        stream_point at{};
+        std::vector<std::uint64_t> clock{}; // empty: never recorded
     };
 
-    static void raise(std::vector<std::uint64_t>& seen, stream_moment to);
+    static void advance(std::vector<std::uint64_t>& clock, stream_point to);
 
     void append(std::uint32_t stream, command what);
 
-    bool can_go_on(std::uint32_t stream) const
+    bool is_runnable(std::uint32_t stream) const
     {
-        lane const& its = lanes_[stream];
-        return its.queued() != 0 && is_past(its.front().waits_for);
+        stream_queue const& its = streams_[stream];
+        return its.queued() != 0 && is_reached(its.front().waits_for);
     }
     /// One that goes on only when no other can.
-    bool is_held_back(std::uint32_t stream) const
+    bool is_deferred(std::uint32_t stream) const
     {
         bool const is_starved =
             options_.order == simulated_options::order_kind::starve && stream == options_.which;
-        step_id const step = lanes_[stream].front().step;
+        step_id const step = streams_[stream].front().step;
         return is_starved || (step != no_step && step == options_.postponed);
     }
 
     /// A wait that is over is no work: what stands behind it is what can be chosen.
-    void pass_waits();
+    void retire_waits();
 
     /// There always is one that can: a wait is for work that was queued before it.
     std::uint32_t next_stream();
@@ -195,10 +195,10 @@ private:
     std::size_t random_below(std::size_t count);
 
     simulated_options options_;
-    std::uint64_t dice_;
-    std::vector<lane> lanes_{};
-    std::vector<moment_with_past> events_{};
-    std::vector<std::uint32_t> able_{};
+    std::uint64_t random_state_;
+    std::vector<stream_queue> streams_{};
+    std::vector<event_state> events_{};
+    std::vector<std::uint32_t> runnable_{};
     std::uint64_t pushed_ = 0;
     std::uint32_t last_ = ~std::uint32_t{0}; // so that stream 0 is the first
     std::exception_ptr failure_{};
@@ -259,7 +259,7 @@ private:
         std::byte* chunk = nullptr; // where the chunk begins of which it is cut
         bool is_free = true;
         bool was_used = false;
-        stream_moment given_back{};
+        stream_point freed_at{};
         std::uint64_t number = 0; // of all that were given back
     };
     struct chunk {
@@ -285,16 +285,16 @@ private:
     std::byte* take(std::size_t at, byte_count bytes, byte_count alignment);
 
     /// The block keeps its first bytes; what is left is one of its own, given back when it was.
-    void cut(std::size_t at, byte_count bytes);
+    void split(std::size_t at, byte_count bytes);
 
     /// With the one behind it, if both are free and one of the two moments says enough.
-    void grow_together(std::size_t at, stream_queues const& queues);
+    void coalesce(std::size_t at, stream_queues const& queues);
 
     counted_memory source_;
     std::vector<block> blocks_{}; // by address
     std::vector<chunk> chunks_{};
     stream_pool_use use_{};
-    std::uint64_t given_back_ = 0;
+    std::uint64_t free_count_ = 0;
 };
 
 } // namespace detail

@@ -94,9 +94,9 @@ struct synthetic_kernel {
 namespace detail {
 
 /// Sets of positions that grow along the waits.
-class position_marks {
+class position_set {
 public:
-    explicit position_marks(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
+    explicit position_set(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
 
     [[nodiscard]] bool has(step_id at) const { return is_marked_[at] != 0; }
     /// It, and all that it waits for.
@@ -109,7 +109,7 @@ private:
 
     step_waits const& waits_;
     std::vector<unsigned char> is_marked_;
-    std::vector<step_id> open_;
+    std::vector<step_id> worklist_;
 };
 
 } // namespace detail
@@ -126,54 +126,54 @@ private:
 
 namespace detail {
 
-class adversary {
+class conflict_orders {
 public:
-    adversary(run_order const& order, memory_plan const& plan)
-        : order_(order), tape_(order.tape), plan_(plan),
-          touched_at_(tape_.touched.transposed(tape_.table.buffers.size())),
-          met_in_(tape_.table.buffers.size(), no_buffer)
+    conflict_orders(run_order const& order, memory_plan const& plan)
+        : order_(order), lowered_(order.lowered), plan_(plan),
+          touched_at_(lowered_.touched.transposed(lowered_.table.buffers.size())),
+          last_paired_with_(lowered_.table.buffers.size(), no_buffer)
     {
     }
 
     template <class Visit>
-    void go(Visit& visit)
+    void visit_pairs(Visit& visit)
     {
-        tenants arenas(tape_, plan_);
-        std::vector<std::vector<buffer_id>> before(met_in_.size()); // whose bytes a buffer took
-        for (step_id at = 0; at != tape_.positions(); ++at)
-            for (buffer_id b : tape_.touched[at]) {
-                if (tape_.first_write[b] != at) continue;
-                arenas.move_in(b, [&](buffer_id a) { before[b].push_back(a); });
-                std::vector<buffer_id> met = before[b];
-                for (std::size_t i = 0; i != met.size(); ++i) {
-                    buffer_id const a = met[i];
-                    if (std::exchange(met_in_[a], b) == b || !lie_together(a, b)) continue;
+        arena_occupants arenas(lowered_, plan_);
+        std::vector<std::vector<buffer_id>> before(last_paired_with_.size()); // whose bytes a buffer took
+        for (step_id at = 0; at != lowered_.positions(); ++at)
+            for (buffer_id b : lowered_.touched[at]) {
+                if (lowered_.first_write[b] != at) continue;
+                arenas.occupy(b, [&](buffer_id a) { before[b].push_back(a); });
+                std::vector<buffer_id> candidates = before[b];
+                for (std::size_t i = 0; i != candidates.size(); ++i) {
+                    buffer_id const a = candidates[i];
+                    if (std::exchange(last_paired_with_[a], b) == b || !overlaps(a, b)) continue;
                     visit(root(a), root(b), order_for(a, b));
-                    if (!is_needed_after(a, tape_.first_write[a]))
-                        met.insert(met.end(), before[a].begin(), before[a].end());
+                    if (!is_needed_after(a, lowered_.first_write[a]))
+                        candidates.insert(candidates.end(), before[a].begin(), before[a].end());
                 }
             }
     }
 
 private:
-    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
+    buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
     value_id root(buffer_id b) const { return its(b).root; }
 
-    bool lie_together(buffer_id a, buffer_id b) const
+    bool overlaps(buffer_id a, buffer_id b) const
     {
         byte_count const at = plan_.offset_of(root(a)), other = plan_.offset_of(root(b));
         return at < other + its(b).size && other < at + its(a).size;
     }
     /// By anybody but this one.
-    bool is_needed_after(buffer_id b, step_id maker) const;
+    bool is_needed_after(buffer_id b, step_id producer) const;
 
     std::vector<step_id> order_for(buffer_id a, buffer_id b) const;
 
     run_order const& order_;
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     memory_plan const& plan_;
     csr_rows touched_at_;           // by buffer: positions
-    std::vector<buffer_id> met_in_; // by buffer: under whom it was met last
+    std::vector<buffer_id> last_paired_with_; // by buffer: under whom it was met last
 };
 
 /// Call `visit(a, b, order)` for every two buffers of which b, in the order of the tape, moves in where a lay
@@ -187,7 +187,7 @@ private:
 template <class Visit>
 void each_adversarial_order(run_order const& order, memory_plan const& plan, Visit visit)
 {
-    detail::adversary(order, plan).go(visit);
+    detail::conflict_orders(order, plan).visit_pairs(visit);
 }
 
 } // namespace detail

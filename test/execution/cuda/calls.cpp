@@ -25,7 +25,7 @@ TEST_CASE("a call is made on its device, and the caller's own is current again")
     // Also when it fails, or the callable throws.
     CHECK_THROWS_AS(calls("any", [] { return cudaErrorInvalidValue; }), cuda_error);
     CHECK_THROWS_AS(calls("any", []() -> cudaError_t { throw 3; }), int);
-    calls.quietly([] { return cudaErrorInvalidValue; });
+    calls.call_noexcept([] { return cudaErrorInvalidValue; });
     (void)cudaGetDevice(&after);
     CHECK(after == 0);
 
@@ -62,12 +62,12 @@ TEST_CASE("a device that is lost is called no more")
         fake_cuda::start();
         cuda_calls calls(0), others(0);
         made = 0;
-        if (is_quiet) calls.quietly(make);
+        if (is_quiet) calls.call_noexcept(make);
         else CHECK_THROWS_AS(calls("first", make), cuda_error);
         CHECK(calls.is_lost());
         CHECK(!others.is_lost()); // they have not asked yet
         fake_cuda::fail_call(0);
-        calls.quietly(make);
+        calls.call_noexcept(make);
         try {
             calls("second", make, 2);
             FAIL("it is lost");
@@ -101,7 +101,7 @@ TEST_CASE("a device that cannot be made current is an error of that")
     CHECK_THROWS_WITH(calls("any", make), "sublet: cudaSetDevice: cudaErrorInvalidDevice (as it was told)");
     CHECK(made == 0);
     CHECK_THROWS_AS(calls.give_back("any", make), cuda_error); // but it is gone
-    calls.quietly(make);
+    calls.call_noexcept(make);
     CHECK(made == 2);
     CHECK_THROWS_AS(cuda_calls(-1), precondition_error);
 }

@@ -166,7 +166,7 @@ TEST_CASE("whichever call of a device's life fails, nothing leaks but on a lost 
                     device.trim();
                     CHECK(host[63] == std::byte{1});
                 } catch (cuda_error const&) {
-                    device.synchronize_quietly();
+                    device.synchronize_noexcept();
                 }
                 if (bytes != nullptr) try {
                         device.deallocate(bytes, 64, 64, stream);

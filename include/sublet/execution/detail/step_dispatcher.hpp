@@ -55,13 +55,13 @@ public:
     }
 
     /// Somebody who is alone, and has just made one step ready, takes that.
-    [[nodiscard]] bool takes_only_one_ready() const { return policy_ != queue_policy::given; }
+    [[nodiscard]] bool allows_bypass() const { return policy_ != queue_policy::given; }
 
 private:
     static bool is_later(step_id a, step_id b) { return a > b; } // the heap has its greatest on top
 
     queue_policy policy_;
-    std::uint64_t seed_, draw_;
+    std::uint64_t seed_, random_state_;
     std::vector<step_id> order_;          // of `given`
     std::vector<unsigned char> is_ready_; // of `given`, by position
     std::vector<step_id> ready_;          // of the others; a heap, a row or a stack
@@ -119,7 +119,7 @@ private:
     step_id next(step_id done);
 
     /// The step waited for one more. Was it the last?
-    bool has_come(step_id at);
+    bool count_down(step_id at);
 
     /// For a worker that has nothing to do. `no_step`: the run is over.
     step_id wait_for_step();
@@ -128,12 +128,12 @@ private:
     void sleep();
 
     /// Whether there is something to do soon.
-    bool looks_again() const;
+    bool spin_for_work() const;
 
     // --- under the lock ---------------------------------------------------------------------------------
 
     /// Says whether anything can be taken. True: somebody sleeps who has not been called, and is to be.
-    bool show_queue();
+    bool publish_ready();
     void end();
 
     step_waits const& waits_;
@@ -142,11 +142,11 @@ private:
     std::atomic<bool> has_ready_{false};  // as the queue says
     std::atomic<bool> is_stopping_{false};
     std::atomic<bool> is_over_{false};
-    std::atomic<std::uint32_t> calls_{0}; // to those who sleep
-    short_lock lock_;                     // of the queue, and of
+    std::atomic<std::uint32_t> wakeups_{0}; // to those who sleep
+    adaptive_mutex lock_;                     // of the queue, and of
     std::uint32_t active_ = 0;            // workers that have a step
-    std::uint32_t asleep_ = 0;            // workers that sleep
-    std::uint32_t called_ = 0;            // of those, who will be up soon
+    std::uint32_t sleeping_ = 0;            // workers that sleep
+    std::uint32_t waking_ = 0;            // of those, who will be up soon
 };
 
 } // namespace sublet::detail

@@ -6,7 +6,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL sentence& sentence::operator<<(char const* more) noexcept
+SUBLET_DECL bounded_text& bounded_text::operator<<(char const* more) noexcept
 {
     for (; *more != '\0'; ++more) *this << *more;
     return *this;
@@ -14,7 +14,7 @@ SUBLET_DECL sentence& sentence::operator<<(char const* more) noexcept
 
 // --- errors ----------------------------------------------------------------------------------------------
 
-SUBLET_DECL void write_cause(sentence& out, std::exception_ptr const& cause)
+SUBLET_DECL void write_cause(bounded_text& out, std::exception_ptr const& cause)
 {
     if (!cause) return;
     try {
@@ -30,7 +30,7 @@ SUBLET_DECL void write_cause(sentence& out, std::exception_ptr const& cause)
 
 namespace sublet {
 
-SUBLET_DECL run_error::run_error(step_id at, std::exception_ptr cause, detail::sentence const& what_happened)
+SUBLET_DECL run_error::run_error(step_id at, std::exception_ptr cause, detail::bounded_text const& what_happened)
     : step_(at), cause_(cause)
 {
     text_ << "sublet: ";
@@ -75,9 +75,9 @@ SUBLET_DECL void counted_memory::share() noexcept { is_shared_ = true; }
 
 SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignment)
 {
-    detail::holding const only(lock());
+    detail::scoped_lock const guard(lock());
     if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
-        throw out_of_budget(bytes, use_.bytes.live, limit_);
+        throw memory_limit_exceeded(bytes, use_.bytes.live, limit_);
     if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
     void* const block =
         source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
@@ -91,7 +91,7 @@ SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignmen
 
 SUBLET_DECL void counted_memory::deallocate(void* block, byte_count bytes, byte_count alignment)
 {
-    detail::holding const only(lock());
+    detail::scoped_lock const guard(lock());
     source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
     for (memory_use* use : {&use_, &since_mark_}) {
         use->bytes.remove(bytes);
@@ -101,7 +101,7 @@ SUBLET_DECL void counted_memory::deallocate(void* block, byte_count bytes, byte_
 
 SUBLET_DECL void counted_memory::mark() noexcept
 {
-    detail::holding const only(lock());
+    detail::scoped_lock const guard(lock());
     std::uint64_t const bytes = use_.bytes.live, blocks = use_.allocations.live;
     since_mark_ = {.bytes = {bytes, bytes, 0}, .allocations = {blocks, blocks, 0}};
 }

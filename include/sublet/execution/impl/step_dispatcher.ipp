@@ -12,7 +12,7 @@ namespace sublet::detail {
 
 SUBLET_DECL ready_queue::ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed,
                                      std::vector<step_id> order)
-    : policy_(policy), seed_(seed), draw_(seed), order_(std::move(order))
+    : policy_(policy), seed_(seed), random_state_(seed), order_(std::move(order))
 {
     SUBLET_EXPECTS(policy == queue_policy::given || order_.empty(),
                    "sublet: an order to run in is that of queue_policy::given");
@@ -33,7 +33,7 @@ SUBLET_DECL void ready_queue::clear()
 {
     ready_.clear();
     first_ = 0;
-    draw_ = seed_;
+    random_state_ = seed_;
     std::fill(is_ready_.begin(), is_ready_.end(), static_cast<unsigned char>(0));
 }
 
@@ -55,7 +55,7 @@ SUBLET_DECL step_id ready_queue::pop()
     case queue_policy::fifo: return ready_[first_++];
     case queue_policy::plan_order: std::pop_heap(ready_.begin(), ready_.end(), is_later); break;
     case queue_policy::random:
-        std::swap(ready_[static_cast<std::size_t>(mix(++draw_) % ready_.size())], ready_.back());
+        std::swap(ready_[static_cast<std::size_t>(mix(++random_state_) % ready_.size())], ready_.back());
         break;
     case queue_policy::lifo: break;
     }
@@ -94,13 +94,13 @@ SUBLET_DECL step_dispatcher::step_dispatcher(step_waits const& waits, ready_queu
         pending_[at] = static_cast<std::uint32_t>(waits_.before[at].size());
         if (pending_[at] == 0) queue_.push(static_cast<step_id>(at));
     }
-    show_queue();
+    publish_ready();
 }
 
 SUBLET_DECL void step_dispatcher::stop() noexcept
 {
     is_stopping_.store(true, std::memory_order_relaxed);
-    holding const only(&lock_);
+    scoped_lock const guard(&lock_);
     end();
 }
 
@@ -114,32 +114,32 @@ SUBLET_DECL step_id step_dispatcher::next(step_id done)
     auto const after = waits_.after[done];
     std::size_t i = 0;
     auto next_ready = [&] {
-        while (i != after.size() && !has_come(after[i])) ++i;
+        while (i != after.size() && !count_down(after[i])) ++i;
         return i == after.size() ? no_step : after[i++];
     };
     step_id const one = next_ready(), other = next_ready();
-    bool const is_alone = one != no_step && other == no_step && queue_.takes_only_one_ready() &&
+    bool const bypasses_queue = one != no_step && other == no_step && queue_.allows_bypass() &&
                           !has_ready_.load(std::memory_order_relaxed) &&
                           !is_stopping_.load(std::memory_order_relaxed);
-    if (is_alone) return one;
+    if (bypasses_queue) return one;
 
     step_id taken = no_step;
-    bool calls = false;
+    bool wakes = false;
     {
-        holding const only(&lock_);
+        scoped_lock const guard(&lock_);
         for (step_id at : {one, other})
             if (at != no_step) queue_.push(at);
         for (step_id at = next_ready(); at != no_step; at = next_ready()) queue_.push(at);
         if (!is_over()) taken = queue_.pop();
         active_ -= taken == no_step;
-        calls = show_queue();
+        wakes = publish_ready();
         if (active_ == 0) end();
     }
-    if (calls) calls_.notify_one();
+    if (wakes) wakeups_.notify_one();
     return taken;
 }
 
-SUBLET_DECL bool step_dispatcher::has_come(step_id at)
+SUBLET_DECL bool step_dispatcher::count_down(step_id at)
 {
     if (waits_.before[at].size() == 1) return true;
     return std::atomic_ref(pending_[at]).fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -149,18 +149,18 @@ SUBLET_DECL step_id step_dispatcher::wait_for_step()
 {
     for (;;) {
         step_id taken = no_step;
-        bool calls = false;
+        bool wakes = false;
         {
-            holding const only(&lock_);
+            scoped_lock const guard(&lock_);
             if (is_over()) return no_step;
             taken = queue_.pop();
             active_ += taken != no_step;
-            calls = show_queue();
+            wakes = publish_ready();
             if (active_ == 0) end(); // there was no step at all
         }
-        if (calls) calls_.notify_one();
+        if (wakes) wakeups_.notify_one();
         if (taken != no_step) return taken;
-        if (!looks_again()) sleep();
+        if (!spin_for_work()) sleep();
     }
 }
 
@@ -168,42 +168,42 @@ SUBLET_DECL void step_dispatcher::sleep()
 {
     std::uint32_t seen = 0;
     {
-        holding const only(&lock_);
+        scoped_lock const guard(&lock_);
         if (is_over() || !queue_.is_empty()) return;
-        ++asleep_;
-        seen = calls_.load(std::memory_order_relaxed);
+        ++sleeping_;
+        seen = wakeups_.load(std::memory_order_relaxed);
     }
-    calls_.wait(seen, std::memory_order_relaxed);
-    holding const only(&lock_);
-    --asleep_;
-    if (called_ != 0) --called_; // several may have woken at one call
+    wakeups_.wait(seen, std::memory_order_relaxed);
+    scoped_lock const guard(&lock_);
+    --sleeping_;
+    if (waking_ != 0) --waking_; // several may have woken at one call
 }
 
-SUBLET_DECL bool step_dispatcher::looks_again() const
+SUBLET_DECL bool step_dispatcher::spin_for_work() const
 {
-    for (int looks = 0; looks != 200; ++looks) {
+    for (int spins = 0; spins != 200; ++spins) {
         if (has_ready_.load(std::memory_order_relaxed) || is_over()) return true;
         pause_briefly();
     }
     return false;
 }
 
-SUBLET_DECL bool step_dispatcher::show_queue()
+SUBLET_DECL bool step_dispatcher::publish_ready()
 {
     bool const has_ready = !queue_.is_empty();
     has_ready_.store(has_ready, std::memory_order_relaxed);
-    if (!has_ready || asleep_ == called_) return false;
-    ++called_;
-    calls_.fetch_add(1, std::memory_order_relaxed);
+    if (!has_ready || sleeping_ == waking_) return false;
+    ++waking_;
+    wakeups_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
 SUBLET_DECL void step_dispatcher::end()
 {
     is_over_.store(true, std::memory_order_release);
-    called_ = asleep_;
-    calls_.fetch_add(1, std::memory_order_relaxed);
-    calls_.notify_all();
+    waking_ = sleeping_;
+    wakeups_.fetch_add(1, std::memory_order_relaxed);
+    wakeups_.notify_all();
 }
 
 } // namespace sublet::detail

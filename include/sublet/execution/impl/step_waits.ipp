@@ -24,10 +24,10 @@ SUBLET_DECL byte_owners::byte_owners(std::vector<sort_key> borders, byte_count e
 
 SUBLET_DECL void byte_owners::claim(byte_count begin, byte_count end, buffer_id id)
 {
-    for (std::size_t i = stretch_at(begin); borders_[i].key < end; ++i) owner_[i] = id;
+    for (std::size_t i = segment_at(begin); borders_[i].key < end; ++i) owner_[i] = id;
 }
 
-SUBLET_DECL std::size_t byte_owners::stretch_at(byte_count begin) const
+SUBLET_DECL std::size_t byte_owners::segment_at(byte_count begin) const
 {
     auto const at = std::lower_bound(borders_.begin(), borders_.end(), begin,
                                      [](sort_key const& border, byte_count b) { return border.key < b; });
@@ -36,11 +36,11 @@ SUBLET_DECL std::size_t byte_owners::stretch_at(byte_count begin) const
 
 // --- tenants ---------------------------------------------------------------------------------------------
 
-SUBLET_DECL tenants::tenants(run_tape const& tape, memory_plan const& plan) : tape_(tape), plan_(plan)
+SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, memory_plan const& plan) : lowered_(lowered), plan_(plan)
 {
-    expect_places(tape, plan);
+    expect_placed(lowered, plan);
     std::vector<std::vector<sort_key>> borders(plan.arena_bytes.size());
-    auto const buffers = static_cast<buffer_id>(tape.table.buffers.size());
+    auto const buffers = static_cast<buffer_id>(lowered.table.buffers.size());
     for (buffer_id b = 0; b != buffers; ++b) {
         if (!its(b).is_planned()) continue;
         borders[its(b).pool].push_back({begin(b), 0, b});
@@ -54,7 +54,7 @@ SUBLET_DECL tenants::tenants(run_tape const& tape, memory_plan const& plan) : ta
 
 // --- listed order ----------------------------------------------------------------------------------------
 
-SUBLET_DECL listed_order::listed_order(snapshot const& program, plan_options const& options)
+SUBLET_DECL program_order::program_order(snapshot const& program, plan_options const& options)
     : program_(program), options_(options), is_written_(program.values())
 {
     std::vector<value_role> const role = options.role.tabulate(program.values());
@@ -75,18 +75,18 @@ SUBLET_DECL listed_order::listed_order(snapshot const& program, plan_options con
         }
     for (buffer_id& b : storage_of_)
         if (writes[b] < 2) b = no_buffer;
-    bool const is_free =
+    bool const is_unordered =
         std::all_of(storage_of_.begin(), storage_of_.end(), [](buffer_id b) { return b == no_buffer; });
-    has_order_ = !is_free && !first_backward_edge(program, options.order) &&
+    has_order_ = !is_unordered && !first_backward_edge(program, options.order) &&
                  !lifetimes(program, {.role = options.role, .order = options.order}).violation;
 }
 
-SUBLET_DECL std::optional<witness> listed_order::moved_write(std::vector<step_id> const& steps) const
+SUBLET_DECL std::optional<witness> program_order::moved_write(std::vector<step_id> const& steps) const
 {
     if (!has_order_) return std::nullopt;
     listed_touches const listed(program_, options_.order);
-    std::vector<step_id> place_of(steps.size()); // in the list, from 1
-    for (step_id at = 0; at != steps.size(); ++at) place_of[listed.steps[at]] = at + 1;
+    std::vector<step_id> rank_of(steps.size()); // in the list, from 1
+    for (step_id at = 0; at != steps.size(); ++at) rank_of[listed.steps[at]] = at + 1;
     struct users {
         step_id touched = 0, written = 0; // places of the latest
         witness write;
@@ -99,18 +99,18 @@ SUBLET_DECL std::optional<witness> listed_order::moved_write(std::vector<step_id
             if (b == no_buffer || moved) return;
             users& its = users_of[b];
             bool const writes = t.kind == touch::access::def && is_written_[t.value];
-            step_id const place = place_of[steps[at]];
+            step_id const rank = rank_of[steps[at]];
             if (writes) {
                 its.write = {.what = fault::write_moved, .value = t.value, .position = at};
-                its.written = place;
+                its.written = rank;
             }
-            if (place < (writes ? its.touched : its.written)) moved = its.write;
-            its.touched = std::max(its.touched, place);
+            if (rank < (writes ? its.touched : its.written)) moved = its.write;
+            its.touched = std::max(its.touched, rank);
         });
     return moved;
 }
 
-SUBLET_DECL std::vector<handoff> listed_order::handoffs() const
+SUBLET_DECL std::vector<handoff> program_order::handoffs() const
 {
     return storage_order(program_, storages_, storage_of_, is_written_, options_.order);
 }
@@ -133,36 +133,36 @@ SUBLET_DECL std::size_t step_waits::count(step_waits::kind why) const
 namespace sublet::detail {
 
 SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const& options,
-                                     run_tape const& tape)
-    : program_(program), tape_(tape), position_of_(tape.step_at.size()),
-      viewed_at_(program.values(), no_step), users_(tape.table.buffers.size()),
-      waited_by_(tape.step_at.size(), no_step)
+                                     lowered_program const& lowered)
+    : program_(program), lowered_(lowered), position_of_(lowered.step_at.size()),
+      viewed_at_(program.values(), no_step), users_(lowered.table.buffers.size()),
+      last_waiter_(lowered.step_at.size(), no_step)
 {
     for (value_role role : options.role.tabulate(program.values())) versions_.push_back(is_given(role));
-    for (step_id at = 0; at != tape.positions(); ++at) {
-        position_of_[tape.step_at[at]] = at;
-        for (touch t : program.touches(tape.step_at[at])) versions_[t.value] += t.kind == touch::access::def;
+    for (step_id at = 0; at != lowered.positions(); ++at) {
+        position_of_[lowered.step_at[at]] = at;
+        for (touch t : program.touches(lowered.step_at[at])) versions_[t.value] += t.kind == touch::access::def;
     }
     for (edge_use u : program.edge_uses())
-        leaving_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
-    sort_by_key(leaving_);
+        end_uses_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
+    sort_by_key(end_uses_);
 }
 
-SUBLET_DECL void wait_finder::follow_touches(tenants* arenas)
+SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
-    std::size_t left = 0; // of those needed where nodes end, so many have been seen
-    for (step_id at = 0; at != tape_.positions(); ++at) {
-        for (touch t : program_.touches(tape_.step_at[at])) { // reads come first
+    std::size_t next_end_use = 0; // of those needed where nodes end, so many have been seen
+    for (step_id at = 0; at != lowered_.positions(); ++at) {
+        for (touch t : program_.touches(lowered_.step_at[at])) { // reads come first
             if (t.kind != touch::access::def) read(t.value, at);
             else if (is_mere_view(t.value, at)) viewed_at_[t.value] = at;
             else touched(t.value, at).written_at = at;
         }
-        for (; left != leaving_.size() && leaving_[left].key == at; ++left) read(leaving_[left].id, at);
+        for (; next_end_use != end_uses_.size() && end_uses_[next_end_use].key == at; ++next_end_use) read(end_uses_[next_end_use].id, at);
         for (buffer_id b : touched_) wait(b, at, arenas);
         for (buffer_id b : touched_) {
             users& its = users_[b];
             if (its.written_at == at) continue;
-            while (!its.readers.empty() && waited_by_[its.readers.back()] == at) its.readers.pop_back();
+            while (!its.readers.empty() && last_waiter_[its.readers.back()] == at) its.readers.pop_back();
             its.readers.push_back(at);
         }
         touched_.clear();
@@ -172,10 +172,10 @@ SUBLET_DECL void wait_finder::follow_touches(tenants* arenas)
 SUBLET_DECL void wait_finder::follow_edges()
 {
     for (node_id n = 0; n != program_.nodes(); ++n) {
-        step_range const mine = program_.steps_of(n);
-        for (step_id s = mine.first + 1; s != mine.last; ++s) add_steps(s - 1, s, step_waits::kind::control);
+        step_range const range = program_.steps_of(n);
+        for (step_id s = range.first + 1; s != range.last; ++s) add_steps(s - 1, s, step_waits::kind::control);
         for (node_id next : program_.successors(n))
-            add_steps(mine.last - 1, program_.steps_of(next).first, step_waits::kind::control);
+            add_steps(range.last - 1, program_.steps_of(next).first, step_waits::kind::control);
     }
 }
 
@@ -184,13 +184,13 @@ SUBLET_DECL void wait_finder::follow(std::vector<handoff> const& handoffs)
     for (handoff h : handoffs) add_steps(h.from, h.to, step_waits::kind::handoff);
 }
 
-SUBLET_DECL step_waits wait_finder::thinned()
+SUBLET_DECL step_waits wait_finder::reduced()
 {
     sort_by_key(found_);
     auto const is_same_pair = [](sort_key const& a, sort_key const& b) { return a.key == b.key; };
     found_.erase(std::unique(found_.begin(), found_.end(), is_same_pair), found_.end());
     auto rows_of = [&](auto const& list) {
-        return csr_rows::gathered(tape_.step_at.size(), [&](auto add_pair) {
+        return csr_rows::gathered(lowered_.step_at.size(), [&](auto add_pair) {
             for (auto const& wait : list) add_pair(as_wait(wait).to, as_wait(wait).from);
         });
     };
@@ -201,26 +201,26 @@ SUBLET_DECL step_waits wait_finder::thinned()
     for (std::size_t i = 0; i != found_.size(); ++i)
         if (!is_implied[i]) result.list.push_back(as_wait(found_[i]));
     result.before = rows_of(result.list);
-    result.after = result.before.transposed(tape_.step_at.size());
+    result.after = result.before.transposed(lowered_.step_at.size());
     return result;
 }
 
 SUBLET_DECL void wait_finder::add(step_id from, step_id to, step_waits::kind why)
 {
     if (from == to || from == no_step) return;
-    waited_by_[from] = to;
+    last_waiter_[from] = to;
     found_.push_back({std::uint64_t{to} << 32 | from, static_cast<std::uint64_t>(why), 0});
 }
 
 SUBLET_DECL wait_finder::users& wait_finder::touched(value_id v, step_id at)
 {
-    buffer_id const b = tape_.table.buffer_of[v];
+    buffer_id const b = lowered_.table.buffer_of[v];
     if (users_[b].touched_at != at) touched_.push_back(b);
     users_[b].touched_at = at;
     return users_[b];
 }
 
-SUBLET_DECL void wait_finder::wait(buffer_id b, step_id at, tenants* arenas)
+SUBLET_DECL void wait_finder::wait(buffer_id b, step_id at, arena_occupants* arenas)
 {
     users& its = users_[b];
     if (its.written_at != at || its.read_at == at) add(its.writer, at, step_waits::kind::data);
@@ -229,14 +229,14 @@ SUBLET_DECL void wait_finder::wait(buffer_id b, step_id at, tenants* arenas)
     if (its.readers.empty()) add(its.writer, at, step_waits::kind::output);
     its.writer = at;
     its.readers.clear();
-    if (arenas == nullptr || tape_.first_write[b] != at) return;
-    arenas->move_in(b, [&](buffer_id before) {
+    if (arenas == nullptr || lowered_.first_write[b] != at) return;
+    arenas->occupy(b, [&](buffer_id before) {
         for (step_id reader : users_[before].readers) add(reader, at, step_waits::kind::handoff);
         if (users_[before].readers.empty()) add(users_[before].writer, at, step_waits::kind::handoff);
     });
 }
 
-SUBLET_DECL std::vector<step_id> steps_at_once(snapshot const& p, plan_options const& options,
+SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
                                                std::vector<handoff> handoffs)
 {
     auto graph = [&] {
@@ -260,7 +260,7 @@ SUBLET_DECL std::vector<step_id> steps_at_once(snapshot const& p, plan_options c
                             .value = g.violation->value,
                             .position = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
     }
-    listed_order const listed(p, options);
+    program_order const listed(p, options);
     auto const moved = listed.moved_write(steps_of(g));
     if (!moved) return steps_of(g);
     for (handoff h : listed.handoffs()) handoffs.push_back(h);

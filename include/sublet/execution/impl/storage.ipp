@@ -15,138 +15,138 @@
 
 namespace sublet::detail {
 
-class tape_writer {
+class program_lowering {
 public:
-    tape_writer(snapshot const& program, run_tape& tape, bool in_place)
-        : program_(program), tape_(tape), in_place_(in_place)
+    program_lowering(snapshot const& program, lowered_program& lowered, bool in_place)
+        : program_(program), lowered_(lowered), in_place_(in_place)
     {
-        std::vector<step_id> position_of(tape.step_at.size());
+        std::vector<step_id> position_of(lowered.step_at.size());
         for (std::size_t at = 0; at != position_of.size(); ++at)
-            position_of[tape.step_at[at]] = static_cast<step_id>(at);
+            position_of[lowered.step_at[at]] = static_cast<step_id>(at);
         for (edge_use u : program.edge_uses())
-            leaving_.push_back(
-                {position_of[program.steps_of(u.pred).last - 1], 0, tape.table.buffer_of[u.value]});
+            end_uses_.push_back(
+                {position_of[program.steps_of(u.pred).last - 1], 0, lowered.table.buffer_of[u.value]});
 
-        std::vector<unsigned char> is_needed(tape.table.buffers.size(), 0);
-        for (sort_key const& u : leaving_) is_needed[u.id] = 1;
-        for (step_id s : tape.step_at)
-            for (touch t : program.touches(s)) is_needed[tape.table.buffer_of[t.value]] = 1;
+        std::vector<unsigned char> is_needed(lowered.table.buffers.size(), 0);
+        for (sort_key const& u : end_uses_) is_needed[u.id] = 1;
+        for (step_id s : lowered.step_at)
+            for (touch t : program.touches(s)) is_needed[lowered.table.buffer_of[t.value]] = 1;
         for (std::size_t b = 0; b != is_needed.size(); ++b)
-            if (!is_needed[b] && has_role(tape.table.buffers[b].role, value_role::input)) {
-                leaving_.push_back({0, 0, static_cast<buffer_id>(b)});
-                tape.given_up.push_back(static_cast<buffer_id>(b));
+            if (!is_needed[b] && has_role(lowered.table.buffers[b].role, value_role::input)) {
+                end_uses_.push_back({0, 0, static_cast<buffer_id>(b)});
+                lowered.unused_inputs.push_back(static_cast<buffer_id>(b));
             }
-        sort_by_key(leaving_);
+        sort_by_key(end_uses_);
     }
 
     void write(std::vector<unsigned char> const& is_scratch)
     {
-        std::size_t const buffers = tape_.table.buffers.size();
-        tape_.holds.assign(buffers, 0);
-        tape_.first_write.assign(buffers, no_step);
-        seen_.assign(buffers, {});
+        std::size_t const buffers = lowered_.table.buffers.size();
+        lowered_.ref_counts.assign(buffers, 0);
+        lowered_.first_write.assign(buffers, no_step);
+        accesses_.assign(buffers, {});
         for (edge_use u : program_.edge_uses())
             SUBLET_EXPECTS(!is_scratch[u.value], "sublet: scratch is read by no step");
-        for (step_id at = 0; at != tape_.positions(); ++at) write_step(at, is_scratch);
+        for (step_id at = 0; at != lowered_.positions(); ++at) write_step(at, is_scratch);
         for (std::size_t b = 0; b != buffers; ++b)
-            tape_.holds[b] += has_role(tape_.table.buffers[b].role, value_role::output);
+            lowered_.ref_counts[b] += has_role(lowered_.table.buffers[b].role, value_role::output);
         for (std::size_t v = 0; v != is_scratch.size(); ++v)
-            SUBLET_EXPECTS(!is_scratch[v] || tape_.holds[tape_.table.buffer_of[v]] <= 1,
+            SUBLET_EXPECTS(!is_scratch[v] || lowered_.ref_counts[lowered_.table.buffer_of[v]] <= 1,
                            "sublet: scratch is touched by one step only, and is no output");
     }
 
 private:
     /// How the step that is being written touches a buffer.
-    struct seen {
+    struct step_access {
         step_id at = no_step;
-        value_id only = no_value; // the one value of it that is read; no_value: it is touched otherwise
+        value_id sole_read = no_value; // the one value of it that is read; no_value: it is touched otherwise
         bool is_early = true;     // every touch is an early use
     };
 
     void write_step(step_id at, std::vector<unsigned char> const& is_scratch)
     {
-        step_id const step = tape_.step_at[at];
+        step_id const step = lowered_.step_at[at];
         for (touch t : program_.touches(step)) {
             bool const defines = t.kind == touch::access::def;
-            buffer_id const b = tape_.table.buffer_of[t.value];
+            buffer_id const b = lowered_.table.buffer_of[t.value];
             SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch is read by no step");
-            (is_scratch[t.value] ? tape_.scratch : defines ? tape_.defs : tape_.uses).append(t.value);
+            (is_scratch[t.value] ? lowered_.scratch : defines ? lowered_.defs : lowered_.uses).append(t.value);
             touch_buffer(b, at, defines ? no_value : t.value, t.kind == touch::access::use_early);
-            if (defines && tape_.first_write[b] == no_step) tape_.first_write[b] = at;
+            if (defines && lowered_.first_write[b] == no_step) lowered_.first_write[b] = at;
         }
-        for (; left_ != leaving_.size() && leaving_[left_].key == at; ++left_)
-            touch_buffer(leaving_[left_].id, at, no_value, false);
+        for (; next_end_use_ != end_uses_.size() && end_uses_[next_end_use_].key == at; ++next_end_use_)
+            touch_buffer(end_uses_[next_end_use_].id, at, no_value, false);
 
         for (buffer_id b : touched_) { // in one order an input lives [0, 1) at least
-            bool const is_input = has_role(tape_.table.buffers[b].role, value_role::input);
-            bool const holds_on = at == 0 && is_input && !tape_.is_any_schedule;
-            if (seen_[b].is_early && !holds_on) tape_.yields.push_back({b, no_buffer});
+            bool const is_input = has_role(lowered_.table.buffers[b].role, value_role::input);
+            bool const stays_live = at == 0 && is_input && !lowered_.is_any_schedule;
+            if (accesses_[b].is_early && !stays_live) lowered_.reuses.push_back({b, no_buffer});
         }
         for (overwrite pair : program_.overwrites(step)) {
-            buffer_id const from = tape_.table.buffer_of[pair.in], to = tape_.table.buffer_of[pair.out];
-            bool const is_read = seen_[from].at == at && seen_[from].only == pair.in;
-            if (in_place_ && is_read && tape_.first_write[to] == at) tape_.yields.push_back({from, to});
+            buffer_id const from = lowered_.table.buffer_of[pair.in], to = lowered_.table.buffer_of[pair.out];
+            bool const is_read = accesses_[from].at == at && accesses_[from].sole_read == pair.in;
+            if (in_place_ && is_read && lowered_.first_write[to] == at) lowered_.reuses.push_back({from, to});
         }
-        tape_.yields_begin.push_back(static_cast<std::uint32_t>(tape_.yields.size()));
+        lowered_.reuses_begin.push_back(static_cast<std::uint32_t>(lowered_.reuses.size()));
         for (buffer_id b : touched_) {
-            tape_.touched.append(b);
-            ++tape_.holds[b];
+            lowered_.touched.append(b);
+            ++lowered_.ref_counts[b];
         }
         touched_.clear();
-        for (csr_rows* rows : {&tape_.uses, &tape_.defs, &tape_.scratch, &tape_.touched}) rows->close_row();
+        for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.scratch, &lowered_.touched}) rows->close_row();
     }
 
     void touch_buffer(buffer_id b, step_id at, value_id read, bool is_early)
     {
-        if (seen_[b].at != at) {
-            seen_[b] = {at, read, is_early};
+        if (accesses_[b].at != at) {
+            accesses_[b] = {at, read, is_early};
             touched_.push_back(b);
             return;
         }
-        if (seen_[b].only != read) seen_[b].only = no_value;
-        seen_[b].is_early = seen_[b].is_early && is_early;
+        if (accesses_[b].sole_read != read) accesses_[b].sole_read = no_value;
+        accesses_[b].is_early = accesses_[b].is_early && is_early;
     }
 
     snapshot const& program_;
-    run_tape& tape_;
+    lowered_program& lowered_;
     bool in_place_;
-    std::vector<sort_key> leaving_; // {position, 0, buffer}: needed when its step has written
-    std::size_t left_ = 0;       // of those, how many have been seen
-    std::vector<seen> seen_;     // by buffer
+    std::vector<sort_key> end_uses_; // {position, 0, buffer}: needed when its step has written
+    std::size_t next_end_use_ = 0;       // of those, how many have been seen
+    std::vector<step_access> accesses_;     // by buffer
     std::vector<buffer_id> touched_;
 };
 
 /// The tape of steps in an order that is believed, one of any or the only one; `lives` say who is touched.
-SUBLET_DECL run_tape tape_in_order(snapshot const& program, plan_options const& options,
+SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options const& options,
                                    per_value<bool> const& scratch, live_ranges const& lives,
                                    std::vector<step_id> steps, bool is_any_schedule)
 {
-    run_tape tape;
-    tape.step_at = std::move(steps);
-    tape.table = gather_buffers(lives, options);
-    if (value_id const v = tape.table.oversized_view; v != no_value) {
-        buffer const& its = tape.table.buffers[tape.table.buffer_of[v]];
+    lowered_program lowered;
+    lowered.step_at = std::move(steps);
+    lowered.table = gather_buffers(lives, options);
+    if (value_id const v = lowered.table.oversized_view; v != no_value) {
+        buffer const& its = lowered.table.buffers[lowered.table.buffer_of[v]];
         throw unsound_plan({.what = fault::oversized_view,
                             .value = v,
                             .other = its.root,
-                            .end = tape.table.oversized_bytes,
+                            .end = lowered.table.oversized_bytes,
                             .needed = its.size});
     }
-    tape.pools = options.pools.size();
-    for (buffer& b : tape.table.buffers) {
+    lowered.pools = options.pools.size();
+    for (buffer& b : lowered.table.buffers) {
         if (b.pool < options.pools.size())
             b.alignment = combine_alignment(b.alignment, options.pools[b.pool].alignment);
         SUBLET_EXPECTS(!b.is_planned() || b.pool < 65536,
                        "sublet: a pool id is out of range (pools are numbered from 0)");
-        if (b.is_planned()) tape.pools = std::max(tape.pools, std::size_t{b.pool} + 1);
+        if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
-    tape.bytes = options.bytes.tabulate(program.values());
-    for (std::size_t v = 0; v != tape.bytes.size(); ++v)
-        tape.bytes[v] = std::min(tape.bytes[v], tape.table.buffers[tape.table.buffer_of[v]].size);
-    tape.is_any_schedule = is_any_schedule;
-    tape_writer writer(program, tape, options.in_place);
+    lowered.bytes = options.bytes.tabulate(program.values());
+    for (std::size_t v = 0; v != lowered.bytes.size(); ++v)
+        lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);
+    lowered.is_any_schedule = is_any_schedule;
+    program_lowering writer(program, lowered, options.in_place);
     writer.write(scratch.tabulate(program.values()));
-    return tape;
+    return lowered;
 }
 
 } // namespace sublet::detail
@@ -155,7 +155,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& options,
+SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
                              per_value<bool> const& scratch)
 {
     live_ranges const lives = lifetimes(program, {.role = options.role, .order = options.order});
@@ -168,11 +168,11 @@ SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& option
              .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
              .position = position});
     }
-    return detail::tape_in_order(program, options, scratch, lives, steps_in_order(program, options.order),
+    return detail::lower_in_order(program, options, scratch, lives, steps_in_order(program, options.order),
                                  false);
 }
 
-SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& options,
+SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
                              per_value<bool> const& scratch, std::vector<step_id> steps)
 {
     SUBLET_EXPECTS(steps.size() == program.steps(),
@@ -193,7 +193,7 @@ SUBLET_DECL run_tape tape_of(snapshot const& program, plan_options const& option
         if (has_role(role[v], value_role::input)) touched(v, 0);
         if (has_role(role[v], value_role::output) && !steps.empty()) touched(v, lives.positions - 1);
     }
-    return detail::tape_in_order(program, options, scratch, lives, std::move(steps), true);
+    return detail::lower_in_order(program, options, scratch, lives, std::move(steps), true);
 }
 
 } // namespace detail
@@ -254,7 +254,7 @@ SUBLET_DECL void paint(std::span<std::byte> bytes)
     if (!bytes.empty()) std::memset(bytes.data(), 0xFF, bytes.size());
 }
 
-SUBLET_DECL void make_dead([[maybe_unused]] std::span<std::byte> bytes)
+SUBLET_DECL void poison_bytes([[maybe_unused]] std::span<std::byte> bytes)
 {
 #if defined(SUBLET_UNDER_ASAN)
     __asan_poison_memory_region(bytes.data(), bytes.size());
@@ -263,7 +263,7 @@ SUBLET_DECL void make_dead([[maybe_unused]] std::span<std::byte> bytes)
 #endif
 }
 
-SUBLET_DECL void make_usable([[maybe_unused]] std::span<std::byte> bytes)
+SUBLET_DECL void unpoison_bytes([[maybe_unused]] std::span<std::byte> bytes)
 {
 #if defined(SUBLET_UNDER_ASAN)
     __asan_unpoison_memory_region(bytes.data(), bytes.size());
@@ -284,19 +284,19 @@ SUBLET_DECL arena::arena(memory_plan p) : plan(std::move(p)) {}
 
 namespace sublet::detail {
 
-SUBLET_DECL void expect_places(run_tape const& tape, memory_plan const& plan)
+SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const& plan)
 {
-    auto refuse = [](witness const& why) { throw unsound_plan(why); };
-    if (plan.buffer_of.size() != tape.table.buffer_of.size()) refuse({.what = fault::foreign_plan});
-    for (buffer const& b : tape.table.buffers) {
+    auto fail = [](witness const& why) { throw unsound_plan(why); };
+    if (plan.buffer_of.size() != lowered.table.buffer_of.size()) fail({.what = fault::foreign_plan});
+    for (buffer const& b : lowered.table.buffers) {
         if (!b.is_planned()) continue;
         buffer_id const placed = plan.buffer_of[b.root];
-        if (placed == no_buffer) refuse({.what = fault::unplaced, .value = b.root});
+        if (placed == no_buffer) fail({.what = fault::unplaced, .value = b.root});
         if (placed >= plan.buffers.size() || b.pool >= plan.arena_bytes.size())
-            refuse({.what = fault::foreign_plan});
+            fail({.what = fault::foreign_plan});
         byte_count const at = plan.buffers[placed].offset, has = plan.arena_bytes[b.pool];
         if (at > has || b.size > has - at)
-            refuse({.what = fault::outside_arena,
+            fail({.what = fault::outside_arena,
                     .value = b.root,
                     .begin = at,
                     .end = sum_fits(at, b.size) ? at + b.size : no_offset,
@@ -312,65 +312,65 @@ SUBLET_DECL value_storage::~value_storage()
 
 SUBLET_DECL std::span<std::byte> value_storage::bytes_of(buffer_id b) const
 {
-    return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(room_[b])};
+    return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(capacity_[b])};
 }
 
-SUBLET_DECL std::span<std::byte> value_storage::shown_by(run_tape const& tape, value_id v) const
+SUBLET_DECL std::span<std::byte> value_storage::value_bytes(lowered_program const& lowered, value_id v) const
 {
-    buffer_id const b = tape.table.buffer_of[v];
-    byte_count const bytes = std::min(tape.bytes[v], room_[b]);
+    buffer_id const b = lowered.table.buffer_of[v];
+    byte_count const bytes = std::min(lowered.bytes[v], capacity_[b]);
     return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(bytes)};
 }
 
-SUBLET_DECL void value_storage::begin(run_tape const& tape)
+SUBLET_DECL void value_storage::begin(lowered_program const& lowered)
 {
     if (has_arena_) return;
     for (std::size_t b = 0; b != where_.size(); ++b)
-        if (!has_role(tape.table.buffers[b].role, value_role::input))
-            release(tape, static_cast<buffer_id>(b));
-    if (is_recycling_) left_ = tape.holds;
+        if (!has_role(lowered.table.buffers[b].role, value_role::input))
+            release(lowered, static_cast<buffer_id>(b));
+    if (is_recycling_) remaining_ = lowered.ref_counts;
 }
 
-SUBLET_DECL void value_storage::before(run_tape const& tape, step_id at)
+SUBLET_DECL void value_storage::before(lowered_program const& lowered, step_id at)
 {
     if (has_arena_) return;
     if (is_recycling_)
-        for (yielded const& y : tape.yields_at(at)) hand_over(tape, y);
-    for (buffer_id b : tape.touched[at]) {
-        buffer const& its = tape.table.buffers[b];
-        if (where_[b] == nullptr && its.is_planned()) allocate(its, b, tape.step_at[at]);
+        for (operand_reuse const& y : lowered.reuses_at(at)) transfer_block(lowered, y);
+    for (buffer_id b : lowered.touched[at]) {
+        buffer const& its = lowered.table.buffers[b];
+        if (where_[b] == nullptr && its.is_planned()) allocate(its, b, lowered.step_at[at]);
     }
 }
 
-SUBLET_DECL void value_storage::after(run_tape const& tape, step_id at)
+SUBLET_DECL void value_storage::after(lowered_program const& lowered, step_id at)
 {
     if (!is_recycling_) return;
-    for (buffer_id b : tape.touched[at])
-        if (is_last(b)) release(tape, b);
+    for (buffer_id b : lowered.touched[at])
+        if (is_last(b)) release(lowered, b);
 }
 
-SUBLET_DECL void value_storage::end(run_tape const& tape)
+SUBLET_DECL void value_storage::end(lowered_program const& lowered)
 {
     if (has_arena_) return;
     for (std::size_t b = 0; b != where_.size(); ++b)
-        if (!has_role(tape.table.buffers[b].role, value_role::output))
-            release(tape, static_cast<buffer_id>(b));
+        if (!has_role(lowered.table.buffers[b].role, value_role::output))
+            release(lowered, static_cast<buffer_id>(b));
 }
 
-SUBLET_DECL void value_storage::release_all(run_tape const& tape)
+SUBLET_DECL void value_storage::release_all(lowered_program const& lowered)
 {
-    for (std::size_t b = 0; b != where_.size(); ++b) release(tape, static_cast<buffer_id>(b));
+    for (std::size_t b = 0; b != where_.size(); ++b) release(lowered, static_cast<buffer_id>(b));
 }
 
 SUBLET_DECL bool value_storage::is_last(buffer_id b)
 {
-    if (!is_shared_) return --left_[b] == 0;
-    return std::atomic_ref(left_[b]).fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (!is_shared_) return --remaining_[b] == 0;
+    return std::atomic_ref(remaining_[b]).fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-SUBLET_DECL std::uint32_t value_storage::left(buffer_id b)
+SUBLET_DECL std::uint32_t value_storage::remaining_touches(buffer_id b)
 {
-    return is_shared_ ? std::atomic_ref(left_[b]).load(std::memory_order_acquire) : left_[b];
+    return is_shared_ ? std::atomic_ref(remaining_[b]).load(std::memory_order_acquire) : remaining_[b];
 }
 
 SUBLET_DECL value_storage::block value_storage::take(byte_count size, byte_count alignment, step_id step)
@@ -385,25 +385,25 @@ SUBLET_DECL value_storage::block value_storage::take(byte_count size, byte_count
 SUBLET_DECL void value_storage::give_back(block& b)
 {
     if (b.bytes == nullptr) return;
-    make_usable(std::span(b.bytes, static_cast<std::size_t>(b.size)));
+    unpoison_bytes(std::span(b.bytes, static_cast<std::size_t>(b.size)));
     memory_.deallocate(b.bytes, b.size, b.alignment);
     b = {};
 }
 
-SUBLET_DECL void value_storage::hand_over(run_tape const& tape, yielded y)
+SUBLET_DECL void value_storage::transfer_block(lowered_program const& lowered, operand_reuse y)
 {
-    if (!tape.is_even(y) || left(y.from) != 1 || where_[y.to] != nullptr) return;
+    if (!lowered.is_same_size(y) || remaining_touches(y.from) != 1 || where_[y.to] != nullptr) return;
     block& old = blocks_[y.from];
-    if (old.bytes == nullptr || old.alignment < tape.table.buffers[y.to].alignment) return;
+    if (old.bytes == nullptr || old.alignment < lowered.table.buffers[y.to].alignment) return;
     where_[y.to] = old.bytes; // where_[from] stays until the step has read it
     blocks_[y.to] = std::exchange(old, {});
 }
 
-SUBLET_DECL void value_storage::place(run_tape const& tape, memory_plan const& plan)
+SUBLET_DECL void value_storage::place(lowered_program const& lowered, memory_plan const& plan)
 {
-    expect_places(tape, plan);
+    expect_placed(lowered, plan);
     std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
-    for (buffer const& b : tape.table.buffers)
+    for (buffer const& b : lowered.table.buffers)
         if (b.is_planned()) alignment[b.pool] = std::max(alignment[b.pool], b.alignment);
     has_arena_ = true;
     for (std::size_t pool = 0; pool != plan.arena_bytes.size(); ++pool) {
@@ -412,7 +412,7 @@ SUBLET_DECL void value_storage::place(run_tape const& tape, memory_plan const& p
             blocks_.back() = take(plan.arena_bytes[pool], alignment[pool], no_step);
     }
     for (std::size_t b = 0; b != where_.size(); ++b) {
-        buffer const& its = tape.table.buffers[b];
+        buffer const& its = lowered.table.buffers[b];
         if (its.is_planned()) where_[b] = blocks_[its.pool].bytes + plan.offset_of(its.root);
     }
 }

@@ -10,45 +10,45 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::uint32_t stream_knowledge::mark(std::uint32_t stream)
+SUBLET_DECL std::uint32_t vector_clocks::mark(std::uint32_t stream)
 {
-    ++row_of(now_, stream)[stream];
+    ++row_of(clock_, stream)[stream];
     stream_of_.push_back(stream);
-    at_mark_.insert(at_mark_.end(), row_of(now_, stream), row_of(now_, stream) + streams_);
+    mark_clock_.insert(mark_clock_.end(), row_of(clock_, stream), row_of(clock_, stream) + streams_);
     return static_cast<std::uint32_t>(stream_of_.size() - 1);
 }
 
-SUBLET_DECL bool stream_knowledge::covers(std::vector<std::uint32_t> const& marks, std::uint32_t stream) const
+SUBLET_DECL bool vector_clocks::covers(std::vector<std::uint32_t> const& marks, std::uint32_t stream) const
 {
-    std::uint32_t const last = row_of(now_, stream)[stream];
+    std::uint32_t const last = row_of(clock_, stream)[stream];
     for (std::uint32_t mark : marks)
-        if (row_of(at_mark_, mark)[stream] >= last) return true;
+        if (row_of(mark_clock_, mark)[stream] >= last) return true;
     return false;
 }
 
-SUBLET_DECL bool stream_knowledge::knows(std::uint32_t const* clock, std::uint32_t mark) const
+SUBLET_DECL bool vector_clocks::is_after(std::uint32_t const* clock, std::uint32_t mark) const
 {
     std::uint32_t const on = stream_of_[mark];
-    return clock[on] >= row_of(at_mark_, mark)[on];
+    return clock[on] >= row_of(mark_clock_, mark)[on];
 }
 
-SUBLET_DECL void stream_knowledge::merge(std::uint32_t* clock, std::uint32_t mark)
+SUBLET_DECL void vector_clocks::merge(std::uint32_t* clock, std::uint32_t mark)
 {
-    std::uint32_t const* const learnt = row_of(at_mark_, mark);
-    for (std::size_t s = 0; s != streams_; ++s) clock[s] = larger(clock[s], learnt[s]);
+    std::uint32_t const* const other = row_of(mark_clock_, mark);
+    for (std::size_t s = 0; s != streams_; ++s) clock[s] = larger(clock[s], other[s]);
 }
 
 // --- schedule --------------------------------------------------------------------------------------------
 
-SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks kind, stream_options const& how,
+SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks kind, stream_options const& settings,
                                                bool paints)
-    : tape_(order.tape), waits_(order.waits), how_(how), kind_(kind), paints_(paints),
-      known_(useful_streams()), streams_(useful_streams())
+    : lowered_(order.lowered), waits_(order.waits), settings_(settings), kind_(kind), paints_(paints),
+      clocks_(useful_streams()), streams_(useful_streams())
 {
-    std::size_t const buffers = tape_.table.buffers.size();
-    touched_by_ = tape_.touched.transposed(buffers);
-    is_given_up_.assign(buffers, 0);
-    for (buffer_id b : tape_.given_up) is_given_up_[b] = 1;
+    std::size_t const buffers = lowered_.table.buffers.size();
+    touched_by_ = lowered_.touched.transposed(buffers);
+    is_unused_input_.assign(buffers, 0);
+    for (buffer_id b : lowered_.unused_inputs) is_unused_input_[b] = 1;
     has_block_.assign(buffers, 0);
     alignment_.assign(buffers, 1);
     for (std::size_t b = 0; b != buffers; ++b) {
@@ -60,24 +60,24 @@ SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks ki
 SUBLET_DECL stream_schedule stream_scheduler::take()
 {
     start_ = mark(0);
-    for (step_id at = 0; at != tape_.positions(); ++at) issue(at);
+    for (step_id at = 0; at != lowered_.positions(); ++at) issue(at);
     for (std::uint32_t s = 0; s != streams_.size(); ++s) {
-        if (streams_[s].is_used && streams_[s].is_beyond_mark) streams_[s].mark = mark(s);
-        if (s != 0 && streams_[s].is_used) needed_.push_back(streams_[s].mark);
+        if (streams_[s].is_used && streams_[s].has_unmarked_work) streams_[s].mark = mark(s);
+        if (s != 0 && streams_[s].is_used) pending_waits_.push_back(streams_[s].mark);
     }
-    wait_for_needed(0);
+    emit_waits(0);
     for (buffer_id b = 0; b != has_block_.size(); ++b)
         if (has_block_[b] && !has_role(its(b).role, value_role::output))
             add(stream_schedule::action::release, 0, b);
-    name_events();
+    number_events();
     return std::move(result_);
 }
 
 SUBLET_DECL std::size_t stream_scheduler::useful_streams() const
 {
-    std::vector<std::uint32_t> const& given = how_.stream_of;
+    std::vector<std::uint32_t> const& given = settings_.stream_of;
     if (!given.empty()) return *std::max_element(given.begin(), given.end()) + std::size_t{1};
-    return std::min(how_.streams, std::max<std::size_t>(tape_.positions(), 1));
+    return std::min(settings_.streams, std::max<std::size_t>(lowered_.positions(), 1));
 }
 
 SUBLET_DECL void stream_scheduler::issue(step_id at)
@@ -85,108 +85,108 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
     std::span<step_id const> const before = waits_.before[at];
     std::uint32_t const s = stream_for(at);
     result_.stream_of.push_back(s);
-    std::size_t crossing = 0;
+    std::size_t cross_stream = 0;
     for (step_id p : before) {
-        needed_.push_back(mark_of_[p]);
-        crossing += result_.stream_of[p] != s;
+        pending_waits_.push_back(mark_of_[p]);
+        cross_stream += result_.stream_of[p] != s;
     }
-    heirs_.clear();
+    block_transfers_.clear();
     if (kind_ == blocks::recycled)
-        for (yielded y : tape_.yields_at(at))
-            if (can_hand_over(y, at)) need_block(y, at);
+        for (operand_reuse y : lowered_.reuses_at(at))
+            if (can_transfer_block(y, at)) transfer_from(y, at);
     std::size_t const waits = result_.waits;
-    wait_for_needed(s);
-    result_.implied += crossing - std::min(crossing, result_.waits - waits);
-    for (std::size_t i = 0; i != heirs_.size(); i += 2)
-        add(stream_schedule::action::hand_over, s, heirs_[i + 1], heirs_[i]);
-    for (buffer_id b : tape_.touched[at])
-        if (owns_block(b) && !has_block_[b] && !is_heir(b)) {
+    emit_waits(s);
+    result_.implied += cross_stream - std::min(cross_stream, result_.waits - waits);
+    for (std::size_t i = 0; i != block_transfers_.size(); i += 2)
+        add(stream_schedule::action::transfer_block, s, block_transfers_[i + 1], block_transfers_[i]);
+    for (buffer_id b : lowered_.touched[at])
+        if (owns_block(b) && !has_block_[b] && !is_transferred(b)) {
             add(stream_schedule::action::allocate, s, b);
             has_block_[b] = 1;
         }
-    for (buffer_id b : tape_.touched[at])
+    for (buffer_id b : lowered_.touched[at])
         if (paints_ && is_unwritten(b, at)) add(stream_schedule::action::fill, s, b);
     add(stream_schedule::action::launch, s, at);
 
     // In an arena the next tenant waits for the last step that touched the bytes: it is done when they
     // are painted.
     bool const paints_in_arena = paints_ && kind_ == blocks::arena;
-    if (paints_in_arena) bury(at, s);
-    std::size_t done = streams_[s].steps_until;
-    for (step_id p : before) done = std::max(done, done_[p]);
-    done_.push_back(done + 1);
-    streams_[s] = {at, mark(s), done + 1, true, false};
+    if (paints_in_arena) release_dead(at, s);
+    std::size_t finish = streams_[s].finish_time;
+    for (step_id p : before) finish = std::max(finish, finish_time_[p]);
+    finish_time_.push_back(finish + 1);
+    streams_[s] = {at, mark(s), finish + 1, true, false};
     mark_of_.push_back(streams_[s].mark);
-    if (!paints_in_arena) bury(at, s);
+    if (!paints_in_arena) release_dead(at, s);
 }
 
 SUBLET_DECL std::uint32_t stream_scheduler::stream_for(step_id at)
 {
-    if (!how_.stream_of.empty()) return how_.stream_of[tape_.step_at[at]];
+    if (!settings_.stream_of.empty()) return settings_.stream_of[lowered_.step_at[at]];
     std::span<step_id const> const before = waits_.before[at];
     std::uint32_t best = no_stream;
     for (step_id p : before) { // of those that are the last on their stream, the one that is done last
         std::uint32_t const s = result_.stream_of[p];
         if (streams_[s].last != p) continue;
-        bool const is_later = best == no_stream || streams_[s].steps_until > streams_[best].steps_until;
-        if (is_later || (streams_[s].steps_until == streams_[best].steps_until && s < best)) best = s;
+        bool const is_later = best == no_stream || streams_[s].finish_time > streams_[best].finish_time;
+        if (is_later || (streams_[s].finish_time == streams_[best].finish_time && s < best)) best = s;
     }
     if (best != no_stream) return best;
-    for (step_id p : before) needed_.push_back(mark_of_[p]);
+    for (step_id p : before) pending_waits_.push_back(mark_of_[p]);
     for (std::uint32_t s = 0; s != streams_.size() && best == no_stream; ++s)
-        if (!streams_[s].is_used || known_.covers(needed_, s)) best = s;
-    needed_.clear();
+        if (!streams_[s].is_used || clocks_.covers(pending_waits_, s)) best = s;
+    pending_waits_.clear();
     if (best != no_stream) return best;
     best = 0;
     for (std::uint32_t s = 1; s != streams_.size(); ++s)
-        if (streams_[s].steps_until < streams_[best].steps_until) best = s;
+        if (streams_[s].finish_time < streams_[best].finish_time) best = s;
     return best;
 }
 
-SUBLET_DECL void stream_scheduler::need_block(yielded y, step_id at)
+SUBLET_DECL void stream_scheduler::transfer_from(operand_reuse y, step_id at)
 {
-    need_users(y.from, at);
+    add_user_waits(y.from, at);
     has_block_[y.from] = 0;
     has_block_[y.to] = 1;
     alignment_[y.to] = alignment_[y.from];
-    heirs_.push_back(y.from);
-    heirs_.push_back(y.to);
+    block_transfers_.push_back(y.from);
+    block_transfers_.push_back(y.to);
 }
 
-SUBLET_DECL bool stream_scheduler::is_heir(buffer_id b) const
+SUBLET_DECL bool stream_scheduler::is_transferred(buffer_id b) const
 {
-    return std::find(heirs_.begin(), heirs_.end(), b) != heirs_.end();
+    return std::find(block_transfers_.begin(), block_transfers_.end(), b) != block_transfers_.end();
 }
 
 SUBLET_DECL bool stream_scheduler::is_unwritten(buffer_id b, step_id at) const
 {
-    if (tape_.first_write[b] != at || is_given(its(b).role) || !its(b).is_planned()) return false;
-    if (is_heir(b)) return false;
-    auto const yields = tape_.yields_at(at);
-    auto is_over = [&](yielded y) {
+    if (lowered_.first_write[b] != at || is_given(its(b).role) || !its(b).is_planned()) return false;
+    if (is_transferred(b)) return false;
+    auto const reuses = lowered_.reuses_at(at);
+    auto is_over = [&](operand_reuse y) {
         return (y.to == b || y.to == no_buffer) && touched_by_[y.from].back() == at;
     };
-    return kind_ != blocks::arena || std::none_of(yields.begin(), yields.end(), is_over);
+    return kind_ != blocks::arena || std::none_of(reuses.begin(), reuses.end(), is_over);
 }
 
-SUBLET_DECL bool stream_scheduler::is_yielded(buffer_id b, step_id at) const
+SUBLET_DECL bool stream_scheduler::may_be_reused(buffer_id b, step_id at) const
 {
-    if (kind_ != blocks::arena) return is_heir(b);
-    auto const yields = tape_.yields_at(at);
-    return std::any_of(yields.begin(), yields.end(), [b](yielded y) { return y.from == b; });
+    if (kind_ != blocks::arena) return is_transferred(b);
+    auto const reuses = lowered_.reuses_at(at);
+    return std::any_of(reuses.begin(), reuses.end(), [b](operand_reuse y) { return y.from == b; });
 }
 
-SUBLET_DECL void stream_scheduler::bury(step_id at, std::uint32_t s)
+SUBLET_DECL void stream_scheduler::release_dead(step_id at, std::uint32_t s)
 {
     auto is_painted = [&](buffer_id b) {
-        return paints_ && its(b).is_planned() && !is_given_up_[b] && !is_dying_heir(b, at);
+        return paints_ && its(b).is_planned() && !is_unused_input_[b] && !is_already_reused(b, at);
     };
     auto is_released = [&](buffer_id b) { return kind_ == blocks::recycled && has_block_[b]; };
-    for (buffer_id b : tape_.touched[at])
-        if (dies_at(b, at) && (is_painted(b) || is_released(b))) need_users(b, at);
-    wait_for_needed(s);
-    for (buffer_id b : tape_.touched[at]) {
-        if (!dies_at(b, at)) continue;
+    for (buffer_id b : lowered_.touched[at])
+        if (is_last_touch(b, at) && (is_painted(b) || is_released(b))) add_user_waits(b, at);
+    emit_waits(s);
+    for (buffer_id b : lowered_.touched[at]) {
+        if (!is_last_touch(b, at)) continue;
         if (is_painted(b)) add(stream_schedule::action::fill, s, b);
         if (!is_released(b)) continue;
         add(stream_schedule::action::release, s, b);
@@ -194,20 +194,20 @@ SUBLET_DECL void stream_scheduler::bury(step_id at, std::uint32_t s)
     }
 }
 
-SUBLET_DECL void stream_scheduler::need_users(buffer_id b, step_id at)
+SUBLET_DECL void stream_scheduler::add_user_waits(buffer_id b, step_id at)
 {
     for (step_id user : touched_by_[b])
-        if (user != at) needed_.push_back(mark_of_[user]);
+        if (user != at) pending_waits_.push_back(mark_of_[user]);
 }
 
-SUBLET_DECL void stream_scheduler::wait_for_needed(std::uint32_t s)
+SUBLET_DECL void stream_scheduler::emit_waits(std::uint32_t s)
 {
-    if (s != 0 && !streams_[s].is_used) needed_.push_back(start_);
-    std::sort(needed_.begin(), needed_.end());
-    for (; !needed_.empty(); needed_.pop_back()) {
-        std::uint32_t const m = needed_.back();
-        if (known_.stream_of(m) == s || known_.knows(s, m)) continue;
-        known_.learn(s, m);
+    if (s != 0 && !streams_[s].is_used) pending_waits_.push_back(start_);
+    std::sort(pending_waits_.begin(), pending_waits_.end());
+    for (; !pending_waits_.empty(); pending_waits_.pop_back()) {
+        std::uint32_t const m = pending_waits_.back();
+        if (clocks_.stream_of(m) == s || clocks_.is_after(s, m)) continue;
+        clocks_.join_mark(s, m);
         add(stream_schedule::action::wait, s, m);
         ++result_.waits;
     }
@@ -215,12 +215,12 @@ SUBLET_DECL void stream_scheduler::wait_for_needed(std::uint32_t s)
 
 SUBLET_DECL std::uint32_t stream_scheduler::mark(std::uint32_t s)
 {
-    std::uint32_t const m = known_.mark(s);
+    std::uint32_t const m = clocks_.mark(s);
     result_.commands.push_back({stream_schedule::action::record, s, m});
     return m;
 }
 
-SUBLET_DECL void stream_scheduler::name_events()
+SUBLET_DECL void stream_scheduler::number_events()
 {
     auto is_about_event = [](stream_schedule::command const& c) {
         return c.what == stream_schedule::action::record || c.what == stream_schedule::action::wait;
@@ -230,11 +230,11 @@ SUBLET_DECL void stream_scheduler::name_events()
         if (is_about_event(c) && event_of.size() <= c.which) event_of.resize(c.which + 1, no_event);
         if (c.what == stream_schedule::action::wait) event_of[c.which] = 0;
     }
-    auto is_unheard = [&](stream_schedule::command const& c) {
+    auto has_no_waiter = [&](stream_schedule::command const& c) {
         return c.what == stream_schedule::action::record && event_of[c.which] == no_event;
     };
     auto& commands = result_.commands;
-    commands.erase(std::remove_if(commands.begin(), commands.end(), is_unheard), commands.end());
+    commands.erase(std::remove_if(commands.begin(), commands.end(), has_no_waiter), commands.end());
     for (stream_schedule::command& c : commands) {
         if (c.what == stream_schedule::action::record)
             event_of[c.which] = static_cast<std::uint32_t>(result_.events++);
@@ -249,12 +249,12 @@ SUBLET_DECL void stream_scheduler::name_events()
 class schedule_reader {
 public:
     schedule_reader(snapshot const& program, plan_options const& options, memory_plan const* plan,
-                    run_tape const& tape, bool keeps_ends)
-        : program_(program), tape_(tape), plan_(plan), asked_(derive_requirements(program, options)),
+                    lowered_program const& lowered, bool keeps_io_addresses)
+        : program_(program), lowered_(lowered), plan_(plan), requirements_(derive_requirements(program, options)),
           pools_(plan == nullptr ? 0 : static_cast<std::uint32_t>(plan->arena_bytes.size())),
-          keeps_ends_(keeps_ends), command_of_(program.steps(), no_step)
+          keeps_io_addresses_(keeps_io_addresses), command_of_(program.steps(), no_step)
     {
-        std::vector<byte_access> const all = accesses_of(program, options, plan, pools_, tape.step_at);
+        std::vector<byte_access> const all = accesses_of(program, options, plan, pools_, lowered.step_at);
         touches_at_ = csr_rows::gathered(program.steps(), [&](auto add) {
             for (std::uint32_t i = 0; i != all.size(); ++i) add(all[i].at, i);
         });
@@ -263,8 +263,8 @@ public:
         bytes_of_.assign(program.values(), byte_access{});
         for (value_id r = 0; r != program.values(); ++r) bytes_of_[r].space = pools_ + r;
         for (byte_access const& a : all)
-            if (a.space != pools_ + a.value || asked_.root[a.value] == a.value)
-                bytes_of_[asked_.root[a.value]] = a;
+            if (a.space != pools_ + a.value || requirements_.root[a.value] == a.value)
+                bytes_of_[requirements_.root[a.value]] = a;
     }
 
     stream_commands read(stream_schedule const& schedule)
@@ -284,7 +284,7 @@ public:
                 block_at(root_of(c.which)) = add_block(1, false);
                 add(stream_commands::operation_kind::allocate, c.stream, block_at(root_of(c.which)));
                 break;
-            case stream_schedule::action::hand_over:
+            case stream_schedule::action::transfer_block:
                 block_at(root_of(c.which)) = block_at(root_of(c.from)); // where the step still reads it
                 break;
             case stream_schedule::action::fill: {
@@ -295,20 +295,20 @@ public:
                 break;
             }
             case stream_schedule::action::launch: {
-                SUBLET_EXPECTS(c.which == next && next != tape_.positions(),
+                SUBLET_EXPECTS(c.which == next && next != lowered_.positions(),
                                "sublet: a schedule does not launch each step once, in the order of its tape");
-                command_of_[tape_.step_at[next]] =
-                    add(stream_commands::operation_kind::work, c.stream, tape_.step_at[next]);
+                command_of_[lowered_.step_at[next]] =
+                    add(stream_commands::operation_kind::work, c.stream, lowered_.step_at[next]);
                 for (std::uint32_t i : touches_at_[next]) touch(touches_[i]);
                 ++next;
                 break;
             }
             case stream_schedule::action::release:
-                add(stream_commands::operation_kind::release, c.stream, made_block(root_of(c.which)));
+                add(stream_commands::operation_kind::release, c.stream, ensure_block(root_of(c.which)));
                 break;
             }
         }
-        SUBLET_EXPECTS(next == tape_.positions(), "sublet: a schedule does not launch each step once, in the "
+        SUBLET_EXPECTS(next == lowered_.positions(), "sublet: a schedule does not launch each step once, in the "
                                                   "order of its tape");
         end();
         return list_;
@@ -320,7 +320,7 @@ public:
     {
         stream_clocks const clocks(list_);
         std::optional<stream_fault> found;
-        auto demand = [&](std::uint32_t first, std::uint32_t second) {
+        auto require_order = [&](std::uint32_t first, std::uint32_t second) {
             if (first < second && clocks.is_before(first, second)) return;
             if (found && found->second <= second) return;
             found = stream_fault{.what = stream_fault::kind::order,
@@ -331,21 +331,21 @@ public:
                                  .first_step = step_of(first),
                                  .second_step = step_of(second)};
         };
-        auto ask = [&](step_id from, step_id to) { demand(command_of_[from], command_of_[to]); };
+        auto require_step_order = [&](step_id from, step_id to) { require_order(command_of_[from], command_of_[to]); };
         for (node_id n = 0; n != program_.nodes(); ++n) {
-            step_range const mine = program_.steps_of(n);
-            for (step_id s = mine.first + 1; s != mine.last; ++s) ask(s - 1, s);
-            for (node_id next : program_.successors(n)) ask(mine.last - 1, program_.steps_of(next).first);
+            step_range const range = program_.steps_of(n);
+            for (step_id s = range.first + 1; s != range.last; ++s) require_step_order(s - 1, s);
+            for (node_id next : program_.successors(n)) require_step_order(range.last - 1, program_.steps_of(next).first);
         }
-        for (handoff h : handoffs) ask(h.from, h.to);
+        for (handoff h : handoffs) require_step_order(h.from, h.to);
         if (plan_ != nullptr && plan_->valid_for == program_reading::concurrent)
-            for (handoff h : plan_->handoffs) ask(h.from, h.to);
+            for (handoff h : plan_->handoffs) require_step_order(h.from, h.to);
         for (std::uint32_t i = begin_ + 1; i != end_; ++i) {
             if (list_.operations[i].what == stream_commands::operation_kind::record ||
                 list_.operations[i].what == stream_commands::operation_kind::wait)
                 continue;
-            demand(begin_, i);
-            demand(i, end_);
+            require_order(begin_, i);
+            require_order(i, end_);
         }
         return found;
     }
@@ -360,22 +360,22 @@ private:
     }
     value_id root_of(buffer_id b) const
     {
-        SUBLET_EXPECTS(b < tape_.table.buffers.size(), "sublet: a schedule names a buffer that is not there");
-        return tape_.table.buffers[b].root;
+        SUBLET_EXPECTS(b < lowered_.table.buffers.size(), "sublet: a schedule names a buffer that is not there");
+        return lowered_.table.buffers[b].root;
     }
     std::uint32_t& block_at(value_id root) { return block_of_[pools_ + root]; }
     /// One that nobody has allocated yet is told of as such.
-    std::uint32_t made_block(value_id root)
+    std::uint32_t ensure_block(value_id root)
     {
         if (block_at(root) == none) block_at(root) = add_block(1, false);
         return block_at(root);
     }
     bool owns_block(value_id root) const
     {
-        value_role const role = asked_.class_role[root];
-        bool const is_end = has_role(role, value_role::input) || has_role(role, value_role::output);
-        return plan_ == nullptr && asked_.root[root] == root && asked_.is_planned(root) &&
-               !(keeps_ends_ && is_end);
+        value_role const role = requirements_.class_role[root];
+        bool const is_io = has_role(role, value_role::input) || has_role(role, value_role::output);
+        return plan_ == nullptr && requirements_.root[root] == root && requirements_.is_planned(root) &&
+               !(keeps_io_addresses_ && is_io);
     }
 
     std::uint32_t add(stream_commands::operation_kind what, std::uint32_t stream, std::uint32_t which)
@@ -404,7 +404,7 @@ private:
             block_of_[pool] = add_block(plan_->arena_bytes[pool], true);
         for (value_id v = 0; v != program_.values(); ++v) {
             if (!owns_block(v)) block_at(v) = add_block(1, true);
-            else if (has_role(asked_.class_role[v], value_role::input))
+            else if (has_role(requirements_.class_role[v], value_role::input))
                 add(stream_commands::operation_kind::allocate, 0, block_at(v) = add_block(1, false));
         }
         begin_ = add(stream_commands::operation_kind::work, 0, no_step);
@@ -420,7 +420,7 @@ private:
         end_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
         for (value_id v = 0; v != program_.values(); ++v) // what is kept for the caller to read
-            if (owns_block(v) && has_role(asked_.class_role[v], value_role::output) && block_at(v) != none)
+            if (owns_block(v) && has_role(requirements_.class_role[v], value_role::output) && block_at(v) != none)
                 add(stream_commands::operation_kind::release, 0, block_at(v));
     }
     void touch_all()
@@ -432,11 +432,11 @@ private:
     }
 
     snapshot const& program_;
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     memory_plan const* plan_;
-    plan_requirements asked_;
+    plan_requirements requirements_;
     std::uint32_t pools_;
-    bool keeps_ends_;
+    bool keeps_io_addresses_;
     std::vector<byte_access> touches_;      // as derived: spaces are pools and classes
     csr_rows touches_at_;                   // by position
     std::vector<byte_access> bytes_of_;     // by root: the whole class
@@ -453,20 +453,20 @@ namespace sublet {
 namespace detail {
 
 SUBLET_DECL stream_commands commands_of(snapshot const& p, plan_options const& options,
-                                        memory_plan const* plan, detail::run_tape const& tape,
-                                        stream_schedule const& schedule, bool keeps_ends)
+                                        memory_plan const* plan, detail::lowered_program const& lowered,
+                                        stream_schedule const& schedule, bool keeps_io_addresses)
 {
-    return detail::schedule_reader(p, options, plan, tape, keeps_ends).read(schedule);
+    return detail::schedule_reader(p, options, plan, lowered, keeps_io_addresses).read(schedule);
 }
 
 SUBLET_DECL std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
-                                                       memory_plan const* plan, detail::run_tape const& tape,
+                                                       memory_plan const* plan, detail::lowered_program const& lowered,
                                                        stream_schedule const& schedule,
-                                                       stream_options const& how)
+                                                       stream_options const& settings)
 {
-    detail::schedule_reader reader(p, options, plan, tape, how.keeps_ends);
+    detail::schedule_reader reader(p, options, plan, lowered, settings.keeps_io_addresses);
     std::optional<stream_fault> const found = check_streams(reader.read(schedule), true);
-    return found ? found : reader.broken_order(how.handoffs);
+    return found ? found : reader.broken_order(settings.handoffs);
 }
 
 } // namespace detail
@@ -477,13 +477,13 @@ SUBLET_DECL std::optional<stream_fault> check_schedule(snapshot const& p, plan_o
 
 namespace sublet::detail {
 
-SUBLET_DECL operand_places::operand_places(run_tape const& tape)
+SUBLET_DECL operand_table::operand_table(lowered_program const& lowered)
 {
-    first_.reserve(tape.step_at.size() + 1);
+    first_.reserve(lowered.step_at.size() + 1);
     first_.push_back(0);
-    for (step_id at = 0; at != tape.positions(); ++at)
-        first_.push_back(first_.back() + tape.uses[at].size() + tape.defs[at].size() +
-                         tape.scratch[at].size());
+    for (step_id at = 0; at != lowered.positions(); ++at)
+        first_.push_back(first_.back() + lowered.uses[at].size() + lowered.defs[at].size() +
+                         lowered.scratch[at].size());
 }
 
 } // namespace sublet::detail

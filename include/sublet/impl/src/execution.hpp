@@ -11,12 +11,12 @@
 
 #if defined(__cpp_exceptions) // no executor without
 #include <sublet/execution/impl/cpu.ipp>
-#include <sublet/execution/impl/run_desk.ipp>
+#include <sublet/execution/impl/executor_base.ipp>
 #include <sublet/execution/impl/run_options.ipp>
 #include <sublet/execution/impl/step_dispatcher.ipp>
 #include <sublet/execution/impl/step_waits.ipp>
 #include <sublet/execution/impl/storage.ipp>
-#include <sublet/execution/impl/stream_desk.ipp>
+#include <sublet/execution/impl/stream_executor_base.ipp>
 #include <sublet/execution/impl/stream_schedule.ipp>
 #include <sublet/testing/impl/simulated_device.ipp>
 #include <sublet/testing/impl/synthetic.ipp>

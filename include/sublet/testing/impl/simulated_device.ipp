@@ -30,8 +30,8 @@ namespace detail {
 
 SUBLET_DECL std::uint32_t stream_queues::add_stream()
 {
-    lanes_.emplace_back();
-    return static_cast<std::uint32_t>(lanes_.size() - 1);
+    streams_.emplace_back();
+    return static_cast<std::uint32_t>(streams_.size() - 1);
 }
 
 SUBLET_DECL std::uint32_t stream_queues::add_event()
@@ -42,66 +42,66 @@ SUBLET_DECL std::uint32_t stream_queues::add_event()
 
 SUBLET_DECL void stream_queues::wait(std::uint32_t stream, std::uint32_t event)
 {
-    moment_with_past const& past = events_[event];
-    if (past.seen.empty()) return; // never recorded
-    for (std::uint32_t s = 0; s != past.seen.size(); ++s) raise(lanes_[stream].seen, {s, past.seen[s]});
+    event_state const& past = events_[event];
+    if (past.clock.empty()) return; // never recorded
+    for (std::uint32_t s = 0; s != past.clock.size(); ++s) advance(streams_[stream].clock, {s, past.clock[s]});
     append(stream, {.is_wait = true, .waits_for = past.at});
 }
 
-SUBLET_DECL bool stream_queues::comes_after(std::uint32_t stream, stream_moment moment) const
+SUBLET_DECL bool stream_queues::comes_after(std::uint32_t stream, stream_point point) const
 {
-    auto const& seen = lanes_[stream].seen;
-    return stream == moment.stream || is_past(moment) ||
-           (moment.stream < seen.size() && seen[moment.stream] >= moment.done);
+    auto const& clock = streams_[stream].clock;
+    return stream == point.stream || is_reached(point) ||
+           (point.stream < clock.size() && clock[point.stream] >= point.done);
 }
 
-SUBLET_DECL bool stream_queues::is_past(stream_moment moment) const
+SUBLET_DECL bool stream_queues::is_reached(stream_point point) const
 {
-    return lanes_[moment.stream].done >= moment.done;
+    return streams_[point.stream].done >= point.done;
 }
 
 SUBLET_DECL void stream_queues::drain(std::uint32_t stream)
 {
-    for (pass_waits(); lanes_[stream].queued() != 0; pass_waits()) run_one();
+    for (retire_waits(); streams_[stream].queued() != 0; retire_waits()) run_one();
 }
 
 SUBLET_DECL void stream_queues::drain()
 {
-    for (std::uint32_t s = 0; s != lanes_.size(); ++s) drain(s);
+    for (std::uint32_t s = 0; s != streams_.size(); ++s) drain(s);
 }
 
 SUBLET_DECL void stream_queues::drop() noexcept
 {
-    for (lane& its : lanes_) {
+    for (stream_queue& its : streams_) {
         its.queue.clear();
         its.next = 0;
         its.done = its.issued;
     }
 }
 
-SUBLET_DECL void stream_queues::raise(std::vector<std::uint64_t>& seen, stream_moment to)
+SUBLET_DECL void stream_queues::advance(std::vector<std::uint64_t>& clock, stream_point to)
 {
-    if (seen.size() <= to.stream) seen.resize(to.stream + std::size_t{1});
-    if (seen[to.stream] < to.done) seen[to.stream] = to.done;
+    if (clock.size() <= to.stream) clock.resize(to.stream + std::size_t{1});
+    if (clock[to.stream] < to.done) clock[to.stream] = to.done;
 }
 
 SUBLET_DECL void stream_queues::append(std::uint32_t stream, command what)
 {
     if (failure_) return;
     what.number = pushed_++;
-    lanes_[stream].queue.push_back(std::move(what));
-    ++lanes_[stream].issued;
+    streams_[stream].queue.push_back(std::move(what));
+    ++streams_[stream].issued;
     if (options_.order == simulated_options::order_kind::eager) drain(stream);
 }
 
-SUBLET_DECL void stream_queues::pass_waits()
+SUBLET_DECL void stream_queues::retire_waits()
 {
     for (bool is_done = false; !is_done;) {
         is_done = true;
-        for (std::uint32_t s = 0; s != lanes_.size(); ++s)
-            while (can_go_on(s) && lanes_[s].front().is_wait) {
-                lanes_[s].take();
-                ++lanes_[s].done;
+        for (std::uint32_t s = 0; s != streams_.size(); ++s)
+            while (is_runnable(s) && streams_[s].front().is_wait) {
+                streams_[s].take();
+                ++streams_[s].done;
                 is_done = false;
             }
     }
@@ -109,20 +109,20 @@ SUBLET_DECL void stream_queues::pass_waits()
 
 SUBLET_DECL std::uint32_t stream_queues::next_stream()
 {
-    auto const count = static_cast<std::uint32_t>(lanes_.size());
-    std::vector<std::uint32_t>& able = able_;
-    able.clear();
-    for (bool held_back : {false, true}) {
-        for (std::uint32_t i = 1; i <= count && able.size() != count; ++i) {
+    auto const count = static_cast<std::uint32_t>(streams_.size());
+    std::vector<std::uint32_t>& runnable = runnable_;
+    runnable.clear();
+    for (bool deferred : {false, true}) {
+        for (std::uint32_t i = 1; i <= count && runnable.size() != count; ++i) {
             std::uint32_t const s = (last_ + i) % count;
-            if (can_go_on(s) && is_held_back(s) == held_back) able.push_back(s);
+            if (is_runnable(s) && is_deferred(s) == deferred) runnable.push_back(s);
         }
-        if (!able.empty()) break;
+        if (!runnable.empty()) break;
     }
-    if (options_.order == simulated_options::order_kind::random) return able[random_below(able.size())];
-    std::uint32_t chosen = able.front();
-    for (std::uint32_t s : able) {
-        bool const is_later = lanes_[s].front().number > lanes_[chosen].front().number;
+    if (options_.order == simulated_options::order_kind::random) return runnable[random_below(runnable.size())];
+    std::uint32_t chosen = runnable.front();
+    for (std::uint32_t s : runnable) {
+        bool const is_later = streams_[s].front().number > streams_[chosen].front().number;
         if (options_.order == simulated_options::order_kind::latest_first && is_later) chosen = s;
         if (options_.order == simulated_options::order_kind::favour && s == options_.which) chosen = s;
     }
@@ -132,7 +132,7 @@ SUBLET_DECL std::uint32_t stream_queues::next_stream()
 SUBLET_DECL void stream_queues::run_one()
 {
     last_ = next_stream();
-    lane& its = lanes_[last_];
+    stream_queue& its = streams_[last_];
     command what = its.take();
     try {
         what.work();
@@ -146,8 +146,8 @@ SUBLET_DECL void stream_queues::run_one()
 
 SUBLET_DECL std::size_t stream_queues::random_below(std::size_t count)
 {
-    dice_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = dice_;
+    random_state_ += 0x9e3779b97f4a7c15;
+    std::uint64_t z = random_state_;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return static_cast<std::size_t>((z ^ z >> 31) % count);
@@ -186,22 +186,22 @@ SUBLET_DECL void stream_pool::deallocate(std::byte* data, byte_count bytes, std:
     std::size_t const at = position_of(data);
     blocks_[at].is_free = true;
     blocks_[at].was_used = true;
-    blocks_[at].given_back = queues.now(stream);
-    blocks_[at].number = ++given_back_;
+    blocks_[at].freed_at = queues.now(stream);
+    blocks_[at].number = ++free_count_;
     use_.used -= bytes;
     --use_.blocks;
-    if (at + 1 != blocks_.size()) grow_together(at, queues);
-    if (at != 0) grow_together(at - 1, queues);
+    if (at + 1 != blocks_.size()) coalesce(at, queues);
+    if (at != 0) coalesce(at - 1, queues);
 }
 
 SUBLET_DECL void stream_pool::trim(stream_queues const& queues)
 {
-    for (std::size_t at = blocks_.size(); at-- > 1;) grow_together(at - 1, queues);
+    for (std::size_t at = blocks_.size(); at-- > 1;) coalesce(at - 1, queues);
     for (std::size_t i = chunks_.size(); i-- != 0;) {
         chunk const c = chunks_[i];
         std::size_t const at = position_of(c.begin);
         block const& b = blocks_[at];
-        if (!b.is_free || b.size != c.size || !queues.is_past(b.given_back)) continue;
+        if (!b.is_free || b.size != c.size || !queues.is_reached(b.freed_at)) continue;
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
         chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(i));
         source_.deallocate(c.begin, c.size, c.alignment);
@@ -228,7 +228,7 @@ SUBLET_DECL std::size_t stream_pool::best_fit(byte_count bytes, byte_count align
     for (std::size_t i = 0; i != blocks_.size(); ++i) {
         block const& b = blocks_[i];
         if (!b.is_free || b.size < bytes || gap_before(b, alignment) > b.size - bytes) continue;
-        if (!queues.comes_after(stream, b.given_back)) continue;
+        if (!queues.comes_after(stream, b.freed_at)) continue;
         bool const is_better = best == blocks_.size() || b.size < blocks_[best].size ||
                                (b.size == blocks_[best].size && b.number > blocks_[best].number);
         if (is_better) best = i;
@@ -246,7 +246,7 @@ SUBLET_DECL std::size_t stream_pool::add_chunk(byte_count bytes, byte_count alig
         fresh = source_.allocate(bytes, alignment);
     } catch (...) {
         queues.drain();
-        for (std::size_t at = blocks_.size(); at-- > 1;) grow_together(at - 1, queues);
+        for (std::size_t at = blocks_.size(); at-- > 1;) coalesce(at - 1, queues);
         if (best_fit(bytes, alignment, 0, queues) != blocks_.size()) return blocks_.size();
         trim(queues);
         fresh = source_.allocate(bytes, alignment);
@@ -264,8 +264,8 @@ SUBLET_DECL std::size_t stream_pool::add_chunk(byte_count bytes, byte_count alig
 SUBLET_DECL std::byte* stream_pool::take(std::size_t at, byte_count bytes, byte_count alignment)
 {
     blocks_.reserve(blocks_.size() + 2);
-    if (byte_count const gap = gap_before(blocks_[at], alignment); gap != 0) cut(at++, gap);
-    if (blocks_[at].size != bytes) cut(at, bytes);
+    if (byte_count const gap = gap_before(blocks_[at], alignment); gap != 0) split(at++, gap);
+    if (blocks_[at].size != bytes) split(at, bytes);
     blocks_[at].is_free = false;
     use_.reused += blocks_[at].was_used;
     use_.used += bytes;
@@ -274,7 +274,7 @@ SUBLET_DECL std::byte* stream_pool::take(std::size_t at, byte_count bytes, byte_
     return blocks_[at].begin;
 }
 
-SUBLET_DECL void stream_pool::cut(std::size_t at, byte_count bytes)
+SUBLET_DECL void stream_pool::split(std::size_t at, byte_count bytes)
 {
     block rest = blocks_[at];
     rest.begin += bytes;
@@ -283,14 +283,14 @@ SUBLET_DECL void stream_pool::cut(std::size_t at, byte_count bytes)
     blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1, rest);
 }
 
-SUBLET_DECL void stream_pool::grow_together(std::size_t at, stream_queues const& queues)
+SUBLET_DECL void stream_pool::coalesce(std::size_t at, stream_queues const& queues)
 {
     block &a = blocks_[at], &b = blocks_[at + 1];
     if (!a.is_free || !b.is_free || a.chunk != b.chunk) return;
-    bool const is_same = a.given_back.stream == b.given_back.stream;
-    bool const a_says_it = is_same ? a.given_back.done >= b.given_back.done : queues.is_past(b.given_back);
-    if (!a_says_it && !is_same && !queues.is_past(a.given_back)) return;
-    if (!a_says_it) a.given_back = b.given_back;
+    bool const is_same = a.freed_at.stream == b.freed_at.stream;
+    bool const a_is_later = is_same ? a.freed_at.done >= b.freed_at.done : queues.is_reached(b.freed_at);
+    if (!a_is_later && !is_same && !queues.is_reached(a.freed_at)) return;
+    if (!a_is_later) a.freed_at = b.freed_at;
     a.number = std::max(a.number, b.number);
     a.was_used = a.was_used || b.was_used;
     a.size += b.size;

@@ -4,17 +4,17 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void position_marks::add(step_id at, csr_rows const& next)
+SUBLET_DECL void position_set::add(step_id at, csr_rows const& next)
 {
     if (has(at)) return;
     is_marked_[at] = 1;
-    for (open_.push_back(at); !open_.empty();) {
-        step_id const now = open_.back();
-        open_.pop_back();
+    for (worklist_.push_back(at); !worklist_.empty();) {
+        step_id const now = worklist_.back();
+        worklist_.pop_back();
         for (step_id other : next[now]) {
             if (has(other)) continue;
             is_marked_[other] = 1;
-            open_.push_back(other);
+            worklist_.push_back(other);
         }
     }
 }
@@ -31,26 +31,26 @@ SUBLET_DECL std::vector<step_id> adversarial_order(step_waits const& waits, std:
         SUBLET_EXPECTS(at < positions, "sublet: an order is asked for around a position that does not exist");
     };
     std::vector<step_id> order;
-    std::vector<unsigned char> has_come(positions);
-    detail::position_marks early(waits), late(waits);
-    auto take_if = [&](auto is_due) {
+    std::vector<unsigned char> is_scheduled(positions);
+    detail::position_set early(waits), late(waits);
+    auto append_if = [&](auto is_next) {
         for (step_id at = 0; at != positions; ++at) {
-            if (has_come[at] || !is_due(at)) continue;
-            has_come[at] = 1;
+            if (is_scheduled[at] || !is_next(at)) continue;
+            is_scheduled[at] = 1;
             order.push_back(at);
         }
     };
     for (step_id at : first) {
         expect_position(at);
         early.add_with_ancestors(at);
-        take_if([&](step_id one) { return early.has(one); });
+        append_if([&](step_id one) { return early.has(one); });
     }
     for (step_id at : last) {
         expect_position(at);
-        if (!has_come[at]) late.add_with_descendants(at);
+        if (!is_scheduled[at]) late.add_with_descendants(at);
     }
-    take_if([&](step_id one) { return !late.has(one); });
-    take_if([](step_id) { return true; });
+    append_if([&](step_id one) { return !late.has(one); });
+    append_if([](step_id) { return true; });
     return order;
 }
 
@@ -58,25 +58,25 @@ SUBLET_DECL std::vector<step_id> adversarial_order(step_waits const& waits, std:
 
 namespace sublet::detail {
 
-SUBLET_DECL bool adversary::is_needed_after(buffer_id b, step_id maker) const
+SUBLET_DECL bool conflict_orders::is_needed_after(buffer_id b, step_id producer) const
 {
     bool is_needed = has_role(its(b).role, value_role::output);
-    for (step_id at : touched_at_[b]) is_needed = is_needed || at != maker;
+    for (step_id at : touched_at_[b]) is_needed = is_needed || at != producer;
     return is_needed;
 }
 
-SUBLET_DECL std::vector<step_id> adversary::order_for(buffer_id a, buffer_id b) const
+SUBLET_DECL std::vector<step_id> conflict_orders::order_for(buffer_id a, buffer_id b) const
 {
-    step_id const maker = is_given(its(a).role) ? no_step : tape_.first_write[a];
-    step_id const writer = tape_.first_write[b];
-    position_marks before(order_.waits);
+    step_id const producer = is_given(its(a).role) ? no_step : lowered_.first_write[a];
+    step_id const writer = lowered_.first_write[b];
+    position_set before(order_.waits);
     before.add_with_ancestors(writer);
     bool is_needed_late = has_role(its(a).role, value_role::output);
-    for (step_id at : touched_at_[a]) is_needed_late = is_needed_late || (at != maker && !before.has(at));
-    bool const is_maker_late = !is_needed_late && maker != no_step && !before.has(maker);
+    for (step_id at : touched_at_[a]) is_needed_late = is_needed_late || (at != producer && !before.has(at));
+    bool const is_producer_late = !is_needed_late && producer != no_step && !before.has(producer);
     std::vector<step_id> first{writer};
-    if (maker != no_step) first.insert(is_maker_late ? first.end() : first.begin(), maker);
-    auto const late = touched_at_[is_maker_late ? b : a];
+    if (producer != no_step) first.insert(is_producer_late ? first.end() : first.begin(), producer);
+    auto const late = touched_at_[is_producer_late ? b : a];
     return adversarial_order(order_.waits, first, {late.begin(), late.end()});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/stream_desk.hpp>
+#include <sublet/execution/detail/stream_executor_base.hpp>
 
 #include "../operations.hpp"
 #include "../simple_device.hpp"
@@ -25,9 +25,9 @@ plan_options const options{.bytes = 16,
                                                            value_role::intermediate, value_role::output}};
 
 /// A desk whose runs copy x to y, and fail where they are told to.
-struct test_executor : stream_desk<simple_device> {
+struct test_executor : stream_executor_base<simple_device> {
     explicit test_executor(simple_device& device)
-        : stream_desk<simple_device>(device, run_order_of(chain, options, no_plan{}), {})
+        : stream_executor_base<simple_device>(device, run_order_of(chain, options, no_plan{}), {})
     {
     }
     void run()
@@ -35,12 +35,12 @@ struct test_executor : stream_desk<simple_device> {
         expect_storage();
         values_.provide(3, first_);
         std::memcpy(values_.bytes_of(3).data(), values_.bytes_of(0).data(), 16);
-        is_at_rest_ = false;
-        duties_.use_up_inputs(tape_);
+        is_idle_ = false;
+        bindings_.consume_inputs(lowered_);
         has_results_ = true;
     }
     [[noreturn]] void break_down(step_id at) { fail(std::make_exception_ptr(std::bad_alloc()), at); }
-    bool is_resting() const { return is_at_rest_; }
+    bool is_resting() const { return is_idle_; }
 };
 
 using bytes = std::vector<std::byte>;
@@ -140,25 +140,25 @@ namespace {
 
 /// Takes all digests of a run in which `value_of(buffer, position)` is what each is when it is taken.
 template <class ValueOf>
-std::optional<clobbered_value::finding> change(run_tape const& tape, ValueOf value_of,
+std::optional<clobbered_value::finding> change(lowered_program const& lowered, ValueOf value_of,
                                                memory_plan const* plan = nullptr)
 {
-    detail::stream_digests digests(tape);
+    detail::stream_digests digests(lowered);
     auto at_position = [&](step_id at) {
         return [&, at](buffer_id b, std::uint64_t* digest) { *digest = value_of(b, at); };
     };
     digests.at_start(at_position(0));
-    for (step_id at = 0; at != tape.positions(); ++at) {
+    for (step_id at = 0; at != lowered.positions(); ++at) {
         digests.before(at, at_position(2 * at));
         digests.after(at, at_position(2 * at + 1));
     }
-    digests.at_end(at_position(2 * tape.positions()));
+    digests.at_end(at_position(2 * lowered.positions()));
     return digests.first_change(plan);
 }
 
 //     x ─► a ─► y     x is given, y is wanted; step 0 writes a, step 1 reads it
 snapshot const three_steps = op_list(3, {{0}, {1}}, {{1}, {2}});
-run_tape const tape = tape_of(
+lowered_program const lowered = lower_program(
     three_steps,
     {.bytes = 8,
      .role = std::vector<value_role>{value_role::input, value_role::intermediate, value_role::output}},
@@ -168,24 +168,24 @@ run_tape const tape = tape_of(
 
 TEST_CASE("values that stay what they were are found so")
 {
-    CHECK_FALSE(change(tape, [](buffer_id b, step_id) { return 10u + b; }));
+    CHECK_FALSE(change(lowered, [](buffer_id b, step_id) { return 10u + b; }));
 }
 
 TEST_CASE("a value that changes is named with who made it and who found out")
 {
-    auto const given = change(tape, [](buffer_id, step_id at) { return at == 0 ? 1u : 2u; });
+    auto const given = change(lowered, [](buffer_id, step_id at) { return at == 0 ? 1u : 2u; });
     CHECK_FALSE(given); // taken at once: step 0 is the first to look
-    auto const between = change(tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
+    auto const between = change(lowered, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
     REQUIRE(between);
     CHECK(*between == clobbered_value::finding{.value = 1, .producer = 0, .reader = 1});
-    auto const in_the_end = change(tape, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
+    auto const in_the_end = change(lowered, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
     REQUIRE(in_the_end);
     CHECK(*in_the_end == clobbered_value::finding{.value = 2, .producer = 1, .reader = no_step});
 }
 
 TEST_CASE("what is the caller's is looked at when the run ends, too")
 {
-    run_tape const weighted = tape_of(
+    lowered_program const weighted = lower_program(
         three_steps,
         {.bytes = 8,
          .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
@@ -193,7 +193,7 @@ TEST_CASE("what is the caller's is looked at when the run ends, too")
     auto const corrupted = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
     REQUIRE(corrupted); // step 0 alone reads it, and finds it as it was given
     CHECK(*corrupted == clobbered_value::finding{.value = 0});
-    CHECK_FALSE(change(tape, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
+    CHECK_FALSE(change(lowered, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
 }
 
 TEST_CASE("where a plan is given, so is who lies over it")
@@ -204,7 +204,7 @@ TEST_CASE("where a plan is given, so is who lies over it")
                            .buffer_of = {0, 1, 2},
                            .arena_bytes = {16}};
     auto const found = change(
-        tape, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
+        lowered, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
     REQUIRE(found);
     CHECK(found->culprit == 2);
     CHECK(found->culprit_step == 1);
@@ -216,14 +216,14 @@ namespace {
 
 //     a ─► b ─► c
 snapshot const storage_chain = op_list(3, {{}, {0}, {1}}, {{0}, {1}, {2}});
-run_tape storage_tape() { return tape_of(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false); }
+lowered_program storage_tape() { return lower_program(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false); }
 
 } // namespace
 
 TEST_CASE("blocks come and go on a device, and are counted as they do")
 {
     simple_device device;
-    run_tape const its = storage_tape();
+    lowered_program const its = storage_tape();
     detail::stream_storage<simple_device> values(device, 0, its, 96);
     values.allocate(0, 0, 0);
     values.allocate(1, 1, 1);
@@ -231,7 +231,7 @@ TEST_CASE("blocks come and go on a device, and are counted as they do")
     CHECK(device.blocks.size() == 2);
     CHECK_THROWS_AS(values.allocate(2, 1, 2), allocation_error); // 128 bytes would be live
     std::byte* const old = values.bytes_of(1).data();
-    values.hand_over(1, 2);
+    values.transfer_block(1, 2);
     CHECK(values.bytes_of(2).data() == old);
     CHECK(values.bytes_of(1).data() == old); // the step that writes 2 reads 1
     CHECK_FALSE(values.provide(2, 0));
@@ -244,11 +244,11 @@ TEST_CASE("blocks come and go on a device, and are counted as they do")
 TEST_CASE("what a device has forgotten is not given back to it")
 {
     simple_device device;
-    run_tape const its = storage_tape();
+    lowered_program const its = storage_tape();
     detail::stream_storage<simple_device> values(device, 0, its, no_limit);
     values.allocate(0, 0, 0);
     std::byte* const block = values.bytes_of(0).data();
-    values.be_silent(true);
+    values.skip_device(true);
     values.release(0, 0);
     CHECK(device.blocks.size() == 1);
     CHECK(values.memory().use().bytes.live == 0);
@@ -258,7 +258,7 @@ TEST_CASE("what a device has forgotten is not given back to it")
 TEST_CASE("in an arena all have their places, or there is no arena")
 {
     simple_device device;
-    run_tape const its = storage_tape();
+    lowered_program const its = storage_tape();
     memory_plan plan{.buffers = {{.root = 0, .size = 64, .offset = 0},
                                  {.root = 1, .size = 32, .offset = 64},
                                  {.root = 2, .size = 32, .offset = 0}},
@@ -267,7 +267,7 @@ TEST_CASE("in an arena all have their places, or there is no arena")
     detail::stream_storage<simple_device> values(device, 0, its, no_limit);
     values.place(plan);
     CHECK(values.bytes_of(1).data() == values.bytes_of(0).data() + 64);
-    CHECK(values.shown_by(2).data() == values.bytes_of(0).data());
+    CHECK(values.value_bytes(2).data() == values.bytes_of(0).data());
     CHECK_FALSE(values.provide(0, 0));
     values.release(0, 0);
     CHECK(values.bytes_of(0).size() == 64); // nothing in an arena is ever released

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
 
 #include "../random_source.hpp"
 #include "../operations.hpp"
@@ -26,9 +26,9 @@ using namespace sublet::detail;
 namespace {
 
 /// An executor whose steps are whatever a test wants them to be.
-struct test_executor : run_desk {
+struct test_executor : executor_base {
     test_executor(snapshot const& p, plan_options const& options)
-        : run_desk(tape_of(p, options, per_value<bool>(false)), no_plan{}, {})
+        : executor_base(lower_program(p, options, per_value<bool>(false)), no_plan{}, {})
     {
     }
     template <class Steps>
@@ -36,7 +36,7 @@ struct test_executor : run_desk {
     {
         return run_once(steps);
     }
-    void give_output_bytes() { values_.before(tape_, 0); }
+    void give_output_bytes() { values_.before(lowered_, 0); }
 };
 
 } // namespace
@@ -74,14 +74,14 @@ struct task {
                                   value_role::external, value_role::output, value_role::external},
                          .alias_of =
                              std::vector<value_id>{no_value, no_value, no_value, cache, no_value, no_value}};
-    run_tape tape = tape_of(program, options, per_value<bool>(false));
-    detail::caller_duties duties{tape};
+    lowered_program lowered = lower_program(program, options, per_value<bool>(false));
+    detail::binding_state duties{lowered};
 
-    void give(value_id v) { duties.give(tape.table.buffer_of[v]); }
+    void give(value_id v) { duties.mark_supplied(lowered.table.buffer_of[v]); }
     value_id missed() const
     {
         try {
-            duties.expect_all(tape);
+            duties.expect_all(lowered);
         } catch (unusable_value const& e) {
             return e.value();
         }
@@ -97,13 +97,13 @@ TEST_CASE("what is bound stays, what is given is used up by a run, and what no s
     CHECK(its.missed() == task::image);
     its.give(task::image);
     CHECK(its.missed() == task::weights);
-    CHECK_THROWS_AS(its.duties.expect_bound(its.tape), unusable_value);
+    CHECK_THROWS_AS(its.duties.expect_bound(its.lowered), unusable_value);
     its.give(task::weights);
     its.give(task::part); // with all that it is a view of
     CHECK(its.missed() == no_value);
-    its.duties.use_up_inputs(its.tape);
+    its.duties.consume_inputs(its.lowered);
     CHECK(its.missed() == task::image);
-    CHECK_NOTHROW(its.duties.expect_bound(its.tape));
+    CHECK_NOTHROW(its.duties.expect_bound(its.lowered));
 }
 
 TEST_CASE("storage that is bound is as large as it has to be, and as aligned")
@@ -112,7 +112,7 @@ TEST_CASE("storage that is bound is as large as it has to be, and as aligned")
     alignas(8) std::array<std::byte, 25> bytes{};
     auto fits = [&](value_id v, std::size_t begin, std::size_t size) {
         try {
-            its.duties.expect_fit(its.tape, v, std::span(bytes).subspan(begin, size));
+            its.duties.expect_fit(its.lowered, v, std::span(bytes).subspan(begin, size));
         } catch (unusable_value const& e) {
             return e.value();
         }
@@ -129,12 +129,12 @@ TEST_CASE("storage that is bound is as large as it has to be, and as aligned")
 TEST_CASE("a value is asked for what it is")
 {
     task its;
-    CHECK_THROWS_AS(its.duties.value_of(its.tape, 6), precondition_error);
-    CHECK_THROWS_AS(its.duties.expect_input(its.tape, task::weights), precondition_error);
-    CHECK_THROWS_AS(its.duties.expect_output(its.tape, task::image), precondition_error);
+    CHECK_THROWS_AS(its.duties.value_of(its.lowered, 6), precondition_error);
+    CHECK_THROWS_AS(its.duties.expect_input(its.lowered, task::weights), precondition_error);
+    CHECK_THROWS_AS(its.duties.expect_output(its.lowered, task::image), precondition_error);
     CHECK_THROWS_AS(its.duties.expect_results(task::scores, false), unusable_value);
-    CHECK_NOTHROW(its.duties.expect_input(its.tape, task::image));
-    CHECK_NOTHROW(its.duties.expect_output(its.tape, task::scores));
+    CHECK_NOTHROW(its.duties.expect_input(its.lowered, task::image));
+    CHECK_NOTHROW(its.duties.expect_output(its.lowered, task::scores));
     CHECK_NOTHROW(its.duties.expect_results(task::scores, true));
 }
 
@@ -142,9 +142,9 @@ TEST_CASE("a value is asked for what it is")
 
 namespace {
 
-run_tape taped(random_program const& p, bool in_place = true)
+lowered_program taped(random_program const& p, bool in_place = true)
 {
-    return tape_of(p.program(), p.options(in_place), p.is_scratch);
+    return lower_program(p.program(), p.options(in_place), p.is_scratch);
 }
 
 /// Lives are summed at each position; where results may be written over operands, all ways to do so are
@@ -203,8 +203,8 @@ TEST_CASE("the picture in the header")
         if (step == 1) return s.use(0), s.def(1), s.may_overwrite(0, 1);
         s.use(1);
     });
-    CHECK(live_peak(tape_of(p, {.bytes = {8, 4}, .in_place = false}, false)) == 12);
-    CHECK(live_peak(tape_of(p, {.bytes = {8, 4}}, false)) == 8);
+    CHECK(live_peak(lower_program(p, {.bytes = {8, 4}, .in_place = false}, false)) == 12);
+    CHECK(live_peak(lower_program(p, {.bytes = {8, 4}}, false)) == 8);
 }
 
 TEST_CASE("views weigh nothing, and scratch only while its step runs")
@@ -216,42 +216,42 @@ TEST_CASE("views weigh nothing, and scratch only while its step runs")
         s.use(b), s.use(c);
     });
     plan_options const options{.bytes = {8, 4, 6, 2}, .alias_of = {-1, 0, -1, -1}};
-    CHECK(live_peak(tape_of(p, options, [](value_id v) { return v == w; })) == 16);
+    CHECK(live_peak(lower_program(p, options, [](value_id v) { return v == w; })) == 16);
 }
 
 TEST_CASE("an empty program, one whose inputs nobody reads, and one of inputs alone")
 {
-    CHECK(live_peak(tape_of(snapshot{}, {.bytes = 8}, false)) == 0);
+    CHECK(live_peak(lower_program(snapshot{}, {.bytes = 8}, false)) == 0);
     plan_options const inputs{.bytes = 8, .role = value_role::input};
     auto const unread = sequence(2, 2, [](auto, effect_sink&) {});
-    CHECK(live_peak(tape_of(unread, inputs, false)) == 16);
+    CHECK(live_peak(lower_program(unread, inputs, false)) == 16);
     auto const given = sequence(0, 2, [](auto, effect_sink&) {});
-    CHECK(live_peak(tape_of(given, inputs, false)) == plan_memory(given, inputs).report.lower_bound_bytes);
+    CHECK(live_peak(lower_program(given, inputs, false)) == plan_memory(given, inputs).report.lower_bound_bytes);
 }
 
 TEST_CASE("an input that the first step reads early is gone where any other step might have been the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
-    CHECK(live_peak(tape_of(p, options, false)) == 16);
-    CHECK(live_peak(tape_of(p, options, false, {0})) == 8);
+    CHECK(live_peak(lower_program(p, options, false)) == 16);
+    CHECK(live_peak(lower_program(p, options, false, {0})) == 8);
 }
 
 TEST_CASE("an input that nobody needs is beside the first step, but not where another might be the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(1); });
     plan_options const options{.bytes = {32, 8}, .role = {value_role::input, value_role::output}};
-    CHECK(live_peak(tape_of(p, options, false)) == plan_memory(p, options).report.lower_bound_bytes);
-    CHECK(live_peak(tape_of(p, options, false)) == 40);
-    CHECK(live_peak(tape_of(p, options, false, {0})) == plan_concurrent(p, options).report.lower_bound_bytes);
-    CHECK(live_peak(tape_of(p, options, false, {0})) == 32);
+    CHECK(live_peak(lower_program(p, options, false)) == plan_memory(p, options).report.lower_bound_bytes);
+    CHECK(live_peak(lower_program(p, options, false)) == 40);
+    CHECK(live_peak(lower_program(p, options, false, {0})) == plan_concurrent(p, options).report.lower_bound_bytes);
+    CHECK(live_peak(lower_program(p, options, false, {0})) == 32);
 }
 
 TEST_CASE("more bytes alive than 64 bits can count are refused")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(0), s.def(1); });
-    run_tape const tape = tape_of(p, {.bytes = byte_count{1} << 63}, false);
-    CHECK_THROWS_AS((void)live_peak(tape), precondition_error);
+    lowered_program const lowered = lower_program(p, {.bytes = byte_count{1} << 63}, false);
+    CHECK_THROWS_AS((void)live_peak(lowered), precondition_error);
 }
 
 TEST_CASE("who has an heir already leaves the next result to another predecessor")
@@ -261,7 +261,7 @@ TEST_CASE("who has an heir already leaves the next result to another predecessor
         s.use(0), s.use(1), s.def(2), s.def(3);
         s.may_overwrite(0, 2), s.may_overwrite(0, 3), s.may_overwrite(1, 3);
     });
-    CHECK(live_peak(tape_of(p, {.bytes = 8}, false)) == 16);
+    CHECK(live_peak(lower_program(p, {.bytes = 8}, false)) == 16);
 }
 
 TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; most often nothing else is "

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_DETAIL_STREAM_DESK_HPP
-#define SUBLET_EXECUTION_DETAIL_STREAM_DESK_HPP
+#ifndef SUBLET_EXECUTION_DETAIL_STREAM_EXECUTOR_BASE_HPP
+#define SUBLET_EXECUTION_DETAIL_STREAM_EXECUTOR_BASE_HPP
 
 /// What a run on streams needs of the device: the bytes of values, their digests, what the caller gives and
 /// takes.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/execution/detail/run_desk.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
@@ -36,7 +36,7 @@ namespace sublet::detail {
 
 class stream_digests {
 public:
-    explicit stream_digests(run_tape const& tape);
+    explicit stream_digests(lowered_program const& lowered);
 
     /// Each calls `take(buffer, digest)` for what is to be taken at that point of the stream.
     template <class Take>
@@ -57,7 +57,7 @@ public:
     template <class Take>
     void at_end(Take take)
     {
-        each(1 + 2 * tape_.step_at.size(), take);
+        each(1 + 2 * lowered_.step_at.size(), take);
     }
 
     /// The first difference, in the order of the tape, when all have been taken. `plan`: of the arenas, or a
@@ -66,30 +66,30 @@ public:
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    struct taking {
+    struct sample {
         buffer_id id;
         step_id at;
-        std::uint32_t with; ///< the digest of the producer; `none`: this is it
+        std::uint32_t reference; ///< the digest of the producer; `none`: this is it
     };
 
-    buffer const& its(buffer_id b) const { return tape_.table.buffers[b]; }
-    step_id step(step_id at) const { return at == no_step ? no_step : tape_.step_at[at]; }
-    void border() { end_of_.push_back(notes_.size()); }
+    buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
+    step_id step(step_id at) const { return at == no_step ? no_step : lowered_.step_at[at]; }
+    void end_row() { row_end_.push_back(digest_samples_.size()); }
 
     template <class Take>
     void each(std::size_t row, Take take)
     {
-        for (std::size_t i = row == 0 ? 0 : end_of_[row - 1]; i != end_of_[row]; ++i)
-            take(notes_[i].id, &digest_[i]);
+        for (std::size_t i = row == 0 ? 0 : row_end_[row - 1]; i != row_end_[row]; ++i)
+            take(digest_samples_[i].id, &digest_[i]);
     }
 
     /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.
-    void find_culprit(clobbered_value::finding& found, buffer_id b, step_id made,
+    void find_culprit(clobbered_value::finding& found, buffer_id b, step_id producer,
                       memory_plan const& plan) const;
 
-    run_tape const& tape_;
-    std::vector<taking> notes_;
-    std::vector<std::size_t> end_of_; // rows of notes: of the start, {before, behind} each step, of the end
+    lowered_program const& lowered_;
+    std::vector<sample> digest_samples_;
+    std::vector<std::size_t> row_end_; // rows of notes: of the start, {before, behind} each step, of the end
     std::vector<std::uint64_t> digest_;
 };
 
@@ -109,7 +109,7 @@ template <stream_device Device>
 struct stream_pool_source {
     Device& device;
     typename Device::stream_type stream;
-    bool is_silent = false; ///< the device is not told: it is lost, or has forgotten the block
+    bool skips_device = false; ///< the device is not told: it is lost, or has forgotten the block
 
     void* allocate(std::size_t bytes, std::size_t alignment)
     {
@@ -117,7 +117,7 @@ struct stream_pool_source {
     }
     void deallocate(void* block, std::size_t bytes, std::size_t alignment)
     {
-        if (!is_silent) device.deallocate(static_cast<std::byte*>(block), bytes, alignment, stream);
+        if (!skips_device) device.deallocate(static_cast<std::byte*>(block), bytes, alignment, stream);
     }
 };
 
@@ -128,16 +128,16 @@ public:
     using stream_type = typename Device::stream_type;
 
     /// Throws: precondition_error for an alignment that is no power of two.
-    stream_storage(Device& device, stream_type first, run_tape const& tape, byte_count limit)
-        : source_{device, first}, memory_(&source_, limit), tape_(tape)
+    stream_storage(Device& device, stream_type first, lowered_program const& lowered, byte_count limit)
+        : source_{device, first}, memory_(&source_, limit), lowered_(lowered)
     {
-        for (buffer const& b : tape.table.buffers) {
+        for (buffer const& b : lowered.table.buffers) {
             SUBLET_EXPECTS(!b.is_planned() || (b.alignment & (b.alignment - 1)) == 0,
                            "sublet: an executor takes alignments that are powers of two");
-            room_.push_back(b.size);
+            capacity_.push_back(b.size);
         }
-        where_.assign(room_.size(), nullptr);
-        blocks_.resize(room_.size());
+        where_.assign(capacity_.size(), nullptr);
+        blocks_.resize(capacity_.size());
     }
     stream_storage(stream_storage const&) = delete; // the counts refer to the source
     stream_storage& operator=(stream_storage const&) = delete;
@@ -147,16 +147,16 @@ public:
     /// Throws: unsound_plan if a buffer has no place, or one outside of its arena; allocation_error.
     void place(memory_plan const& plan)
     {
-        expect_places(tape_, plan);
+        expect_placed(lowered_, plan);
         std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
-        for (buffer const& b : tape_.table.buffers)
+        for (buffer const& b : lowered_.table.buffers)
             if (b.is_planned()) alignment[b.pool] = larger(alignment[b.pool], b.alignment);
         arenas_.resize(plan.arena_bytes.size());
         for (std::size_t pool = 0; pool != arenas_.size(); ++pool)
             if (plan.arena_bytes[pool] != 0)
                 arenas_[pool] = take(plan.arena_bytes[pool], alignment[pool], no_step);
         for (std::size_t b = 0; b != where_.size(); ++b) {
-            buffer const& its = tape_.table.buffers[b];
+            buffer const& its = lowered_.table.buffers[b];
             if (its.is_planned()) where_[b] = arenas_[its.pool].bytes + plan.offset_of(its.root);
         }
     }
@@ -172,25 +172,25 @@ public:
 
     [[nodiscard]] std::span<std::byte> bytes_of(buffer_id b) const
     {
-        return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(room_[b])};
+        return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(capacity_[b])};
     }
-    [[nodiscard]] std::span<std::byte> shown_by(value_id v) const
+    [[nodiscard]] std::span<std::byte> value_bytes(value_id v) const
     {
-        std::span<std::byte> const all = bytes_of(tape_.table.buffer_of[v]);
-        return all.first(static_cast<std::size_t>(smaller(tape_.bytes[v], byte_count{all.size()})));
+        std::span<std::byte> const all = bytes_of(lowered_.table.buffer_of[v]);
+        return all.first(static_cast<std::size_t>(smaller(lowered_.bytes[v], byte_count{all.size()})));
     }
 
     void bind(buffer_id b, std::span<std::byte> bytes)
     {
         where_[b] = bytes.data();
-        room_[b] = bytes.size();
+        capacity_[b] = bytes.size();
     }
 
     /// `step` is told to who hears that there are no bytes.
     void allocate(buffer_id b, stream_type stream, step_id step)
     {
         source_.stream = stream;
-        blocks_[b] = take(room_[b], tape_.table.buffers[b].alignment, step);
+        blocks_[b] = take(capacity_[b], lowered_.table.buffers[b].alignment, step);
         where_[b] = blocks_[b].bytes;
     }
     /// The same outside of any step, unless it has bytes. Whether it had none.
@@ -200,7 +200,7 @@ public:
         allocate(b, stream, no_step);
         return true;
     }
-    void hand_over(buffer_id from, buffer_id to)
+    void transfer_block(buffer_id from, buffer_id to)
     {
         blocks_[to] = std::exchange(blocks_[from], {});
         where_[to] = blocks_[to].bytes; // `from` still shows them: the step has to read it
@@ -210,15 +210,15 @@ public:
     {
         source_.stream = stream;
         if (blocks_[b].bytes != nullptr) give_back(blocks_[b]);
-        if (arenas_.empty() && tape_.table.buffers[b].is_planned()) where_[b] = nullptr;
+        if (arenas_.empty() && lowered_.table.buffers[b].is_planned()) where_[b] = nullptr;
     }
     /// All that count, whatever the device says of one. Throws: the first that it says.
-    template <class Counts>
-    void release_if(Counts counts, stream_type stream)
+    template <class Predicate>
+    void release_if(Predicate matches, stream_type stream)
     {
         std::exception_ptr refusal;
         for (std::size_t b = 0; b != blocks_.size(); ++b) try {
-                if (counts(tape_.table.buffers[b].role)) release(static_cast<buffer_id>(b), stream);
+                if (matches(lowered_.table.buffers[b].role)) release(static_cast<buffer_id>(b), stream);
             } catch (...) {
                 if (!refusal) refusal = std::current_exception();
             }
@@ -235,7 +235,7 @@ public:
     }
 
     /// From now on, or until it is told otherwise, the device does not hear of what is given back.
-    void be_silent(bool is_silent) { source_.is_silent = is_silent; }
+    void skip_device(bool skips_device) { source_.skips_device = skips_device; }
 
 private:
     block take(byte_count size, byte_count alignment, step_id step)
@@ -254,11 +254,11 @@ private:
 
     stream_pool_source<Device> source_;
     counted_memory memory_;
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     std::vector<block> blocks_;     // by buffer
     std::vector<block> arenas_;     // by pool
     std::vector<std::byte*> where_; // by buffer
-    std::vector<byte_count> room_;  // by buffer; of the caller's what was bound
+    std::vector<byte_count> capacity_;  // by buffer; of the caller's what was bound
 };
 
 // --- desk ------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ public:
         for (auto s : streams) device_.destroy_stream(s);
     }
     /// So many at least.
-    void want(std::size_t streams_wanted, std::size_t events_wanted)
+    void ensure(std::size_t streams_wanted, std::size_t events_wanted)
     {
         streams.reserve(streams_wanted);
         events.reserve(events_wanted);
@@ -324,7 +324,7 @@ private:
 
 /// The caller's side of stream_executor. Addresses are the device's.
 template <stream_device Device>
-class stream_desk {
+class stream_executor_base {
 public:
     using stream_type = typename Device::stream_type;
 
@@ -340,7 +340,7 @@ public:
         synchronize();
         provide(value);
         synchronize(); // what was allocated is there
-        return values_.shown_by(value);
+        return values_.value_bytes(value);
     }
 
     /// Copies an input, or what is to be in storage that is bound, to the device, behind the runs that have
@@ -351,13 +351,13 @@ public:
     void give(V const& v, std::span<std::byte const> bytes)
     {
         expect_device();
-        value_id const value = duties_.value_of(tape_, v);
+        value_id const value = bindings_.value_of(lowered_, v);
         byte_count const has =
-            is_bound(value) ? values_.shown_by(value).size() : tape_.bytes[input_of(value)];
+            is_bound(value) ? values_.value_bytes(value).size() : lowered_.bytes[input_of(value)];
         SUBLET_EXPECTS(bytes.size() == has, "sublet: a value is given with more or fewer bytes than it has");
         if (!is_bound(value)) provide(value);
-        std::span<std::byte> const to = values_.shown_by(value);
-        is_at_rest_ = false;
+        std::span<std::byte> const to = values_.value_bytes(value);
+        is_idle_ = false;
         try {
             device_.copy_to_device(to.data(), bytes, first_);
         } catch (...) {
@@ -372,11 +372,11 @@ public:
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v)
     {
-        value_id const value = duties_.value_of(tape_, v);
-        duties_.expect_output(tape_, value);
+        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_output(lowered_, value);
         synchronize();
-        duties_.expect_results(value, has_results_);
-        return values_.shown_by(value);
+        bindings_.expect_results(value, has_results_);
+        return values_.value_bytes(value);
     }
 
     /// Copies an output, or what is in storage that is bound, to the caller.
@@ -385,10 +385,10 @@ public:
     template <id_like V>
     void take(V const& v, std::span<std::byte> bytes)
     {
-        value_id const value = duties_.value_of(tape_, v);
+        value_id const value = bindings_.value_of(lowered_, v);
         synchronize();
         std::span<std::byte const> const from =
-            is_bound(value) ? std::span<std::byte const>(values_.shown_by(value)) : output(v);
+            is_bound(value) ? std::span<std::byte const>(values_.value_bytes(value)) : output(v);
         SUBLET_EXPECTS(bytes.size() == from.size(),
                        "sublet: a value is taken with more or fewer bytes than it has");
         try {
@@ -410,14 +410,14 @@ public:
     template <id_like V>
     void bind(V const& v, std::span<std::byte> bytes)
     {
-        value_id const value = duties_.value_of(tape_, v);
-        duties_.expect_fit(tape_, value, bytes);
+        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_fit(lowered_, value, bytes);
         synchronize();
-        buffer_id const b = tape_.table.buffer_of[value];
+        buffer_id const b = lowered_.table.buffer_of[value];
         std::span<std::byte> const before = values_.bytes_of(b);
-        if (bytes.data() != before.data() || bytes.size() != before.size()) ++moves_;
+        if (bytes.data() != before.data() || bytes.size() != before.size()) ++rebinds_;
         values_.bind(b, bytes);
-        duties_.give(b);
+        bindings_.mark_supplied(b);
         are_operands_written_ = false;
     }
 
@@ -429,14 +429,14 @@ public:
     void synchronize()
     {
         expect_idle();
-        if (is_at_rest_) return;
+        if (is_idle_) return;
         try {
             kernels_running const now(are_kernels_running_);
             device_.synchronize(first_);
         } catch (...) {
             fail(std::current_exception());
         }
-        is_at_rest_ = true;
+        is_idle_ = true;
         runs_in_flight_ = 0;
         if (!std::exchange(are_digests_taken_, false)) return;
         if (auto const change = digests_->first_change(plan())) {
@@ -457,17 +457,17 @@ public:
     [[nodiscard]] run_order const& order() const { return order_; }
 
 protected:
-    stream_desk(Device& device, run_order order, executor_options const& how)
-        : device_(device), order_(std::move(order)), tape_(order_.tape), handles_(device),
-          first_((handles_.want(1, 0), handles_.streams[0])), values_(device, first_, tape_, how.limit),
-          check_(how.check), duties_(tape_)
+    stream_executor_base(Device& device, run_order order, executor_options const& settings)
+        : device_(device), order_(std::move(order)), lowered_(order_.lowered), handles_(device),
+          first_((handles_.ensure(1, 0), handles_.streams[0])), values_(device, first_, lowered_, settings.limit),
+          check_(settings.check), bindings_(lowered_)
     {
     }
-    stream_desk(stream_desk const&) = delete; // the device may be about to read what lies here
-    stream_desk& operator=(stream_desk const&) = delete;
-    ~stream_desk()
+    stream_executor_base(stream_executor_base const&) = delete; // the device may be about to read what lies here
+    stream_executor_base& operator=(stream_executor_base const&) = delete;
+    ~stream_executor_base()
     {
-        if (!come_to_rest()) values_.be_silent(true);
+        if (!wait_until_idle()) values_.skip_device(true);
         try {
             values_.release_if([](value_role) { return true; }, first_);
         } catch (...) { // what it has not taken back by now, it keeps
@@ -488,21 +488,21 @@ protected:
     void expect_storage() const
     {
         expect_device();
-        duties_.expect_all(tape_);
+        bindings_.expect_all(lowered_);
     }
     /// Not yet what is given before every run.
     void expect_bound() const
     {
         expect_device();
-        duties_.expect_bound(tape_);
+        bindings_.expect_bound(lowered_);
     }
     /// Nothing of the run counts any more; nothing of it is under way.
     void forget_run()
     {
         runs_in_flight_ = 0;
         has_results_ = are_digests_taken_ = false;
-        if (values_.arenas().empty()) ++moves_;
-        duties_.use_up_inputs(tape_);
+        if (values_.arenas().empty()) ++rebinds_;
+        bindings_.consume_inputs(lowered_);
         try {
             values_.release_if([](value_role) { return true; }, first_);
         } catch (...) { // the device keeps it
@@ -510,17 +510,17 @@ protected:
     }
 
     /// Whether it has: a device says of each failure once, and then goes on or is lost.
-    bool come_to_rest() noexcept
+    bool wait_until_idle() noexcept
     {
         for (std::size_t tries = 0; tries != 1000 && !device_.is_lost(); ++tries) {
             try {
                 kernels_running const now(are_kernels_running_);
                 device_.synchronize();
-                return is_at_rest_ = true;
+                return is_idle_ = true;
             } catch (...) {
             }
         }
-        is_at_rest_ = true; // there is nothing to wait for
+        is_idle_ = true; // there is nothing to wait for
         return false;
     }
 
@@ -528,8 +528,8 @@ protected:
     /// `at`: the step whose kernel was being launched, if one was.
     [[noreturn]] void fail(std::exception_ptr why, step_id at = no_step)
     {
-        is_lost_ = !come_to_rest();
-        values_.be_silent(is_lost_);
+        is_lost_ = !wait_until_idle();
+        values_.skip_device(is_lost_);
         forget_run();
         try {
             std::rethrow_exception(why);
@@ -545,17 +545,17 @@ protected:
 
     Device& device_;
     run_order order_;
-    run_tape const& tape_;
+    lowered_program const& lowered_;
     stream_handles<Device> handles_;
     stream_type first_;
     stream_storage<Device> values_;
     std::optional<stream_digests> digests_;
     std::optional<memory_plan> plan_; ///< of the arenas
     executor_options::checks check_;
-    caller_duties duties_;
+    binding_state bindings_;
     std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
-    std::size_t moves_ = 0;          ///< how often what a graph refers to has got other bytes
-    bool is_at_rest_ = true;         ///< nothing has been issued that was not waited for
+    std::size_t rebinds_ = 0;          ///< how often what a graph refers to has got other bytes
+    bool is_idle_ = true;         ///< nothing has been issued that was not waited for
     bool has_results_ = false;
     bool are_kernels_running_ = false; ///< or may be
     bool are_digests_taken_ = false;
@@ -564,23 +564,23 @@ protected:
 private:
     bool is_bound(value_id v) const
     {
-        return !duties_.buffer_of(tape_, v).is_planned() && duties_.is_there(tape_.table.buffer_of[v]);
+        return !bindings_.buffer_of(lowered_, v).is_planned() && bindings_.is_supplied(lowered_.table.buffer_of[v]);
     }
 
     template <class V>
     value_id input_of(V const& v) const
     {
-        value_id const value = duties_.value_of(tape_, v);
-        duties_.expect_input(tape_, value);
+        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_input(lowered_, value);
         expect_device();
         return value;
     }
     void provide(value_id value)
     {
-        buffer_id const b = tape_.table.buffer_of[value];
-        if (duties_.buffer_of(tape_, value).is_planned() && values_.provide(b, first_)) is_at_rest_ = false;
+        buffer_id const b = lowered_.table.buffer_of[value];
+        if (bindings_.buffer_of(lowered_, value).is_planned() && values_.provide(b, first_)) is_idle_ = false;
         has_results_ = false;
-        duties_.give(b);
+        bindings_.mark_supplied(b);
     }
 
     bool is_lost_ = false;
@@ -589,7 +589,7 @@ private:
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/execution/impl/stream_desk.ipp>
+#include <sublet/execution/impl/stream_executor_base.ipp>
 #endif
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_DETAIL_RUN_PROOF_HPP
-#define SUBLET_EXECUTION_DETAIL_RUN_PROOF_HPP
+#ifndef SUBLET_EXECUTION_DETAIL_PROVED_ORDER_HPP
+#define SUBLET_EXECUTION_DETAIL_PROVED_ORDER_HPP
 
 /// What is proved before a program runs at once, on threads or on streams.
 ///
@@ -31,9 +31,9 @@ namespace sublet::detail {
 /// Throws:     unsound_plan with what is wrong; what run_order_of() throws.
 template <memory_mode Mode>
 [[nodiscard]] run_order proved_order(snapshot const& p, plan_options const& options, Mode const& mode,
-                                     std::vector<handoff> const& handoffs, executor_options const& how)
+                                     std::vector<handoff> const& handoffs, executor_options const& settings)
 {
-    bool const proves = how.prove && how.check != executor_options::checks::off;
+    bool const proves = settings.prove && settings.check != executor_options::checks::off;
     memory_plan const* plan = nullptr;
     if constexpr (std::same_as<Mode, arena>) {
         plan = &mode.plan;
@@ -43,9 +43,9 @@ template <memory_mode Mode>
             if (auto const why = check_plan(p, *plan, options)) throw unsound_plan(*why);
         }
     }
-    run_order order = run_order_of(p, options, mode, how.scratch, handoffs);
+    run_order order = run_order_of(p, options, mode, settings.scratch, handoffs);
     if (proves)
-        if (auto const why = check_waits(p, options, plan, order.tape.step_at, order.waits.after, handoffs))
+        if (auto const why = check_waits(p, options, plan, order.lowered.step_at, order.waits.after, handoffs))
             throw unsound_plan(as_witness(*why));
     return order;
 }

@@ -15,13 +15,13 @@ using namespace sublet;
 TEST_CASE("one at a time holds it, whoever waits for it shortly or long")
 {
     for (bool const sleeps : {false, true}) {
-        detail::short_lock lock;
+        detail::adaptive_mutex lock;
         std::uint64_t count = 0;
         bool is_held = false;
         int overlaps = 0;
         auto work = [&] {
             for (int i = 0; i != (sleeps ? 20 : 2000); ++i) {
-                detail::holding const only(&lock);
+                detail::scoped_lock const only(&lock);
                 overlaps += is_held;
                 is_held = true;
                 ++count;
@@ -41,12 +41,12 @@ TEST_CASE("one at a time holds it, whoever waits for it shortly or long")
 
 TEST_CASE("a copy is a lock of its own, and open; no lock at all may be held")
 {
-    detail::short_lock lock;
-    detail::holding const only(&lock);
-    detail::short_lock copy = lock;
-    detail::holding const another(&copy);
+    detail::adaptive_mutex lock;
+    detail::scoped_lock const only(&lock);
+    detail::adaptive_mutex copy = lock;
+    detail::scoped_lock const another(&copy);
     copy = lock;
-    detail::holding<detail::short_lock> const none(nullptr);
+    detail::scoped_lock<detail::adaptive_mutex> const none(nullptr);
 }
 
 } // namespace this_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/run_proof.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
 
 #include "../operations.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_DETAIL_RUN_DESK_HPP
-#define SUBLET_EXECUTION_DETAIL_RUN_DESK_HPP
+#ifndef SUBLET_EXECUTION_DETAIL_EXECUTOR_BASE_HPP
+#define SUBLET_EXECUTION_DETAIL_EXECUTOR_BASE_HPP
 
 /// What executors on host memory have in common: what the caller owes, gives and takes.
 
@@ -38,7 +38,7 @@ namespace sublet::detail {
 ///
 /// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once.
-[[nodiscard]] byte_count live_peak(run_tape const& tape);
+[[nodiscard]] byte_count live_peak(lowered_program const& lowered);
 
 // --- caller duties ---------------------------------------------------------------------------------------
 
@@ -52,59 +52,59 @@ namespace sublet::detail {
 /// The same wherever the bytes are, on this machine or on a device.
 
 /// Every call is about the tape that it was made for.
-class caller_duties {
+class binding_state {
 public:
-    explicit caller_duties(run_tape const& tape);
+    explicit binding_state(lowered_program const& lowered);
 
     /// Throws: precondition_error if there is no such value.
     template <id_like V>
-    static value_id value_of(run_tape const& tape, V const& v)
+    static value_id value_of(lowered_program const& lowered, V const& v)
     {
         value_id const value = as_id(v);
-        SUBLET_EXPECTS(value < tape.bytes.size(),
+        SUBLET_EXPECTS(value < lowered.bytes.size(),
                        "sublet: an executor is asked for a value that does not exist");
         return value;
     }
-    static buffer const& buffer_of(run_tape const& tape, value_id v)
+    static buffer const& buffer_of(lowered_program const& lowered, value_id v)
     {
-        return tape.table.buffers[tape.table.buffer_of[v]];
+        return lowered.table.buffers[lowered.table.buffer_of[v]];
     }
 
     /// Throws: precondition_error if v is no input in storage of the executor's.
-    static void expect_input(run_tape const& tape, value_id v)
+    static void expect_input(lowered_program const& lowered, value_id v)
     {
-        buffer const& its = buffer_of(tape, v);
+        buffer const& its = buffer_of(lowered, v);
         SUBLET_EXPECTS(has_role(its.role, value_role::input),
                        "sublet: input() is asked for no input, or give() before bind()");
         SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
     }
     /// Throws: precondition_error if v is no output.
-    static void expect_output(run_tape const& tape, value_id v)
+    static void expect_output(lowered_program const& lowered, value_id v)
     {
-        SUBLET_EXPECTS(has_role(buffer_of(tape, v).role, value_role::output),
+        SUBLET_EXPECTS(has_role(buffer_of(lowered, v).role, value_role::output),
                        "sublet: output() is asked for no output, or take() before bind()");
     }
     /// Throws: unusable_value if there are no results.
     static void expect_results(value_id v, bool has_results);
     /// Throws: precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///         bytes, for it or for a view of it, or they do not begin at its alignment.
-    static void expect_fit(run_tape const& tape, value_id v, std::span<std::byte const> bytes);
+    static void expect_fit(lowered_program const& lowered, value_id v, std::span<std::byte const> bytes);
 
-    [[nodiscard]] bool is_there(buffer_id b) const { return is_there_[b] != 0; }
-    void give(buffer_id b) { is_there_[b] = 1; }
+    [[nodiscard]] bool is_supplied(buffer_id b) const { return is_supplied_[b] != 0; }
+    void mark_supplied(buffer_id b) { is_supplied_[b] = 1; }
     /// A run has had its inputs.
-    void use_up_inputs(run_tape const& tape);
+    void consume_inputs(lowered_program const& lowered);
 
     /// Throws: unusable_value for the first that is owed and not there.
-    void expect_all(run_tape const& tape) const;
+    void expect_all(lowered_program const& lowered) const;
     /// The same without what is given before every run.
-    void expect_bound(run_tape const& tape) const;
+    void expect_bound(lowered_program const& lowered) const;
 
 private:
-    void expect_there(buffer const& its, buffer_id b) const;
+    void expect_supplied(buffer const& its, buffer_id b) const;
 
-    std::vector<buffer_id> owed_;         // to be bound once, or given before every run
-    std::vector<unsigned char> is_there_; // by buffer: bound or given
+    std::vector<buffer_id> required_;         // to be bound once, or given before every run
+    std::vector<unsigned char> is_supplied_; // by buffer: bound or given
 };
 
 // --- run desk --------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ private:
 ///     external, state, not eligible, of unknown size     bind() your storage once
 ///     input                                              input() before every run, and fill it
 ///     output                                             output() after a run, until the next input()
-class run_desk {
+class executor_base {
 public:
     /// The bytes of an input, to be filled before a run. Outputs of the last run end here: an input may lie
     /// where they lie.
@@ -130,17 +130,17 @@ public:
     template <id_like V>
     [[nodiscard]] std::span<std::byte> input(V const& v)
     {
-        value_id const value = duties_.value_of(tape_, v);
+        value_id const value = bindings_.value_of(lowered_, v);
         expect_idle();
-        duties_.expect_input(tape_, value);
-        buffer_id const b = tape_.table.buffer_of[value];
-        if (tape_.table.buffers[b].is_planned()) {
-            values_.provide(tape_, b);
-            make_usable(values_.bytes_of(b));
+        bindings_.expect_input(lowered_, value);
+        buffer_id const b = lowered_.table.buffer_of[value];
+        if (lowered_.table.buffers[b].is_planned()) {
+            values_.provide(lowered_, b);
+            unpoison_bytes(values_.bytes_of(b));
         }
         has_results_ = false;
-        duties_.give(b);
-        return values_.shown_by(tape_, value);
+        bindings_.mark_supplied(b);
+        return values_.value_bytes(lowered_, value);
     }
 
     /// The bytes of an output after a run.
@@ -150,10 +150,10 @@ public:
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v) const
     {
-        value_id const value = duties_.value_of(tape_, v);
-        duties_.expect_output(tape_, value);
-        duties_.expect_results(value, has_results_);
-        return values_.shown_by(tape_, value);
+        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_output(lowered_, value);
+        bindings_.expect_results(value, has_results_);
+        return values_.value_bytes(lowered_, value);
     }
 
     /// The caller's storage for a value that is external, state, not eligible or of unknown size, and for all
@@ -166,11 +166,11 @@ public:
     template <id_like V>
     void bind(V const& v, std::span<std::byte> bytes)
     {
-        value_id const value = duties_.value_of(tape_, v);
+        value_id const value = bindings_.value_of(lowered_, v);
         expect_idle();
-        duties_.expect_fit(tape_, value, bytes);
-        values_.bind(tape_.table.buffer_of[value], bytes);
-        duties_.give(tape_.table.buffer_of[value]);
+        bindings_.expect_fit(lowered_, value, bytes);
+        values_.bind(lowered_.table.buffer_of[value], bytes);
+        bindings_.mark_supplied(lowered_.table.buffer_of[value]);
     }
     /// The same for what no step writes.
     template <id_like V, class Bytes>
@@ -180,7 +180,7 @@ public:
                   std::ranges::enable_borrowed_range<std::remove_cvref_t<Bytes>>))
     void bind(V const& v, Bytes&& constant)
     {
-        SUBLET_EXPECTS(tape_.first_write[tape_.table.buffer_of[duties_.value_of(tape_, v)]] == no_step,
+        SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[bindings_.value_of(lowered_, v)]] == no_step,
                        "sublet: constant storage is bound for a value that a step writes");
         std::span<std::byte const> const bytes = constant;
         bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
@@ -193,17 +193,17 @@ protected:
     /// Throws: unsound_plan where a place is outside of its arena; allocation_error if there is no memory for
     ///         the arenas; precondition_error for an alignment that is no power of two.
     template <memory_mode Mode>
-    run_desk(run_tape tape, Mode const& mode, executor_options const& how)
-        : tape_(std::move(tape)), values_(tape_, mode, counted_memory(how.upstream, how.limit)),
-          check_(how.check), duties_(tape_)
+    executor_base(lowered_program lowered, Mode const& mode, executor_options const& settings)
+        : lowered_(std::move(lowered)), values_(lowered_, mode, counted_memory(settings.upstream, settings.limit)),
+          check_(settings.check), bindings_(lowered_)
     {
-        report_.lower_bound = live_peak(tape_);
+        report_.lower_bound = live_peak(lowered_);
         if constexpr (std::same_as<Mode, arena>)
             for (byte_count bytes : mode.plan.arena_bytes)
                 report_.plan_bytes = checked_add(report_.plan_bytes, bytes);
     }
-    run_desk(run_desk&&) = default;
-    ~run_desk() = default;
+    executor_base(executor_base&&) = default;
+    ~executor_base() = default;
 
     /// Calls `steps()`, which runs every step once, between what has to come before and after it.
     ///
@@ -214,43 +214,43 @@ protected:
     template <class Steps>
     run_report run_once(Steps steps)
     {
-        duties_.expect_all(tape_);
-        SUBLET_EXPECTS(!std::atomic_ref(is_running_).exchange(true), is_used_twice);
-        struct ending { // whatever happens
-            run_desk& mine;
+        bindings_.expect_all(lowered_);
+        SUBLET_EXPECTS(!std::atomic_ref(is_running_).exchange(true), concurrent_use_message);
+        struct run_cleanup { // whatever happens
+            executor_base& self;
             bool is_done = false;
-            ~ending()
+            ~run_cleanup()
             {
-                mine.has_results_ = is_done;
-                mine.duties_.use_up_inputs(mine.tape_);
-                if (is_done) mine.values_.end(mine.tape_);
-                else mine.values_.release_all(mine.tape_);
-                std::atomic_ref(mine.is_running_).store(false);
+                self.has_results_ = is_done;
+                self.bindings_.consume_inputs(self.lowered_);
+                if (is_done) self.values_.end(self.lowered_);
+                else self.values_.release_all(self.lowered_);
+                std::atomic_ref(self.is_running_).store(false);
             }
         } end{*this};
         has_results_ = false;
-        values_.begin(tape_);
+        values_.begin(lowered_);
         values_.memory().mark();
         steps();
         end.is_done = true;
         run_report report = report_;
         report.run = values_.memory().use_since_mark();
-        report.steps = tape_.step_at.size();
+        report.steps = lowered_.step_at.size();
         for (auto const& block : values_.arenas()) report.reserved += block.size;
         return report;
     }
 
-    run_tape tape_;
+    lowered_program lowered_;
     value_storage values_;
     executor_options::checks check_;
     run_report report_; ///< what is the same for every run
 
 private:
-    static constexpr char const* is_used_twice = "sublet: an executor is used by its own kernel, or by two "
+    static constexpr char const* concurrent_use_message = "sublet: an executor is used by its own kernel, or by two "
                                                  "threads";
     void expect_idle();
 
-    caller_duties duties_;
+    binding_state bindings_;
     bool is_running_ = false;
     bool has_results_ = false;
 };
@@ -258,7 +258,7 @@ private:
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/execution/impl/run_desk.ipp>
+#include <sublet/execution/impl/executor_base.ipp>
 #endif
 
 #endif

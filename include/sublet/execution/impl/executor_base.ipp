@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/overwrite_matching.hpp>
+#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+// --- live peak -------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
+{
+    std::vector<byte_count> live(lowered.pools, 0), peak(lowered.pools, 0);
+    std::vector<unsigned char> is_live(lowered.ref_counts.size(), 0);
+    std::vector<std::uint32_t> remaining = lowered.ref_counts;
+    auto enter = [&](buffer_id b) {
+        buffer const& its = lowered.table.buffers[b];
+        if (is_live[b] || !its.is_planned()) return;
+        is_live[b] = 1;
+        live[its.pool] = checked_add(live[its.pool], its.size);
+    };
+    auto leave = [&](buffer_id b) {
+        if (!is_live[b]) return;
+        is_live[b] = 0;
+        live[lowered.table.buffers[b].pool] -= lowered.table.buffers[b].size;
+    };
+    for (std::size_t b = 0; b != remaining.size(); ++b)
+        if (has_role(lowered.table.buffers[b].role, value_role::input)) enter(static_cast<buffer_id>(b));
+    peak = live;
+    if (lowered.is_any_schedule)
+        for (buffer_id b : lowered.unused_inputs) leave(b);
+    std::vector<overwrite_pair> pairs;
+    for (step_id at = 0; at != lowered.positions(); ++at) {
+        for (operand_reuse y : lowered.reuses_at(at))
+            if (y.to == no_buffer && remaining[y.from] == 1) leave(y.from);
+        for (operand_reuse y : lowered.reuses_at(at)) {
+            if (y.to == no_buffer || remaining[y.from] != 1 || !is_live[y.from] || is_live[y.to]) continue;
+            buffer const &from = lowered.table.buffers[y.from], &to = lowered.table.buffers[y.to];
+            if (to.is_planned() && from.pool == to.pool && from.size >= to.size)
+                pairs.push_back({y.from, y.to, to.size});
+        }
+        std::vector<std::uint32_t> const taken = match_overwrites(pairs);
+        for (std::uint32_t i : taken) is_live[pairs[i].out] = 1; // within the operand, beside nobody
+        for (buffer_id b : lowered.touched[at])
+            if (lowered.first_write[b] == at) enter(b);
+        for (buffer_id b : lowered.touched[at]) { // only their pools can have risen
+            if (!is_live[b]) continue;
+            pool_id const pool = lowered.table.buffers[b].pool;
+            peak[pool] = std::max(peak[pool], live[pool]);
+        }
+        for (std::uint32_t i : taken) is_live[pairs[i].out] = 0;
+        for (buffer_id b : lowered.touched[at])
+            if (--remaining[b] == 0) leave(b);
+        for (std::uint32_t i : taken)
+            if (remaining[pairs[i].out] != 0) enter(pairs[i].out); // what is left of the operand's bytes
+        pairs.clear();
+    }
+    byte_count sum = 0;
+    for (byte_count p : peak) sum = checked_add(sum, p);
+    return sum;
+}
+
+// --- caller duties ---------------------------------------------------------------------------------------
+
+SUBLET_DECL binding_state::binding_state(lowered_program const& lowered) : is_supplied_(lowered.ref_counts.size(), 0)
+{
+    for (std::size_t b = 0; b != lowered.ref_counts.size(); ++b) {
+        buffer const& its = lowered.table.buffers[b];
+        bool const is_required = !its.is_planned() || has_role(its.role, value_role::input);
+        if (is_required && lowered.ref_counts[b] != 0 && its.size != 0) required_.push_back(static_cast<buffer_id>(b));
+    }
+}
+
+SUBLET_DECL void binding_state::expect_results(value_id v, bool has_results)
+{
+    if (!has_results)
+        throw unusable_value(v, "is an output: it is there after a run, until the next input()");
+}
+
+SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value_id v, std::span<std::byte const> bytes)
+{
+    buffer_id const b = lowered.table.buffer_of[v];
+    buffer const& its = lowered.table.buffers[b];
+    SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
+    if (its.size != no_size && bytes.size() < its.size)
+        throw unusable_value(v, "is larger than the storage that is bound for it");
+    for (std::size_t view = 0; its.size == no_size && view != lowered.bytes.size(); ++view)
+        if (lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size && lowered.bytes[view] > bytes.size())
+            throw unusable_value(static_cast<value_id>(view),
+                                 "is larger than the storage that is bound for what it is a view of");
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
+        throw unusable_value(v, "has an alignment, and the storage that is bound for it does not keep it");
+}
+
+SUBLET_DECL void binding_state::consume_inputs(lowered_program const& lowered)
+{
+    for (buffer_id b : required_)
+        if (lowered.table.buffers[b].is_planned()) is_supplied_[b] = 0;
+}
+
+SUBLET_DECL void binding_state::expect_all(lowered_program const& lowered) const
+{
+    for (buffer_id b : required_) expect_supplied(lowered.table.buffers[b], b);
+}
+
+SUBLET_DECL void binding_state::expect_bound(lowered_program const& lowered) const
+{
+    for (buffer_id b : required_)
+        if (!lowered.table.buffers[b].is_planned()) expect_supplied(lowered.table.buffers[b], b);
+}
+
+SUBLET_DECL void binding_state::expect_supplied(buffer const& its, buffer_id b) const
+{
+    if (is_supplied_[b]) return;
+    throw unusable_value(its.root, its.is_planned()
+                                       ? "is an input, and was not given since the last run"
+                                       : "has storage of the caller's, and none is bound: see bind()");
+}
+
+// --- run desk --------------------------------------------------------------------------------------------
+
+SUBLET_DECL void executor_base::expect_idle()
+{
+    SUBLET_EXPECTS(!std::atomic_ref(is_running_).load(), concurrent_use_message);
+}
+
+} // namespace sublet::detail
