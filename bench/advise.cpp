@@ -92,11 +92,11 @@ void run(subject const& s)
                 options.pools[0].capacity = advice.pools[0].least + advice.pools[0].least / 100;
                 ms = bench::milliseconds(advise);
             }
-            byte_count copied = 0, again = 0;
+            byte_count copied = 0, recomputed = 0;
             std::size_t count = 0;
             for (memory_advice::suggestion const& a : advice.suggestions) {
                 if (a.remat_step == no_step) copied += 2 * a.bytes;
-                else again += all_flops == 0 ? touched[a.remat_step] : s.flops[a.remat_step];
+                else recomputed += all_flops == 0 ? touched[a.remat_step] : s.flops[a.remat_step];
                 count += a.remat_step != no_step;
             }
             byte_count all_touched = 0;
@@ -105,7 +105,7 @@ void run(subject const& s)
                         percent(advice.pools[0].least, whole), by.c_str(),
                         percent(advice.planned.plan.arena_bytes[0], whole), advice.suggestions.size(), count,
                         static_cast<double>(copied) / (1 << 20),
-                        percent(again, all_flops == 0 ? all_touched : all_flops), ms,
+                        percent(recomputed, all_flops == 0 ? all_touched : all_flops), ms,
                         is_below              ? "  for the least"
                         : !advice.is_enough() ? "  does not fit"
                                               : "");

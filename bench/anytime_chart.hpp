@@ -20,11 +20,11 @@
 namespace bench {
 
 struct anytime_curve {
-    struct find {
+    struct incumbent {
         double ms, gap; ///< from `ms` on the best so far lies `gap` percent above the bound
     };
     std::string name;
-    std::vector<find> finds = {}; ///< ascending in time
+    std::vector<incumbent> incumbents = {}; ///< ascending in time
     double end = 0;               ///< ms, of the run
     bool is_optimal = false;
 
@@ -32,7 +32,7 @@ struct anytime_curve {
     double gap_after(double ms) const
     {
         double gap = -1;
-        for (find const& f : finds)
+        for (incumbent const& f : incumbents)
             if (f.ms <= ms) gap = f.gap;
         return gap;
     }
@@ -47,8 +47,8 @@ inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
     static constexpr double left = 56, right = 596, top = 24, bottom = 300, first_ms = 0.1;
     double most = 1, last_ms = 10;
     for (anytime_curve const& c : curves) {
-        for (auto const& f : c.finds) most = std::max(most, f.gap);
-        while (last_ms < (c.is_optimal ? c.finds.back().ms : c.end)) last_ms *= 10;
+        for (auto const& f : c.incumbents) most = std::max(most, f.gap);
+        while (last_ms < (c.is_optimal ? c.incumbents.back().ms : c.end)) last_ms *= 10;
     }
     most = 5 * std::ceil(most / 5);
     auto x = [&](double ms) {
@@ -80,12 +80,12 @@ inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
     std::vector<std::pair<double, std::size_t>> rows; // of the legend: who meets the bound first is the first
     for (std::size_t i = 0; i != curves.size(); ++i) {
         anytime_curve const& c = curves[i];
-        if (c.finds.empty()) continue;
+        if (c.incumbents.empty()) continue;
         char const* const color = colors[i % std::size(colors)];
-        auto const& last = c.finds.back();
+        auto const& last = c.incumbents.back();
         put("<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\" d=\"M%.1f %.1f",
-            color, x(c.finds.front().ms), y(c.finds.front().gap));
-        for (auto const& f : c.finds) put("H%.1fV%.1f", x(f.ms), y(f.gap));
+            color, x(c.incumbents.front().ms), y(c.incumbents.front().gap));
+        for (auto const& f : c.incumbents) put("H%.1fV%.1f", x(f.ms), y(f.gap));
         if (!c.is_optimal) put("H%.1f", x(c.end));
         svg += "\"/>\n";
         if (c.is_optimal)
@@ -96,7 +96,7 @@ inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
     double at = top + 10;
     for (auto const& [unused, i] : rows) {
         anytime_curve const& c = curves[i];
-        auto const& last = c.finds.back();
+        auto const& last = c.incumbents.back();
         put("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>", right + 24, at - 4,
             colors[i % std::size(colors)]);
         put("<text x=\"%.1f\" y=\"%.1f\" fill=\"#777\">%s: ", right + 36, at, c.name.c_str());

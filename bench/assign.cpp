@@ -63,17 +63,17 @@ double cpu_milliseconds(Work&& work)
 
 unsigned long long printed(std::uint64_t number) { return number; }
 
-void run_drawn(arguments const& asked)
+void run_drawn(arguments const& args)
 {
     std::vector<double> ms;
     std::vector<std::uint64_t> nodes;
     unsigned proved = 0;
-    for (unsigned i = 0; i != asked.graphs; ++i) {
-        auto const drawn = draw_interferences(i, asked.values);
+    for (unsigned i = 0; i != args.graphs; ++i) {
+        auto const drawn = draw_interferences(i, args.values);
         csr_graph const graph = drawn.all.graph();
         exact_assignment found;
         ms.push_back(cpu_milliseconds(
-            [&] { found = assign_exact(graph, {.bytes = drawn.bytes, .nodes = asked.nodes}); }));
+            [&] { found = assign_exact(graph, {.bytes = drawn.bytes, .nodes = args.nodes}); }));
         nodes.push_back(found.nodes);
         proved += found.is_optimal();
         std::printf(
@@ -86,7 +86,7 @@ void run_drawn(arguments const& asked)
     std::sort(nodes.begin(), nodes.end());
     auto const time = bench::timing_of(ms);
     std::printf("%u of %u proved; nodes: median %llu, most %llu; ms: median %.2f, most %.2f\n", proved,
-                asked.graphs, printed(nodes[nodes.size() / 2]), printed(nodes.back()), time.median,
+                args.graphs, printed(nodes[nodes.size() / 2]), printed(nodes.back()), time.median,
                 time.high);
 }
 
@@ -165,21 +165,21 @@ subject read_network([[maybe_unused]] std::string const& file)
 
 arguments read_arguments(int count, char** words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {
             if (++i == count) throw std::runtime_error(word + " needs an operand");
             return bench::number_in(words[i]);
         };
-        if (word == "--smoke") asked.graphs = 8;
-        else if (word == "--values") asked.values = operand();
-        else if (word == "--graphs") asked.graphs = operand();
-        else if (word == "--nodes") asked.nodes = operand();
-        else if (word[0] != '-') asked.files.push_back(word);
+        if (word == "--smoke") args.graphs = 8;
+        else if (word == "--values") args.values = operand();
+        else if (word == "--graphs") args.graphs = operand();
+        else if (word == "--nodes") args.nodes = operand();
+        else if (word[0] != '-') args.files.push_back(word);
         else bench::refuse_option(word);
     }
-    return asked;
+    return args;
 }
 
 constexpr char usage[] = "usage: bench_assign [--smoke] [--values N] [--graphs N] [--nodes N] [FILE ...]\n";
@@ -190,9 +190,9 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        arguments const asked = read_arguments(count, words);
-        for (std::string const& file : asked.files) run_network(file, read_network(file), asked.nodes);
-        if (asked.files.empty()) run_drawn(asked);
+        arguments const args = read_arguments(count, words);
+        for (std::string const& file : args.files) run_network(file, read_network(file), args.nodes);
+        if (args.files.empty()) run_drawn(args);
         return 0;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "assign: %s\n", e.what());

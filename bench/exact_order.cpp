@@ -49,20 +49,20 @@ struct arguments {
 
 arguments read_arguments(int count, char** words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         auto operand = [&]() -> std::string {
             if (i + 1 == count) throw std::runtime_error(word + " needs an operand");
             return words[++i];
         };
-        if (word == "--smoke") asked.is_smoke = true;
-        else if (word == "--states") asked.limits.states = bench::number_in(operand());
-        else if (word == "--in-place") asked.in_place = operand() != "off";
+        if (word == "--smoke") args.is_smoke = true;
+        else if (word == "--states") args.limits.states = bench::number_in(operand());
+        else if (word == "--in-place") args.in_place = operand() != "off";
         else if (word[0] == '-') bench::refuse_option(word);
-        else asked.files.push_back(word);
+        else args.files.push_back(word);
     }
-    return asked;
+    return args;
 }
 
 void show(std::string const& name, order_graph const& g, order_search_limits const& limits)
@@ -78,19 +78,19 @@ void show(std::string const& name, order_graph const& g, order_search_limits con
 }
 
 #ifdef SUBLET_BENCH_READS_ONNX
-void show_file(std::string const& file, arguments const& asked)
+void show_file(std::string const& file, arguments const& args)
 {
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
-    options.in_place = asked.in_place;
+    options.in_place = args.in_place;
     std::size_t const slash = file.rfind('/');
     show(file.substr(slash == std::string::npos ? 0 : slash + 1),
-         order_graph_of(plan_model::as_program(net), options), asked.limits);
+         order_graph_of(plan_model::as_program(net), options), args.limits);
 }
 #endif
 
 /// `cells` times: `branches` chains of up to `most` operations leave one value and join in another.
-void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most, arguments const& asked)
+void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most, arguments const& args)
 {
     random_source pick{std::mt19937(cells * 100 + branches)};
     struct operation {
@@ -119,7 +119,7 @@ void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most,
         operations.size(), size.size(), [&](step_id s) { return operations[s].uses; },
         [&](step_id s) { return std::vector<value_id>{operations[s].def}; });
     show(std::to_string(cells) + " cells of " + std::to_string(branches) + " branches",
-         order_graph_of(p, {.bytes = size, .in_place = asked.in_place}), asked.limits);
+         order_graph_of(p, {.bytes = size, .in_place = args.in_place}), args.limits);
 }
 
 constexpr char usage[] =
@@ -131,20 +131,20 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        arguments const asked = read_arguments(count, words);
+        arguments const args = read_arguments(count, words);
         std::printf("%-28s %6s %6s %6s %6s %9s %9s %10s %10s %10s\n", "", "nodes", "stretches", "longest",
                     "searched", "sets", "ms", "file", "least", "bound");
-        for (std::string const& file : asked.files) {
+        for (std::string const& file : args.files) {
 #ifdef SUBLET_BENCH_READS_ONNX
-            show_file(file, asked);
+            show_file(file, args);
 #else
             throw std::runtime_error(file + ": this program was built without ONNX and reads no files");
 #endif
         }
-        if (!asked.files.empty()) return 0;
+        if (!args.files.empty()) return 0;
         for (std::uint32_t const cells : {1u, 10u, 100u})
             for (std::uint32_t const branches : {2u, 4u, 8u, 12u})
-                if (!asked.is_smoke || (cells <= 10 && branches <= 4)) show_cells(cells, branches, 6, asked);
+                if (!args.is_smoke || (cells <= 10 && branches <= 4)) show_cells(cells, branches, 6, args);
         return 0;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "exact_order: %s\n", e.what());

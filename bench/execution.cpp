@@ -33,7 +33,7 @@
 #include "execution_cases.hpp"
 #include "execution_counts.hpp"
 #include "measure.hpp"
-#include "network_words.hpp"
+#include "read_network.hpp"
 
 #include <sublet/plan_memory.hpp>
 
@@ -83,10 +83,10 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std:
 namespace {
 
 using namespace sublet;
-using bench::all_ways, bench::named_way, bench::way;
+using bench::execution_cases, bench::execution_case, bench::case_kind;
 using bench::in_mebibytes, bench::name_of, bench::network, bench::read_network;
 
-constexpr std::size_t ways = std::size(all_ways);
+constexpr std::size_t case_count = std::size(execution_cases);
 
 // --- running, each case in processes of its own -----------------------------------------------------------
 
@@ -98,17 +98,17 @@ struct measured {
     std::vector<double> first, later, work; // milliseconds; of processors
 };
 
-measured run(network const& net, way how, std::size_t width, int runs)
+measured run(network const& net, case_kind kind, std::size_t width, int runs)
 {
     measured result;
     plan_model::external_storage external(net, 1);
-    bench::with_executor<plan_model::network_kernel>(how, net, width, [&](auto& execute, auto const& ready) {
+    bench::with_executor<plan_model::network_kernel>(kind, net, width, [&](auto& execute, auto const& ready) {
         result.plan.push_back(ready.plan_ms);
         external.bind(execute); // so that it is there, and no part of what the run grows by
-        bench::forget_peak();   // what an arena is has been allocated, and not been touched
+        bench::reset_peak_rss();   // what an arena is has been allocated, and not been touched
         double const before = bench::process_mebibytes("VmRSS");
         for (int i = 0; i != runs; ++i) {
-            give(execute, net, external);
+            set_inputs(execute, net, external);
             run_report report;
             std::uint64_t const blocks = blocks_from_heap;
             std::clock_t const begin = std::clock();
@@ -118,7 +118,7 @@ measured run(network const& net, way how, std::size_t width, int runs)
             if (i != 0)
                 result.work.push_back(1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
 
-            std::uint64_t const left = left_behind(execute, net, external, ready.last);
+            std::uint64_t const left = result_digest(execute, net, external, ready.last);
             if (i != 0 && left != result.digest) throw std::runtime_error("two runs differ");
             result.digest = left;
             result.peak = report.run.bytes.peak;
@@ -128,15 +128,15 @@ measured run(network const& net, way how, std::size_t width, int runs)
         }
         result.mebibytes = bench::process_mebibytes("VmHWM") - before;
     });
-    bench::with_executor<bench::idle_kernel>(how, net, width, [&](auto& execute, auto const&) {
-        give(execute, net, external);
+    bench::with_executor<bench::empty_kernel>(kind, net, width, [&](auto& execute, auto const&) {
+        set_inputs(execute, net, external);
         bool const is_given = std::none_of(net.values.begin(), net.values.end(), [](auto const& v) {
             return v.role == value_role::input; // would have to be given before every run
         });
         for (int i = 0; i != runs; ++i) {
             run_report report;
             int const times = is_given && runs > 2 ? 20 : 1;
-            if (!is_given) give(execute, net, external);
+            if (!is_given) set_inputs(execute, net, external);
             double const ms = bench::milliseconds([&] {
                 for (int k = 0; k != times; ++k) report = execute.run();
             });
@@ -152,7 +152,7 @@ using number = unsigned long long;
 /// In a process of its own: what the other one reads.
 void run_one(char const* index, char const* word, std::size_t width, int runs)
 {
-    measured const m = run(read_network(word), all_ways[std::stoul(index)].how, width, runs);
+    measured const m = run(read_network(word), execution_cases[std::stoul(index)].kind, width, runs);
     std::printf("%llu %llu %llu %llu %llu %llu %f %f %f %f %f", static_cast<number>(m.peak),
                 static_cast<number>(m.bound), static_cast<number>(m.allocations), static_cast<number>(m.heap),
                 static_cast<number>(m.waits), static_cast<number>(m.digest), m.mebibytes, m.plan.at(0),
@@ -193,7 +193,7 @@ void start_one(std::string const& self, std::size_t index, std::string const& wo
     all.work.push_back(work);
 }
 
-struct wishes {
+struct arguments {
     std::vector<std::string> words;
     byte_count most = 2'000'000'000;
     std::size_t width = 2;
@@ -204,43 +204,43 @@ struct wishes {
 
 /// Geometric means of what one way needs by what another needs.
 struct comparison {
-    way one, other;
+    case_kind one, other;
     double log_peak = 0, log_rss = 0, log_ms = 0, log_work = 0;
 };
 
 /// Whether all cases leave the same on all networks.
-bool run_all(std::string const& self, wishes const& asked)
+bool run_all(std::string const& self, arguments const& args)
 {
-    std::printf(asked.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+    std::printf(args.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
                              : "%-24s %-2s %-9s %9s %9s %9s %6s %6s %6s %8s %8s %8s %5s %8s %8s %17s\n",
                 "network", "", "case", "peak MiB", "bound MiB", "RSS MiB", "asked", "heap", "waits",
                 "plan ms", "first ms", "ms", "+- %", "cpu ms", "ns/step", "digest");
-    comparison pairs[] = {{way::recycle, way::no_plan}, {way::pooled, way::recycle},
-                          {way::arena, way::recycle},   {way::arena, way::no_plan},
-                          {way::threads, way::arena},   {way::any_order, way::arena}};
+    comparison pairs[] = {{case_kind::recycle, case_kind::no_plan}, {case_kind::pooled, case_kind::recycle},
+                          {case_kind::arena, case_kind::recycle},   {case_kind::arena, case_kind::no_plan},
+                          {case_kind::threads, case_kind::arena},   {case_kind::any_order, case_kind::arena}};
     int networks = 0, left_out = 0;
     bool agree = true;
-    for (std::string const& word : asked.words) {
+    for (std::string const& word : args.words) {
         network const net = read_network(word);
-        plan_options apart = as_options(net);
-        apart.in_place = apart.check = false;
-        byte_count const most = plan_memory(as_program(net), apart).report.naive_bytes;
-        if (most == 0 || most > asked.most) {
+        plan_options naive_options = as_options(net);
+        naive_options.in_place = naive_options.check = false;
+        byte_count const most = plan_memory(as_program(net), naive_options).report.naive_bytes;
+        if (most == 0 || most > args.most) {
             ++left_out;
             continue;
         }
-        measured rows[ways];
-        for (int round = 0; round != asked.rounds; ++round)
-            for (std::size_t i = 0; i != ways; ++i)
-                start_one(self, i, word, asked.width, asked.runs, rows[i]);
+        measured rows[case_count];
+        for (int round = 0; round != args.rounds; ++round)
+            for (std::size_t i = 0; i != case_count; ++i)
+                start_one(self, i, word, args.width, args.runs, rows[i]);
         for (measured const& m : rows) {
-            named_way const& its = all_ways[&m - rows];
+            execution_case const& entry = execution_cases[&m - rows];
             bench::timing const ms = bench::timing_of(m.later);
-            std::printf(asked.as_csv
+            std::printf(args.as_csv
                             ? "%s,%s,%s,%.3f,%.3f,%.1f,%llu,%llu,%llu,%.3f,%.2f,%.2f,%.0f,%.2f,%.1f,%016llx\n"
                             : "%-24s %-2s %-9s %9.2f %9.2f %9.1f %6llu %6llu %6llu %8.2f %8.2f %8.2f "
                               "%5.0f %8.2f %8.1f  %016llx\n",
-                        name_of(word).c_str(), its.label, its.name, in_mebibytes(m.peak),
+                        name_of(word).c_str(), entry.label, entry.name, in_mebibytes(m.peak),
                         in_mebibytes(m.bound), m.mebibytes, static_cast<number>(m.allocations),
                         static_cast<number>(m.heap), static_cast<number>(m.waits),
                         bench::timing_of(m.plan).median, bench::timing_of(m.first).median, ms.median,
@@ -261,13 +261,13 @@ bool run_all(std::string const& self, wishes const& asked)
         }
         ++networks;
     }
-    if (!asked.as_csv && networks != 0) {
+    if (!args.as_csv && networks != 0) {
         std::printf("\n%d networks, %d left out; geometric means:\n%-22s %8s %8s %8s %8s\n", networks,
                     left_out, "", "peak", "RSS", "ms", "cpu ms");
         for (comparison const& c : pairs)
             std::printf("%-22s %8.3f %8.3f %8.3f %8.3f\n",
-                        (std::string(all_ways[static_cast<std::size_t>(c.one)].name) + " / " +
-                         all_ways[static_cast<std::size_t>(c.other)].name)
+                        (std::string(execution_cases[static_cast<std::size_t>(c.one)].name) + " / " +
+                         execution_cases[static_cast<std::size_t>(c.other)].name)
                             .c_str(),
                         std::exp(c.log_peak / networks), std::exp(c.log_rss / networks),
                         std::exp(c.log_ms / networks), std::exp(c.log_work / networks));
@@ -280,46 +280,46 @@ bool run_all(std::string const& self, wishes const& asked)
     return agree;
 }
 
-wishes read_words(int count, char** words)
+arguments read_arguments(int count, char** words)
 {
-    wishes asked;
+    arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         bool const has_more = i + 1 != count;
-        if (word == "--count-only") asked.count_only = true;
-        else if (word == "--csv") asked.as_csv = true;
-        else if (word == "--smoke") asked.smoke = true;
-        else if (word == "--most" && has_more) asked.most = bench::bytes_in(words[++i]);
+        if (word == "--count-only") args.count_only = true;
+        else if (word == "--csv") args.as_csv = true;
+        else if (word == "--smoke") args.smoke = true;
+        else if (word == "--most" && has_more) args.most = bench::bytes_in(words[++i]);
         else if (word == "--rounds" && has_more)
-            asked.rounds = static_cast<int>(bench::number_in(words[++i], 1));
-        else if (word == "--width" && has_more) asked.width = bench::number_in(words[++i], 1);
-        else if (word == "--compare" && has_more) asked.compared = words[++i];
+            args.rounds = static_cast<int>(bench::number_in(words[++i], 1));
+        else if (word == "--width" && has_more) args.width = bench::number_in(words[++i], 1);
+        else if (word == "--compare" && has_more) args.compared = words[++i];
         else if (word[0] == '-') bench::refuse_option(word);
-        else if (!std::filesystem::is_directory(word)) asked.words.push_back(word);
+        else if (!std::filesystem::is_directory(word)) args.words.push_back(word);
         else {
-            auto const before = static_cast<std::ptrdiff_t>(asked.words.size());
+            auto const before = static_cast<std::ptrdiff_t>(args.words.size());
             for (auto const& entry : std::filesystem::directory_iterator(word))
-                if (entry.path().extension() == ".onnx") asked.words.push_back(entry.path().string());
-            std::sort(asked.words.begin() + before, asked.words.end());
+                if (entry.path().extension() == ".onnx") args.words.push_back(entry.path().string());
+            std::sort(args.words.begin() + before, args.words.end());
         }
     }
-    if (asked.smoke) {
-        asked.words = {"inception:forward"};
-        asked.rounds = 1;
-        asked.runs = 2;
-    } else if (asked.words.empty() && !asked.compared.empty()) {
-        asked.words = {"resnet50:32"};
-    } else if (asked.words.empty()) {
-        asked.words = {"resnet50:1", "resnet50:2"};
-        if (asked.count_only)
+    if (args.smoke) {
+        args.words = {"inception:forward"};
+        args.rounds = 1;
+        args.runs = 2;
+    } else if (args.words.empty() && !args.compared.empty()) {
+        args.words = {"resnet50:32"};
+    } else if (args.words.empty()) {
+        args.words = {"resnet50:1", "resnet50:2"};
+        if (args.count_only)
             for (char const* more :
                  {"resnet50:16", "resnet50:16:operand", "resnet50:32", "resnet50:32:operand"})
-                asked.words.push_back(more);
+                args.words.push_back(more);
         for (char const* more : {"densenet121", "inception", "transformer", "densenet121:forward",
                                  "inception:forward", "transformer:forward"})
-            asked.words.push_back(more);
+            args.words.push_back(more);
     }
-    return asked;
+    return args;
 }
 
 constexpr char usage[] =
@@ -335,10 +335,10 @@ int main(int count, char** words)
         if (bench::gives_help(count, words, usage)) return 0;
         if (count == 6 && std::strcmp(words[1], "--one") == 0)
             return run_one(words[2], words[3], std::stoul(words[4]), std::stoi(words[5])), 0;
-        wishes const asked = read_words(count, words);
-        if (!asked.compared.empty()) return bench::compare(asked.compared, asked.words.front()) ? 0 : 1;
-        if (asked.count_only || asked.smoke) bench::print_counts(asked.words, asked.as_csv);
-        return asked.count_only || run_all(words[0], asked) ? 0 : 1;
+        arguments const args = read_arguments(count, words);
+        if (!args.compared.empty()) return bench::compare(args.compared, args.words.front()) ? 0 : 1;
+        if (args.count_only || args.smoke) bench::print_counts(args.words, args.as_csv);
+        return args.count_only || run_all(words[0], args) ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "execution: %s\n", e.what());
     }

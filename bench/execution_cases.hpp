@@ -33,17 +33,17 @@
 
 namespace bench {
 
-enum class way : std::uint8_t { no_plan, recycle, pooled, arena, threads, streams, any_order };
+enum class case_kind : std::uint8_t { no_plan, recycle, pooled, arena, threads, streams, any_order };
 
-struct named_way {
-    way how;
+struct execution_case {
+    case_kind kind;
     char const* label;
     char const* name;
 };
-inline constexpr named_way all_ways[] = {{way::no_plan, "B0", "no_plan"},    {way::recycle, "B1", "recycle"},
-                                         {way::pooled, "B2", "pooled"},      {way::arena, "B4", "arena"},
-                                         {way::threads, "B5", "threads"},    {way::streams, "B5", "streams"},
-                                         {way::any_order, "B6", "any_order"}};
+inline constexpr execution_case execution_cases[] = {{case_kind::no_plan, "B0", "no_plan"},    {case_kind::recycle, "B1", "recycle"},
+                                         {case_kind::pooled, "B2", "pooled"},      {case_kind::arena, "B4", "arena"},
+                                         {case_kind::threads, "B5", "threads"},    {case_kind::streams, "B5", "streams"},
+                                         {case_kind::any_order, "B6", "any_order"}};
 
 /// What there is to know of an executor besides itself.
 struct prepared {
@@ -52,7 +52,7 @@ struct prepared {
 };
 
 /// Touches nothing: what is left is the cost of running.
-struct idle_kernel {
+struct empty_kernel {
     template <class Call>
     void operator()(Call const&) const
     {
@@ -64,7 +64,7 @@ namespace detail {
 template <class Kernel>
 Kernel kernel_for(plan_model::network const& net, std::vector<sublet::value_id> const* value_of = nullptr)
 {
-    if constexpr (std::same_as<Kernel, idle_kernel>) return {};
+    if constexpr (std::same_as<Kernel, empty_kernel>) return {};
     else return Kernel{&net, value_of};
 }
 
@@ -72,48 +72,48 @@ Kernel kernel_for(plan_model::network const& net, std::vector<sublet::value_id> 
 
 /// Calls see(executor, prepared). `Kernel`: idle_kernel, or plan_model::network_kernel, which writes noise.
 /// `width`: workers or streams.
-template <class Kernel, class See>
-void with_executor(way how, plan_model::network const& net, std::size_t width, See see)
+template <class Kernel, class Callback>
+void with_executor(case_kind kind, plan_model::network const& net, std::size_t width, Callback use_executor)
 {
     using namespace sublet;
     using plan_model::network_versions;
     prepared ready;
-    if (how == way::any_order) {
+    if (kind == case_kind::any_order) {
         planned_concurrently planned;
         network_versions const versions(net);
         ready.plan_ms = milliseconds([&] {
-            planned = plan_concurrent(versions.made.program, versions.options,
-                                      {.handoffs = versions.made.handoffs});
+            planned = plan_concurrent(versions.versioned.program, versions.options,
+                                      {.handoffs = versions.versioned.handoffs});
         });
-        ready.last = versions.made.last;
-        thread_executor execute(versions.made.program, versions.options, arena{planned.plan},
-                                detail::kernel_for<Kernel>(net, &versions.made.value_of),
-                                {.workers = width, .handoffs = versions.made.handoffs});
-        return see(execute, ready);
+        ready.last = versions.versioned.last;
+        thread_executor execute(versions.versioned.program, versions.options, arena{planned.plan},
+                                detail::kernel_for<Kernel>(net, &versions.versioned.value_of),
+                                {.workers = width, .handoffs = versions.versioned.handoffs});
+        return use_executor(execute, ready);
     }
     snapshot const program = as_program(net);
     plan_options const options = as_options(net);
     Kernel const kernel = detail::kernel_for<Kernel>(net);
     auto on_this_thread = [&](auto const& mode, sublet::detail::memory_source upstream = {}) {
         cpu_executor execute(program, options, mode, kernel, {.upstream = upstream});
-        see(execute, ready);
+        use_executor(execute, ready);
     };
-    if (how == way::no_plan) return on_this_thread(no_plan{});
-    if (how == way::recycle) return on_this_thread(recycle{});
+    if (kind == case_kind::no_plan) return on_this_thread(no_plan{});
+    if (kind == case_kind::recycle) return on_this_thread(recycle{});
     // Pools are made for small blocks; here, for as large ones as the implementation takes.
     std::pmr::synchronized_pool_resource pool({0, std::size_t{1} << 30});
-    if (how == way::pooled) return on_this_thread(recycle{}, &pool);
+    if (kind == case_kind::pooled) return on_this_thread(recycle{}, &pool);
 
     arena mode;
     ready.plan_ms = milliseconds([&] { mode.plan = plan_memory(program, options).plan; });
-    if (how == way::arena) return on_this_thread(mode);
-    if (how == way::threads) {
+    if (kind == case_kind::arena) return on_this_thread(mode);
+    if (kind == case_kind::threads) {
         thread_executor execute(program, options, mode, kernel, {.workers = width});
-        return see(execute, ready);
+        return use_executor(execute, ready);
     }
     simulated_device device({.paint = false}); // or arenas would be there before the run
     stream_executor execute(device, program, options, mode, kernel, {.streams = width});
-    see(execute, ready);
+    use_executor(execute, ready);
 }
 
 } // namespace bench

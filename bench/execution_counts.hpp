@@ -7,7 +7,7 @@
 
 #include "address_space.hpp"
 #include "execution_cases.hpp"
-#include "network_words.hpp"
+#include "read_network.hpp"
 
 #include <sublet/execution.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -42,30 +42,30 @@ struct counted {
 template <class Mode>
 counted count(network const& net, snapshot const& program, plan_options const& options, Mode const& mode)
 {
-    address_space nowhere(std::size_t{1} << 40);
-    cpu_executor run(program, options, mode, idle_kernel{}, {.upstream = &nowhere});
-    auto give = [&] {
+    address_space addresses(std::size_t{1} << 40);
+    cpu_executor run(program, options, mode, empty_kernel{}, {.upstream = &addresses});
+    auto set_inputs = [&] {
         for (value_id v = 0; v != net.values.size(); ++v) {
-            auto const& its = net.values[v];
-            if (its.role == value_role::input) (void)run.input(v);
-            if (!has_role(its.role, value_role::external) || its.bytes == 0) continue;
-            auto const bytes = its.bytes == no_size ? 1 : static_cast<std::size_t>(its.bytes);
-            run.bind(v, std::span(static_cast<std::byte*>(nowhere.allocate(bytes, 1)), bytes));
+            auto const& value = net.values[v];
+            if (value.role == value_role::input) (void)run.input(v);
+            if (!has_role(value.role, value_role::external) || value.bytes == 0) continue;
+            auto const bytes = value.bytes == no_size ? 1 : static_cast<std::size_t>(value.bytes);
+            run.bind(v, std::span(static_cast<std::byte*>(addresses.allocate(bytes, 1)), bytes));
         }
     };
-    give();
+    set_inputs();
     run_report const first = run.run();
-    give();
+    set_inputs();
     return {first.run.bytes.peak, first.lower_bound, run.run().run.allocations.total};
 }
 
 /// What Apache SINGA reports for its graph, and in the same order what is measured here.
-struct published {
+struct published_figure {
     char const* name;
     int before, after;
     char const* less;
 };
-inline constexpr published of_singa[] = {{"resnet50:16", 4961, 3105, "37.41"},
+inline constexpr published_figure singa_figures[] = {{"resnet50:16", 4961, 3105, "37.41"},
                                          {"resnet50:32", 10113, 6517, "35.56"}};
 
 inline void print_counts(std::vector<std::string> const& words, bool as_csv)
@@ -74,7 +74,7 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
                        : "%-26s %9s %9s %9s %9s %7s %6s %9s %9s %9s %7s\n",
                 "network", "no_plan", "recycle", "arena", "bound", "over %", "allocs", "waiting", "any_order",
                 "caller's", "less %");
-    std::vector<std::string> beside;
+    std::vector<std::string> comparison_lines;
     for (std::string const& word : words) {
         network const net = read_network(word);
         snapshot const program = as_program(net);
@@ -83,11 +83,11 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
         counted const none = count(net, program, options, no_plan{});
         counted const recycled = count(net, program, options, recycle{});
         counted const planned = count(net, program, options, arena{plan_memory(program, options).plan});
-        auto const of_any_order =
-            plan_concurrent(versions.made.program, versions.options, {.handoffs = versions.made.handoffs});
-        auto const waiting =
-            plan_with_handoffs(versions.made.program, versions.options, {.handoffs = versions.made.handoffs});
-        byte_count const more = bytes_of_caller(net);
+        auto const any_order_plan =
+            plan_concurrent(versions.versioned.program, versions.options, {.handoffs = versions.versioned.handoffs});
+        auto const with_handoffs =
+            plan_with_handoffs(versions.versioned.program, versions.options, {.handoffs = versions.versioned.handoffs});
+        byte_count const more = external_bytes(net);
         double const less = percent_less(planned.peak + more, none.peak + more);
         std::printf(as_csv ? "%s,%.2f,%.2f,%.2f,%.2f,%.3f,%llu,%.2f,%.2f,%.2f,%.2f\n"
                            : "%-26s %9.2f %9.2f %9.2f %9.2f %7.3f %6llu %9.2f %9.2f %9.2f %7.2f\n",
@@ -95,17 +95,17 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
                     in_mebibytes(planned.peak), in_mebibytes(planned.bound),
                     std::max(0.0, -percent_less(planned.peak, planned.bound)),
                     static_cast<unsigned long long>(planned.later_allocations),
-                    in_mebibytes(waiting.report.arena_bytes), in_mebibytes(of_any_order.report.arena_bytes),
+                    in_mebibytes(with_handoffs.report.arena_bytes), in_mebibytes(any_order_plan.report.arena_bytes),
                     in_mebibytes(more), less);
         std::fflush(stdout);
-        for (published const& row : of_singa) {
+        for (published_figure const& row : singa_figures) {
             if (word != row.name && word != std::string(row.name) + ":operand") continue;
             char text[160];
             std::snprintf(text, sizeof text, "%-26s %6d -> %5d MB  %s %%    %7.0f -> %5.0f MB  %5.2f %%",
                           word.c_str(), row.before, row.after, row.less,
                           static_cast<double>(none.peak + more) / 1e6,
                           static_cast<double>(planned.peak + more) / 1e6, less);
-            beside.push_back(text);
+            comparison_lines.push_back(text);
         }
     }
     if (as_csv) return;
@@ -113,9 +113,9 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
         "MiB, counted; allocs: in a run of the arena after the first; waiting: one arena for steps at once\n"
         "that wait for memory where no run gets longer; any_order: one for every schedule. Less: the arena\n"
         "than no_plan, both with the caller's own.");
-    if (beside.empty()) return;
+    if (comparison_lines.empty()) return;
     std::printf("\n%-26s %-28s   %s\n", "", "Apache SINGA, its graph", "here, with the caller's own");
-    for (std::string const& line : beside) std::puts(line.c_str());
+    for (std::string const& line : comparison_lines) std::puts(line.c_str());
     std::puts("\nTheirs (pull request 626) is device memory of a whole process, with workspaces and a pool; "
               "here values\n"
               "are counted: two measures, and no comparison of the systems. Their speed, 1.23 times that "

@@ -21,7 +21,7 @@
 
 #include "../test/cuda/synthetic.hpp"
 #include "measure.hpp"
-#include "network_words.hpp"
+#include "read_network.hpp"
 
 #include <sublet/execution.hpp>
 #include <sublet/execution/cuda.hpp>
@@ -62,19 +62,19 @@ public:
     }
 };
 
-enum class way : std::uint8_t { no_plan, recycle_malloc, recycle_pool, recycle_graph, arena, streams, graph };
-struct named_way {
-    way how;
+enum class case_kind : std::uint8_t { no_plan, recycle_malloc, recycle_pool, recycle_graph, arena, streams, graph };
+struct execution_case {
+    case_kind kind;
     char const* label;
     char const* name;
 };
-constexpr named_way all_ways[] = {{way::no_plan, "B0", "no_plan"},
-                                  {way::recycle_malloc, "B1", "recycle, malloc"},
-                                  {way::recycle_pool, "B2", "recycle, pool"},
-                                  {way::recycle_graph, "B3", "recycle, graph"},
-                                  {way::arena, "B4", "arena"},
-                                  {way::streams, "B5", "arena, streams"},
-                                  {way::graph, "B7", "arena, graph"}};
+constexpr execution_case execution_cases[] = {{case_kind::no_plan, "B0", "no_plan"},
+                                  {case_kind::recycle_malloc, "B1", "recycle, malloc"},
+                                  {case_kind::recycle_pool, "B2", "recycle, pool"},
+                                  {case_kind::recycle_graph, "B3", "recycle, graph"},
+                                  {case_kind::arena, "B4", "arena"},
+                                  {case_kind::streams, "B5", "arena, streams"},
+                                  {case_kind::graph, "B7", "arena, graph"}};
 
 struct measured {
     byte_count peak = 0;
@@ -121,7 +121,7 @@ public:
             device_.copy_to_device(one.first, noise, stream_);
         }
     }
-    std::uint64_t left_behind()
+    std::uint64_t result_digest()
     {
         std::vector<std::byte> bytes;
         std::uint64_t sum = 0;
@@ -157,8 +157,8 @@ template <class Device, class Mode>
 void run(int id, network const& net, Mode const& mode, stream_options const& streams, bool is_captured,
          int runs, measured& all)
 {
-    cuda_device callers(id);
-    external_values external(callers, net);
+    cuda_device external_device(id);
+    external_values external(external_device, net);
     Device device(id);
     snapshot const program = as_program(net);
     synthetic_words const words(device, program.steps());
@@ -188,7 +188,7 @@ void run(int id, network const& net, Mode const& mode, stream_options const& str
             all.issue.push_back(issued);
             (i == 0 ? all.first : all.later).push_back(ms);
             least_free = std::min(least_free, free_bytes(device));
-            std::uint64_t left = external.left_behind();
+            std::uint64_t left = external.result_digest();
             for (value_id v = 0; v != net.values.size(); ++v) {
                 if (!has_role(net.values[v].role, value_role::output)) continue;
                 std::vector<std::byte> bytes(static_cast<std::size_t>(net.values[v].bytes));
@@ -200,9 +200,9 @@ void run(int id, network const& net, Mode const& mode, stream_options const& str
         }
         cuda_memory_use const pool = device.memory(), graphs = device.graph_memory();
         bool const is_counted = !std::same_as<Device, malloc_device>;
-        byte_count const fell = free_before - std::min(free_before, least_free);
-        all.used = in_mebibytes(is_counted ? pool.used_high + graphs.used_high : fell);
-        all.reserved = in_mebibytes(is_counted ? pool.reserved_high + graphs.reserved_high : fell);
+        byte_count const free_memory_drop = free_before - std::min(free_before, least_free);
+        all.used = in_mebibytes(is_counted ? pool.used_high + graphs.used_high : free_memory_drop);
+        all.reserved = in_mebibytes(is_counted ? pool.reserved_high + graphs.reserved_high : free_memory_drop);
     };
     if (is_captured) {
         auto captured = execute.capture();
@@ -212,47 +212,47 @@ void run(int id, network const& net, Mode const& mode, stream_options const& str
     }
 }
 
-void run(int id, network const& net, memory_plan const& plan, way how, std::size_t streams, int runs,
+void run(int id, network const& net, memory_plan const& plan, case_kind kind, std::size_t streams, int runs,
          measured& all)
 {
     stream_options const one{.streams = 1}, many{.streams = streams};
     stream_options const captured{.streams = streams, .keeps_io_addresses = true};
-    switch (how) {
-    case way::no_plan: return run<cuda_device>(id, net, no_plan{}, one, false, runs, all);
-    case way::recycle_malloc: return run<malloc_device>(id, net, recycle{}, one, false, runs, all);
-    case way::recycle_pool: return run<cuda_device>(id, net, recycle{}, many, false, runs, all);
-    case way::recycle_graph: return run<cuda_device>(id, net, recycle{}, captured, true, runs, all);
-    case way::arena: return run<cuda_device>(id, net, arena{plan}, one, false, runs, all);
-    case way::streams: return run<cuda_device>(id, net, arena{plan}, many, false, runs, all);
-    case way::graph: return run<cuda_device>(id, net, arena{plan}, many, true, runs, all);
+    switch (kind) {
+    case case_kind::no_plan: return run<cuda_device>(id, net, no_plan{}, one, false, runs, all);
+    case case_kind::recycle_malloc: return run<malloc_device>(id, net, recycle{}, one, false, runs, all);
+    case case_kind::recycle_pool: return run<cuda_device>(id, net, recycle{}, many, false, runs, all);
+    case case_kind::recycle_graph: return run<cuda_device>(id, net, recycle{}, captured, true, runs, all);
+    case case_kind::arena: return run<cuda_device>(id, net, arena{plan}, one, false, runs, all);
+    case case_kind::streams: return run<cuda_device>(id, net, arena{plan}, many, false, runs, all);
+    case case_kind::graph: return run<cuda_device>(id, net, arena{plan}, many, true, runs, all);
     }
 }
 
-struct wishes {
+struct arguments {
     std::vector<std::string> words;
     std::size_t streams = 4;
     int rounds = 4, runs = 6;
     bool as_csv = false;
 };
 
-bool run_all(int id, wishes const& asked)
+bool run_all(int id, arguments const& args)
 {
-    std::printf(asked.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+    std::printf(args.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
                              : "%-22s %-2s %-16s %9s %9s %9s %9s %9s %9s %5s %17s\n",
                 "network", "", "case", "peak MiB", "used", "reserved", "issue ms", "first ms", "ms", "+- %",
                 "digest");
     bool agree = true;
-    for (std::string const& word : asked.words) {
+    for (std::string const& word : args.words) {
         network const net = bench::read_network(word);
         memory_plan const plan = plan_memory(as_program(net), as_options(net)).plan;
-        measured rows[std::size(all_ways)];
-        for (int round = 0; round != asked.rounds; ++round)
-            for (named_way const& its : all_ways)
-                run(id, net, plan, its.how, asked.streams, asked.runs, rows[&its - all_ways]);
-        for (named_way const& its : all_ways) {
-            measured const& m = rows[&its - all_ways];
+        measured rows[std::size(execution_cases)];
+        for (int round = 0; round != args.rounds; ++round)
+            for (execution_case const& its : execution_cases)
+                run(id, net, plan, its.kind, args.streams, args.runs, rows[&its - execution_cases]);
+        for (execution_case const& its : execution_cases) {
+            measured const& m = rows[&its - execution_cases];
             bench::timing const ms = bench::timing_of(m.later);
-            std::printf(asked.as_csv
+            std::printf(args.as_csv
                             ? "%s,%s,%s,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.0f,%016llx\n"
                             : "%-22s %-2s %-16s %9.2f %9.2f %9.2f %9.3f %9.3f %9.3f %5.0f  %016llx\n",
                         bench::name_of(word).c_str(), its.label, its.name, in_mebibytes(m.peak), m.used,
@@ -266,32 +266,32 @@ bool run_all(int id, wishes const& asked)
     return agree;
 }
 
-wishes read_words(int count, char** words)
+arguments read_arguments(int count, char** words)
 {
-    wishes asked;
+    arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         bool const has_more = i + 1 != count;
         if (word == "--csv") {
-            asked.as_csv = true;
+            args.as_csv = true;
         } else if (word == "--smoke") {
-            asked.words = {"inception:forward"};
-            asked.rounds = 1;
-            asked.runs = 2;
+            args.words = {"inception:forward"};
+            args.rounds = 1;
+            args.runs = 2;
         } else if (word == "--rounds" && has_more) {
-            asked.rounds = static_cast<int>(bench::number_in(words[++i], 1));
+            args.rounds = static_cast<int>(bench::number_in(words[++i], 1));
         } else if (word == "--streams" && has_more) {
-            asked.streams = bench::number_in(words[++i], 1);
+            args.streams = bench::number_in(words[++i], 1);
         } else if (word[0] == '-') {
             bench::refuse_option(word);
         } else {
-            asked.words.push_back(word);
+            args.words.push_back(word);
         }
     }
-    if (asked.words.empty())
-        asked.words = {"resnet50:1",  "resnet50:16", "resnet50:16:operand", "resnet50:32",
+    if (args.words.empty())
+        args.words = {"resnet50:1",  "resnet50:16", "resnet50:16:operand", "resnet50:32",
                        "densenet121", "inception",   "transformer"};
-    return asked;
+    return args;
 }
 
 constexpr char usage[] =
@@ -303,11 +303,11 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        wishes const asked = read_words(count, words);
+        arguments const args = read_arguments(count, words);
         auto const found = cuda::probe();
         std::printf("%s\n", found.why());
         if (!found.is_usable()) return 77;
-        return run_all(found.first()->id, asked) ? 0 : 1;
+        return run_all(found.first()->id, args) ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "execution_cuda: %s\n", e.what());
     }

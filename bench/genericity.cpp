@@ -57,32 +57,32 @@ struct interval {
 std::vector<interval> lifetimes_by_hand(operations const& ops)
 {
     std::size_t const n = ops.count();
-    std::vector<interval> lives(n);
+    std::vector<interval> intervals(n);
     for (std::uint32_t i = 0; i != n; ++i) {
-        lives[i] = {i, i + 1};
-        for (std::uint32_t u = ops.begin[i]; u != ops.begin[i + 1]; ++u) lives[ops.inputs[u]].last = i + 1;
+        intervals[i] = {i, i + 1};
+        for (std::uint32_t u = ops.begin[i]; u != ops.begin[i + 1]; ++u) intervals[ops.inputs[u]].last = i + 1;
     }
-    return lives;
+    return intervals;
 }
 
-std::vector<std::uint32_t> colors_by_hand(std::vector<interval> const& lives)
+std::vector<std::uint32_t> colors_by_hand(std::vector<interval> const& intervals)
 {
-    std::vector<std::uint32_t> by_birth(lives.size()), color(lives.size());
-    for (std::uint32_t i = 0; i != lives.size(); ++i) by_birth[i] = i;
-    std::sort(by_birth.begin(), by_birth.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return lives[a].first != lives[b].first ? lives[a].first < lives[b].first : a < b;
+    std::vector<std::uint32_t> by_start(intervals.size()), color(intervals.size());
+    for (std::uint32_t i = 0; i != intervals.size(); ++i) by_start[i] = i;
+    std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return intervals[a].first != intervals[b].first ? intervals[a].first < intervals[b].first : a < b;
     });
-    using lease = std::pair<std::uint32_t, std::uint32_t>; // until, color
-    std::priority_queue<lease, std::vector<lease>, std::greater<>> leases;
+    using active_slot = std::pair<std::uint32_t, std::uint32_t>; // until, color
+    std::priority_queue<active_slot, std::vector<active_slot>, std::greater<>> active_slots;
     std::uint32_t colors = 0;
-    for (std::uint32_t i : by_birth) {
-        if (!leases.empty() && leases.top().first <= lives[i].first) {
-            color[i] = leases.top().second;
-            leases.pop();
+    for (std::uint32_t i : by_start) {
+        if (!active_slots.empty() && active_slots.top().first <= intervals[i].first) {
+            color[i] = active_slots.top().second;
+            active_slots.pop();
         } else {
             color[i] = colors++;
         }
-        leases.emplace(lives[i].last, color[i]);
+        active_slots.emplace(intervals[i].last, color[i]);
     }
     return color;
 }
@@ -106,11 +106,11 @@ bool compare(std::size_t n, int runs)
     std::vector<double> hand[4], generic[4]; // border, lifetimes, colors, all
     bool same = true;
     for (int run = 0; run != runs; ++run) {
-        std::vector<interval> lives;
+        std::vector<interval> intervals;
         std::vector<std::uint32_t> colors;
         hand[0].push_back(0);
-        hand[1].push_back(bench::milliseconds([&] { lives = lifetimes_by_hand(ops); }));
-        hand[2].push_back(bench::milliseconds([&] { colors = colors_by_hand(lives); }));
+        hand[1].push_back(bench::milliseconds([&] { intervals = lifetimes_by_hand(ops); }));
+        hand[2].push_back(bench::milliseconds([&] { colors = colors_by_hand(intervals); }));
 
         sublet::snapshot program;
         sublet::live_ranges ranges;
@@ -128,7 +128,7 @@ bool compare(std::size_t n, int runs)
         for (auto* times : {hand, generic})
             times[3].push_back(times[0].back() + times[1].back() + times[2].back());
         for (std::size_t v = 0; v != n; ++v)
-            same = same && ranges.of[v] == sublet::live_range{lives[v].first, lives[v].last};
+            same = same && ranges.of[v] == sublet::live_range{intervals[v].first, intervals[v].last};
         same = same && slots.slot_of == colors;
     }
     char const* const rows[] = {"border", "lifetimes", "colors", "all"};

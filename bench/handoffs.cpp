@@ -51,26 +51,26 @@ void run(subject const& s)
     bool is_first = true;
     for (std::size_t const workers : {1u, 2u, 3u, 4u, 8u, 0u}) {
         handoff_options wanted{.workers = workers, .handoffs = s.handoffs};
-        auto const few = plan_with_handoffs(s.program, s.options, wanted);
+        auto const two_level_plan = plan_with_handoffs(s.program, s.options, wanted);
         wanted.few_waits = false;
         auto const all = plan_with_handoffs(s.program, s.options, wanted);
-        if (!few.is_sound() || !all.is_sound()) throw std::runtime_error(s.name + ": there is no plan");
+        if (!two_level_plan.is_sound() || !all.is_sound()) throw std::runtime_error(s.name + ": there is no plan");
         if (std::exchange(is_first, false)) {
             std::printf("\n%s: %zu steps, %llu bytes without waiting\n", s.name.c_str(), s.program.steps(),
-                        static_cast<unsigned long long>(few.bytes_without));
+                        static_cast<unsigned long long>(two_level_plan.bytes_without));
             std::printf("%8s %9s %9s %16s %7s %9s %9s %9s\n", "workers", "makespan", "path", "bytes", "",
                         "waits", "few", "ms");
         }
-        auto times = [&few](tick_count t) {
-            return few.critical_path == 0 ? 1
-                                          : static_cast<double>(t) / static_cast<double>(few.critical_path);
+        auto times = [&two_level_plan](tick_count t) {
+            return two_level_plan.critical_path == 0 ? 1
+                                          : static_cast<double>(t) / static_cast<double>(two_level_plan.critical_path);
         };
         std::printf("%8s %9.3f %9.3f %16llu %7.3f %9zu %9zu %9.1f\n",
-                    workers == 0 ? "all" : std::to_string(workers).c_str(), times(few.makespan),
-                    times(few.critical_path_with), static_cast<unsigned long long>(few.report.arena_bytes),
-                    static_cast<double>(few.report.arena_bytes) / static_cast<double>(few.bytes_without),
+                    workers == 0 ? "all" : std::to_string(workers).c_str(), times(two_level_plan.makespan),
+                    times(two_level_plan.critical_path_with), static_cast<unsigned long long>(two_level_plan.report.arena_bytes),
+                    static_cast<double>(two_level_plan.report.arena_bytes) / static_cast<double>(two_level_plan.bytes_without),
                     all.plan.handoffs.size() - s.handoffs.size(),
-                    few.plan.handoffs.size() - s.handoffs.size(), 1000 * few.report.seconds);
+                    two_level_plan.plan.handoffs.size() - s.handoffs.size(), 1000 * two_level_plan.report.seconds);
     }
 }
 

@@ -54,7 +54,7 @@ struct subject {
     live_sets live;
 };
 using subjects = std::vector<subject>;
-using question = std::size_t (*)(subject const&);
+using metric = std::size_t (*)(subject const&);
 
 subjects with_liveness(std::vector<function> functions)
 {
@@ -67,7 +67,7 @@ subjects with_liveness(std::vector<function> functions)
     return all;
 }
 
-std::size_t sum_over(subjects const& all, question of)
+std::size_t sum_over(subjects const& all, metric of)
 {
     std::size_t sum = 0;
     for (subject const& s : all) sum += of(s);
@@ -75,9 +75,9 @@ std::size_t sum_over(subjects const& all, question of)
 }
 
 /// What is timed. Never inlined: a profiler finds it by its name.
-[[gnu::noinline]] std::size_t one_round(subjects const& all, question work) { return sum_over(all, work); }
+[[gnu::noinline]] std::size_t one_round(subjects const& all, metric work) { return sum_over(all, work); }
 
-double best_of(unsigned rounds, subjects const& all, question work)
+double best_of(unsigned rounds, subjects const& all, metric work)
 {
     double best = 0;
     for (unsigned i = 0; i != rounds; ++i) {
@@ -101,16 +101,16 @@ live_sets solve(subject const& s)
 }
 
 /// What is measured, and a sum over all functions that shows what it found.
-struct way {
+struct benchmark {
     char const* name;
     bool needs_ssa;
-    question work;
+    metric work;
     char const* found;
-    question find;
+    metric find;
 };
 
 template <liveness_options::method Policy>
-constexpr way by_policy(char const* name, char const* found, bool needs_ssa = false)
+constexpr benchmark by_policy(char const* name, char const* found, bool needs_ssa = false)
 {
     return {name, needs_ssa, [](subject const& s) { return solve<Policy>(s).nodes(); }, found,
             [](subject const& s) { return live_in_sum(solve<Policy>(s)); }};
@@ -121,7 +121,7 @@ std::size_t steps_of(subject const& s) { return snapshot(early{s.source}).steps(
 std::size_t colors_of(subject const& s) { return color_chordal(s.program, s.live).plan.slots; }
 std::size_t colors_end_to_end(subject const& s) { return color_chordal(early{s.source}).plan.slots; }
 
-way const ways[] = {
+benchmark const benchmarks[] = {
     {"snapshot", false, steps_of, "steps", steps_of},
     by_policy<liveness_options::method::worklist>("worklist", "sum_live_in_worklist"),
     by_policy<liveness_options::method::loop_forest>("loop_forest", "sum_live_in_loop_forest", true),
@@ -131,7 +131,7 @@ way const ways[] = {
     {"color_chordal_end_to_end", true, colors_end_to_end, "colors_sum_end_to_end", colors_end_to_end},
 };
 
-void tell(char const* key, std::size_t number) { std::printf("%s: %zu\n", key, number); }
+void print_metric(char const* key, std::size_t number) { std::printf("%s: %zu\n", key, number); }
 
 void run(subjects const& all, std::string const& only, unsigned rounds)
 {
@@ -139,22 +139,22 @@ void run(subjects const& all, std::string const& only, unsigned rounds)
                             return find_ssa_violation(s.program) ? 1 : 0;
                         }) == 0;
     if (only.empty()) {
-        tell("functions", all.size());
-        tell("blocks", sum_over(all, [](subject const& s) { return s.program.nodes(); }));
-        tell("values", sum_over(all, [](subject const& s) { return s.program.values(); }));
-        tell("sum_live_in", sum_over(all, [](subject const& s) { return live_in_sum(s.live); }));
-        tell("maxlive_sum", sum_over(all, [](subject const& s) { return max_live(s.program, s.live); }));
-        tell("maxlive_sum_held",
+        print_metric("functions", all.size());
+        print_metric("blocks", sum_over(all, [](subject const& s) { return s.program.nodes(); }));
+        print_metric("values", sum_over(all, [](subject const& s) { return s.program.values(); }));
+        print_metric("sum_live_in", sum_over(all, [](subject const& s) { return live_in_sum(s.live); }));
+        print_metric("maxlive_sum", sum_over(all, [](subject const& s) { return max_live(s.program, s.live); }));
+        print_metric("maxlive_sum_held",
              sum_over(all, [](subject const& s) { return max_live(snapshot(held{s.source}), s.live); }));
-        tell("interference_edges", sum_over(all, edges_of));
+        print_metric("interference_edges", sum_over(all, edges_of));
     }
-    for (way const& w : ways) {
+    for (benchmark const& w : benchmarks) {
         if (!only.empty() && only != w.name) continue;
         if (w.needs_ssa && !is_ssa) {
             std::printf("ms_%s: not SSA\n", w.name);
             continue;
         }
-        tell(w.found, sum_over(all, w.find));
+        print_metric(w.found, sum_over(all, w.find));
         std::printf("ms_%s: %.2f\n", w.name, best_of(rounds, all, w.work));
         std::fflush(stdout);
     }
@@ -217,7 +217,7 @@ double machine_gibibytes()
 
 /// The rows of one chain; "x best" is the time of `automatic` as a multiple of the best of the others.
 /// What takes a second is not repeated.
-void grow(chain const& c, unsigned rounds)
+void measure_growth(chain const& c, unsigned rounds)
 {
     snapshot const program = c.program();
     constexpr std::size_t unknown = ~std::size_t{0};
@@ -229,7 +229,7 @@ void grow(chain const& c, unsigned rounds)
             std::printf(" needs %.0f GiB\n", needed);
             continue;
         }
-        bench::forget_peak();
+        bench::reset_peak_rss();
         double const before = bench::process_mebibytes("VmRSS");
         double ms = 0;
         std::size_t sum = 0;
@@ -281,8 +281,8 @@ int main(int count, char** words)
                 files.emplace_back(words[i]);
             }
         }
-        auto has_its_name = [&](way const& w) { return only == w.name; };
-        if (!only.empty() && std::none_of(std::begin(ways), std::end(ways), has_its_name))
+        auto has_its_name = [&](benchmark const& w) { return only == w.name; };
+        if (!only.empty() && std::none_of(std::begin(benchmarks), std::end(benchmarks), has_its_name))
             throw std::runtime_error("there is no policy " + only);
         char const* const data = std::getenv("SUBLET_DATA");
         if (files.empty() && !smoke && !growth) {
@@ -302,8 +302,8 @@ int main(int count, char** words)
         if (growth || smoke) {
             std::printf("%-6s %8s %-12s %10s %8s %8s\n", "chain", "blocks", "policy", "ms", "MiB", "x best");
             for (std::size_t const blocks : {smoke ? 20u : 20'000u, smoke ? 200u : 200'000u}) {
-                grow({"short", blocks, false}, rounds);
-                grow({"long", blocks, true}, rounds);
+                measure_growth({"short", blocks, false}, rounds);
+                measure_growth({"long", blocks, true}, rounds);
             }
         }
         return 0;

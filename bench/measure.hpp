@@ -92,7 +92,7 @@ inline double process_mebibytes(std::string const& key)
 
 /// From here on the most memory is counted anew, and without what was freed before; where the system does not
 /// allow that, it is that of the whole run.
-inline void forget_peak()
+inline void reset_peak_rss()
 {
 #if defined(__GLIBC__)
     malloc_trim(0);

@@ -49,12 +49,12 @@ struct feature {
 /// Writes a network operation by operation, and then what trains it.
 class network_maker {
 public:
-    explicit network_maker(training_options const& asked) : asked_(asked) { net_.batch = asked.batch; }
+    explicit network_maker(training_options const& options) : options_(options) { net_.batch = options.batch; }
 
     feature input(byte_count channels, byte_count height, byte_count width)
     {
         feature x{no_value, channels, height, width};
-        x.value = given("input", 4 * floats(x), value_role::external);
+        x.value = add_external("input", 4 * floats(x), value_role::external);
         return x;
     }
 
@@ -70,15 +70,15 @@ public:
     feature batch_norm(feature x)
     {
         value_id const weight = parameter(4 * x.channels), bias = parameter(4 * x.channels);
-        value_id const mean = given("running_mean", 4 * x.channels, kept());
-        value_id const variance = given("running_variance", 4 * x.channels, kept());
+        value_id const mean = add_external("running_mean", 4 * x.channels, kept());
+        value_id const variance = add_external("running_variance", 4 * x.channels, kept());
         feature const y = step("native_batch_norm", {x.value, weight, bias, mean, variance},
                                {no_value, x.channels, x.height, x.width});
-        if (!asked_.trains) return y;
-        value_id const saved_mean = more_results(4 * x.channels), saved_spread = more_results(4 * x.channels);
+        if (!options_.trains) return y;
+        value_id const saved_mean = add_result(4 * x.channels), saved_inverse_std = add_result(4 * x.channels);
         net_.operations.back().mutated = {mean, variance};
         differentiate(y, {{"native_batch_norm_backward",
-                           {x.value, weight, mean, variance, saved_mean, saved_spread},
+                           {x.value, weight, mean, variance, saved_mean, saved_inverse_std},
                            {x.value, weight, bias}}});
         return y;
     }
@@ -86,7 +86,7 @@ public:
     feature relu(feature x)
     {
         feature const y = in_place(step("relu", {x.value}, x));
-        value_id const kept = asked_.keeps == relu_keeps::result ? y.value : x.value;
+        value_id const kept = options_.keeps == relu_keeps::result ? y.value : x.value;
         differentiate(y, {{"threshold_backward", {kept}, {x.value}, true}});
         return y;
     }
@@ -103,8 +103,8 @@ public:
     {
         feature y{no_value, x.channels, (x.height + stride - 1) / stride, (x.width + stride - 1) / stride};
         y = step("max_pool2d_with_indices", {x.value}, y);
-        if (!asked_.trains) return y;
-        value_id const indices = more_results(8 * floats(y));
+        if (!options_.trains) return y;
+        value_id const indices = add_result(8 * floats(y));
         differentiate(y, {{"max_pool2d_with_indices_backward", {x.value, indices}, {x.value}}});
         return y;
     }
@@ -125,11 +125,11 @@ public:
     {
         value_id const weight = parameter(4 * x.channels), bias = parameter(4 * x.channels);
         feature const y = step("native_layer_norm", {x.value, weight, bias}, x);
-        if (!asked_.trains) return y;
-        byte_count const tokens = 4 * asked_.batch * x.height * x.width;
-        value_id const saved_mean = more_results(tokens), saved_spread = more_results(tokens);
+        if (!options_.trains) return y;
+        byte_count const tokens = 4 * options_.batch * x.height * x.width;
+        value_id const saved_mean = add_result(tokens), saved_inverse_std = add_result(tokens);
         differentiate(y, {{"native_layer_norm_backward",
-                           {x.value, weight, saved_mean, saved_spread},
+                           {x.value, weight, saved_mean, saved_inverse_std},
                            {x.value, weight, bias}}});
         return y;
     }
@@ -164,26 +164,26 @@ public:
     /// training writes into parameters, momenta and running statistics.
     plan_model::network finish(feature last) &&
     {
-        if (!asked_.trains) {
+        if (!options_.trains) {
             net_.values[last.value].role = value_role::output;
-            return std::move(*this).in_order();
+            return std::move(*this).with_inputs_first();
         }
-        value_id const target = given("target", 8 * asked_.batch, value_role::external);
-        feature const likely = step("_log_softmax", {last.value}, last);
-        differentiate(likely, {{"_log_softmax_backward_data", {likely.value}, {last.value}}});
-        value_id const loss = start("nll_loss_forward", {likely.value, target}, 4);
+        value_id const target = add_external("target", 8 * options_.batch, value_role::external);
+        feature const log_probabilities = step("_log_softmax", {last.value}, last);
+        differentiate(log_probabilities, {{"_log_softmax_backward_data", {log_probabilities.value}, {last.value}}});
+        value_id const loss = add_operation("nll_loss_forward", {log_probabilities.value, target}, 4);
         net_.values[loss].role = value_role::output;
-        value_id const weight = more_results(4);
-        differentiate({loss}, {{"nll_loss_backward", {likely.value, target, weight}, {likely.value}}});
+        value_id const weight = add_result(4);
+        differentiate({loss}, {{"nll_loss_backward", {log_probabilities.value, target, weight}, {log_probabilities.value}}});
         gradient_.resize(net_.values.size(), no_value);
-        gradient_[loss] = start("ones_like", {loss}, 4);
-        for (std::size_t i = tape_.size(); i-- != 0;) go_back(tape_[i]);
+        gradient_[loss] = add_operation("ones_like", {loss}, 4);
+        for (std::size_t i = tape_.size(); i-- != 0;) backpropagate(tape_[i]);
         for (value_id w : parameters_) {
-            value_id const momentum = given("momentum", net_.values[w].bytes, value_role::state);
-            start("sgd_momentum", {w, gradient_[w], momentum});
+            value_id const momentum = add_external("momentum", net_.values[w].bytes, value_role::state);
+            add_operation("sgd_momentum", {w, gradient_[w], momentum});
             net_.operations.back().mutated = {w, momentum};
         }
-        return std::move(*this).in_order();
+        return std::move(*this).with_inputs_first();
     }
 
 private:
@@ -193,12 +193,12 @@ private:
         std::vector<value_id> kept, targets;
         bool is_elementwise = false, is_view = false;
     };
-    struct differentiated {
+    struct tape_entry {
         value_id result;
         std::vector<derivative> by;
     };
 
-    byte_count floats(feature x) const { return asked_.batch * x.channels * x.height * x.width; }
+    byte_count floats(feature x) const { return options_.batch * x.channels * x.height * x.width; }
 
     value_id new_value(std::string name, byte_count bytes, value_role role, sublet::node_id producer)
     {
@@ -207,18 +207,18 @@ private:
         net_.values.push_back({.name = std::move(name), .bytes = bytes, .role = role, .producer = producer});
         return v;
     }
-    value_id given(std::string const& name, byte_count bytes, value_role role)
+    value_id add_external(std::string const& name, byte_count bytes, value_role role)
     {
         return new_value(name, bytes, role, sublet::no_node);
     }
-    value_role kept() const { return asked_.trains ? value_role::state : value_role::external; }
+    value_role kept() const { return options_.trains ? value_role::state : value_role::external; }
     value_id parameter(byte_count bytes)
     {
-        parameters_.push_back(given("parameter", bytes, kept()));
+        parameters_.push_back(add_external("parameter", bytes, kept()));
         return parameters_.back();
     }
 
-    void start(std::string const& type, std::vector<value_id> uses)
+    void add_operation(std::string const& type, std::vector<value_id> uses)
     {
         plan_model::operation next;
         next.label = "node " + std::to_string(net_.operations.size()) + " (" + type + ')';
@@ -226,12 +226,12 @@ private:
         next.inputs = std::move(uses);
         net_.operations.push_back(std::move(next));
     }
-    value_id start(std::string const& type, std::vector<value_id> uses, byte_count bytes)
+    value_id add_operation(std::string const& type, std::vector<value_id> uses, byte_count bytes)
     {
-        start(type, std::move(uses));
-        return more_results(bytes);
+        add_operation(type, std::move(uses));
+        return add_result(bytes);
     }
-    value_id more_results(byte_count bytes)
+    value_id add_result(byte_count bytes)
     {
         plan_model::operation& last = net_.operations.back();
         auto const producer = static_cast<sublet::node_id>(net_.operations.size() - 1);
@@ -242,7 +242,7 @@ private:
     feature step(std::string const& type, std::vector<value_id> uses, feature shape,
                  std::vector<derivative> by = {})
     {
-        shape.value = start(type, std::move(uses), 4 * floats(shape));
+        shape.value = add_operation(type, std::move(uses), 4 * floats(shape));
         if (!by.empty()) differentiate(shape, std::move(by));
         return shape;
     }
@@ -253,7 +253,7 @@ private:
     }
     void differentiate(feature result, std::vector<derivative> by)
     {
-        if (asked_.trains) tape_.push_back({result.value, std::move(by)});
+        if (options_.trains) tape_.push_back({result.value, std::move(by)});
     }
 
     /// What is given and no parameter has no gradient.
@@ -262,22 +262,22 @@ private:
         return net_.values[v].producer != sublet::no_node || net_.values[v].role == value_role::state;
     }
 
-    void go_back(differentiated const& done)
+    void backpropagate(tape_entry const& done)
     {
-        value_id const above = gradient_[done.result];
+        value_id const result_gradient = gradient_[done.result];
         for (derivative const& d : done.by) {
             if (d.type.empty()) {
-                for (value_id v : d.targets) accumulate(v, above);
+                for (value_id v : d.targets) accumulate(v, result_gradient);
                 continue;
             }
             std::vector<value_id> uses = d.kept;
-            uses.insert(uses.begin(), above);
-            start(d.type, uses);
+            uses.insert(uses.begin(), result_gradient);
+            add_operation(d.type, uses);
             if (d.is_elementwise) net_.operations.back().overwritable = uses;
             std::vector<value_id> made;
             for (value_id v : d.targets) {
-                made.push_back(has_gradient(v) ? more_results(net_.values[v].bytes) : no_value);
-                if (d.is_view && made.back() != no_value) net_.values[made.back()].alias_of = above;
+                made.push_back(has_gradient(v) ? add_result(net_.values[v].bytes) : no_value);
+                if (d.is_view && made.back() != no_value) net_.values[made.back()].alias_of = result_gradient;
             }
             for (std::size_t i = 0; i != made.size(); ++i)
                 if (made[i] != no_value) accumulate(d.targets[i], made[i]);
@@ -290,14 +290,14 @@ private:
             gradient_[v] = more;
             return;
         }
-        value_id const sum = start("add", {gradient_[v], more}, net_.values[v].bytes);
+        value_id const sum = add_operation("add", {gradient_[v], more}, net_.values[v].bytes);
         for (value_id part : {gradient_[v], more})
             if (net_.values[part].alias_of == no_value) net_.operations.back().overwritable.push_back(part);
         gradient_[v] = sum;
     }
 
     /// The same network, what is given first.
-    plan_model::network in_order() &&
+    plan_model::network with_inputs_first() &&
     {
         std::vector<value_id> id(net_.values.size());
         std::vector<plan_model::network_value> sorted;
@@ -318,10 +318,10 @@ private:
         return std::move(net_);
     }
 
-    training_options asked_;
+    training_options options_;
     plan_model::network net_;
     std::vector<value_id> parameters_, gradient_; // by value
-    std::vector<differentiated> tape_;
+    std::vector<tape_entry> tape_;
 };
 
 } // namespace bench

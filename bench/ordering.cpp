@@ -148,7 +148,7 @@ double processor_ms(Work&& work)
     return 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-node_order best_walk(order_graph const& g)
+node_order best_traversal(order_graph const& g)
 {
     order_incumbent incumbent(g);
     incumbent.offer(on_demand(g), node_order::method::on_demand);
@@ -175,7 +175,7 @@ void measure_families(std::size_t most)
             double const graph =
                 bench::milliseconds([&] { g = order_graph_of(p, {.bytes = std::span(ops.bytes)}); });
             double const least = processor_ms([&] { found = least_peak(g); });
-            first = best_walk(g);
+            first = best_traversal(g);
             double const gib = 1.0 / (1u << 30);
             std::printf("%-10s %8zu %8zu | %9.1f %11.1f %9.1f | %9.4f %9.4f %9.4f\n", f.name, g.nodes(),
                         g.after.items(), graph, least, graph + least,
@@ -206,7 +206,7 @@ bool measure_networks(std::vector<std::string> const& files)
         snapshot const p = plan_model::as_program(net);
         plan_options options = plan_model::as_options(net);
         options.in_place = false;
-        planned_memory const apart = checked_plan(p, options);
+        planned_memory const without_in_place = checked_plan(p, options);
         options.in_place = true;
         planned_memory const listed = checked_plan(p, options);
         node_order found;
@@ -216,12 +216,12 @@ bool measure_networks(std::vector<std::string> const& files)
         double const plan_ms = bench::milliseconds([&] { best = checked_plan(p, options); });
         auto bytes = [](planned_memory const& m) { return static_cast<double>(m.report.arena_bytes); };
         double const mib = 1.0 / (1u << 20);
-        double const saved = 100 * (1 - bytes(best) / bytes(apart));
+        double const saved = 100 * (1 - bytes(best) / bytes(without_in_place));
         double const by_order = 100 * (1 - bytes(best) / bytes(listed));
         std::string const name = file.substr(file.find_last_of('/') + 1);
-        bool const is_worse = bytes(best) > bytes(apart) || bytes(best) > bytes(listed);
+        bool const is_worse = bytes(best) > bytes(without_in_place) || bytes(best) > bytes(listed);
         std::printf("%-30s %6zu | %12.2f %10.2f %10.2f %10.2f | %8.2f %8.2f %-7s | %9.1f %9.1f%s\n",
-                    name.c_str(), net.operations.size(), bytes(apart) * mib, bytes(listed) * mib,
+                    name.c_str(), net.operations.size(), bytes(without_in_place) * mib, bytes(listed) * mib,
                     bytes(best) * mib, static_cast<double>(found.lower_bound) * mib, saved, by_order,
                     found.is_optimal() ? "yes" : "no", order_ms, order_ms + plan_ms,
                     is_worse ? "  WORSE" : "");

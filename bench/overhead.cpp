@@ -100,7 +100,7 @@ private:
     std::vector<std::byte*> where_;
 };
 
-struct add_up {
+struct sum_kernel {
     void operator()(cpu_call const& call) const
     {
         unsigned sum = 1;
@@ -109,13 +109,13 @@ struct add_up {
     }
 };
 
-/// Calls `see` with a function that makes an executor for a level.
-template <class See>
-void with_mode(std::string const& mode, workload const& w, See see)
+/// Calls `use_executor` with a function that makes an executor for a level.
+template <class Callback>
+void with_mode(std::string const& mode, workload const& w, Callback use_executor)
 {
     auto with = [&](auto const& chosen) {
-        see([&](executor_options::checks level) {
-            return cpu_executor(w.program, w.options, chosen, add_up{}, {.check = level});
+        use_executor([&](executor_options::checks level) {
+            return cpu_executor(w.program, w.options, chosen, sum_kernel{}, {.check = level});
         });
     };
     if (mode == "no_plan") return with(no_plan{});
@@ -129,8 +129,8 @@ void with_mode(std::string const& mode, workload const& w, See see)
     else if (policy == "lifo") many.policy = queue_policy::lifo;
     else if (policy == "random") many.policy = queue_policy::random;
     else throw std::runtime_error("no such mode: " + mode);
-    see([&](executor_options::checks level) {
-        return thread_executor(w.program, w.options, arena{w.plan}, add_up{}, many, {.check = level});
+    use_executor([&](executor_options::checks level) {
+        return thread_executor(w.program, w.options, arena{w.plan}, sum_kernel{}, many, {.check = level});
     });
 }
 
@@ -142,9 +142,9 @@ void expect_same(std::byte a, std::byte b)
 /// One row: all levels of checks, in turn with the loop by hand.
 void measure(char const* kind, char const* mode, workload const& w, int samples, bool as_csv)
 {
-    std::size_t const steps_a_sample = std::strchr(mode, ' ') == nullptr ? 500'000 : 100'000;
+    std::size_t const steps_per_sample = std::strchr(mode, ' ') == nullptr ? 500'000 : 100'000;
     int const runs =
-        samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, steps_a_sample / w.steps()));
+        samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, steps_per_sample / w.steps()));
     auto steps = static_cast<double>(w.steps());
     std::vector<double> make[2], hand, level_times[4];
     by_hand other(w);

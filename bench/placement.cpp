@@ -128,9 +128,9 @@ char const* name_of(placement::outcome status)
 
 /// Nobody is believed: what was placed is checked by what shares no code with who placed it, and so is why
 /// nothing is lower, where that can be checked at all.
-bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective asked)
+bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective args)
 {
-    if (check_placement(problem, placed, {.objective = asked})) return true;
+    if (check_placement(problem, placed, {.objective = args})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
         proof_finding::outcome const verdict = check_proof(problem, placed, pool).verdict;
         if (verdict != proof_finding::outcome::proved && verdict != proof_finding::outcome::not_checkable)
@@ -178,16 +178,16 @@ struct arguments {
     std::string picture;
     bool smoke = false;
 
-    double limit_or(double usual) const { return limit == 0 ? usual : limit; }
+    double limit_or(double fallback) const { return limit == 0 ? fallback : limit; }
 };
 
 /// The parts that place() is made of, one by one.
 void run_methods(subject const& s, tally& all)
 {
     placement_problem const& problem = s.problem;
-    std::vector<buffer_id> everybody(problem.buffers.size());
-    std::iota(everybody.begin(), everybody.end(), buffer_id{0});
-    detail::placement_shapes const shapes = detail::shapes_of(problem, everybody);
+    std::vector<buffer_id> all_buffers(problem.buffers.size());
+    std::iota(all_buffers.begin(), all_buffers.end(), buffer_id{0});
+    detail::placement_shapes const shapes = detail::shapes_of(problem, all_buffers);
     detail::placement_bound const bound = lower_bound(shapes);
     detail::packing best;
     auto run = [&](std::string_view method, auto pack) {
@@ -246,23 +246,23 @@ measurement decide(placement_problem problem, byte_count capacity, std::uint64_t
     return measure(problem, {.time_limit = limit, .seed = seed, .objective = placement::objective::fit});
 }
 
-void run_capacity(std::vector<subject> const& subjects, arguments const& asked)
+void run_capacity(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"capacity"};
     for (subject const& s : subjects)
-        print(all, s.name, "fit", decide(s.problem, asked.capacity, 0, asked.limit));
+        print(all, s.name, "fit", decide(s.problem, args.capacity, 0, args.limit));
     all.print("all");
 }
 
-void run_variants(std::vector<subject> const& subjects, arguments const& asked)
+void run_variants(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"variants"};
     for (subject const& s : subjects) {
         tally of_file{"variants"};
-        for (unsigned v = 0; v <= asked.variants; ++v)
-            for (unsigned seed = 1; seed <= asked.seeds; ++seed) {
+        for (unsigned v = 0; v <= args.variants; ++v)
+            for (unsigned seed = 1; seed <= args.seeds; ++seed) {
                 placement_problem const problem = v == 0 ? s.problem : bench::variant(s.problem, v);
-                measurement const m = decide(problem, asked.capacity, seed, asked.limit_or(10));
+                measurement const m = decide(problem, args.capacity, seed, args.limit_or(10));
                 std::string const name = s.name + '/' + std::to_string(v) + '/' + std::to_string(seed);
                 print(of_file, name, "fit", m);
             }
@@ -272,39 +272,39 @@ void run_variants(std::vector<subject> const& subjects, arguments const& asked)
     all.print("all");
 }
 
-void run_minimize(std::vector<subject> const& subjects, arguments const& asked)
+void run_minimize(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"minimize"};
     for (subject const& s : subjects)
-        print(all, s.name, "place", measure(s.problem, {.time_limit = double(asked.limit)}));
+        print(all, s.name, "place", measure(s.problem, {.time_limit = double(args.limit)}));
     all.print("all");
 }
 
-void run_dissections(arguments const& asked)
+void run_dissections(arguments const& args)
 {
     for (std::size_t n : {100u, 200u, 400u}) {
-        if (asked.smoke && n > 100) break;
+        if (args.smoke && n > 100) break;
         tally all{"dissections"};
-        for (unsigned seed = 1; seed <= (asked.smoke ? 1 : 5); ++seed) {
+        for (unsigned seed = 1; seed <= (args.smoke ? 1 : 5); ++seed) {
             placement_problem const problem = bench::draw_dissection(n, seed);
             std::string const name = std::to_string(problem.buffers.size()) + '/' + std::to_string(seed);
-            print(all, name, "fit", decide(problem, 1024, 0, asked.limit_or(10)));
+            print(all, name, "fit", decide(problem, 1024, 0, args.limit_or(10)));
             if (n <= 200)
-                print(all, name, "place", measure(problem, {.time_limit = asked.limit_or(10)}), false);
+                print(all, name, "place", measure(problem, {.time_limit = args.limit_or(10)}), false);
         }
         all.print(std::to_string(n));
     }
 }
 
-void run_copies(std::vector<subject> const& subjects, arguments const& asked)
+void run_copies(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"copies"};
     for (subject const& s : subjects) {
         tally of_file{"copies"};
-        for (unsigned copy = 1; copy <= asked.copies; ++copy) {
+        for (unsigned copy = 1; copy <= args.copies; ++copy) {
             placement_problem const problem = bench::perturbed(s.problem, copy);
             print(of_file, s.name + '/' + std::to_string(copy), "place",
-                  measure(problem, {.time_limit = asked.limit_or(2)}));
+                  measure(problem, {.time_limit = args.limit_or(2)}));
         }
         of_file.print(s.name);
         all.add(of_file);
@@ -320,7 +320,7 @@ std::string short_name(std::string const& name)
                                     : name.substr(name.rfind('_', dot) + 1, dot - name.rfind('_', dot) - 1);
 }
 
-void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
+void run_anytime(std::vector<subject> const& subjects, arguments const& args)
 {
     static constexpr double after[] = {1, 10, 100, 1000, 10'000};
     std::vector<bench::anytime_curve> curves;
@@ -332,15 +332,15 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
         auto note = [&](byte_count best, byte_count bound, std::uint64_t) {
             if (best == no_limit || bound == 0) return;
             double const gap = 100 * (static_cast<double>(best) / static_cast<double>(bound) - 1);
-            if (curve.finds.empty() || gap < curve.finds.back().gap)
-                curve.finds.push_back({cpu_milliseconds() - start, gap});
+            if (curve.incumbents.empty() || gap < curve.incumbents.back().gap)
+                curve.incumbents.push_back({cpu_milliseconds() - start, gap});
         };
-        placement const placed = place(s.problem, {.time_limit = asked.limit_or(10), .progress = note});
+        placement const placed = place(s.problem, {.time_limit = args.limit_or(10), .progress = note});
         note(placed.pools[0].height, placed.pools[0].lower_bound, 0);
         curve.end = cpu_milliseconds() - start;
         curve.is_optimal = placed.status == placement::outcome::optimal;
         is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement::objective::minimize);
-        std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.finds.front().ms);
+        std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.incumbents.front().ms);
         for (std::size_t i = 0; i != std::size(after); ++i) {
             double const gap = curve.gap_after(after[i]);
             if (gap < 0) {
@@ -359,23 +359,23 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& asked)
         std::printf(" found_%g=%d gap_%g=%.3f", after[i], found[i], after[i],
                     sums[i] / std::max(1, found[i]));
     std::puts("");
-    if (asked.picture.empty()) return;
-    std::ofstream out(asked.picture);
+    if (args.picture.empty()) return;
+    std::ofstream out(args.picture);
     out << bench::draw_anytime(curves);
-    if (!out.flush()) throw std::runtime_error(asked.picture + ": cannot be written");
+    if (!out.flush()) throw std::runtime_error(args.picture + ": cannot be written");
 }
 
-void run_scaling(std::vector<subject> const& subjects, arguments const& asked)
+void run_scaling(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"scaling"};
     auto run = [&](std::string const& family, auto draw) {
-        for (std::size_t n = 100; n <= asked.scaling; n *= 10) {
+        for (std::size_t n = 100; n <= args.scaling; n *= 10) {
             placement_problem const problem = draw(n);
             std::string const name = family + '/' + std::to_string(n);
             for (bool is_first : {true, false}) {
                 place_options options;
                 if (is_first) options.visits = options.improve_visits = options.nodes = 0;
-                bench::forget_peak();
+                bench::reset_peak_rss();
                 measurement m = measure(problem, options);
                 m.mebibytes = bench::process_mebibytes("VmHWM");
                 print(all, name, is_first ? "first" : "place", m, !is_first);
@@ -391,7 +391,7 @@ void run_scaling(std::vector<subject> const& subjects, arguments const& asked)
 
 arguments read_arguments(int count, char** words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         auto operand = [&]() -> std::string {
@@ -399,30 +399,30 @@ arguments read_arguments(int count, char** words)
             return words[i];
         };
         if (word[0] != '-') {
-            asked.files.push_back(word);
+            args.files.push_back(word);
             continue;
         }
-        if (word == "--smoke") asked.smoke = true;
-        else if (word == "--seeds") asked.seeds = bench::number_in(operand());
-        else if (word == "--limit") asked.limit = bench::number_in(operand());
+        if (word == "--smoke") args.smoke = true;
+        else if (word == "--seeds") args.seeds = bench::number_in(operand());
+        else if (word == "--limit") args.limit = bench::number_in(operand());
         else {
-            asked.sections.push_back(word);
-            if (word == "--capacity") asked.capacity = bench::number_in(operand());
-            else if (word == "--variants") asked.variants = bench::number_in(operand());
-            else if (word == "--copies") asked.copies = bench::number_in(operand());
-            else if (word == "--scaling") asked.scaling = bench::number_in(operand());
-            else if (word == "--anytime") asked.picture = operand();
+            args.sections.push_back(word);
+            if (word == "--capacity") args.capacity = bench::number_in(operand());
+            else if (word == "--variants") args.variants = bench::number_in(operand());
+            else if (word == "--copies") args.copies = bench::number_in(operand());
+            else if (word == "--scaling") args.scaling = bench::number_in(operand());
+            else if (word == "--anytime") args.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections")
                 bench::refuse_option(word);
         }
     }
-    if (asked.sections.empty()) asked.sections = {"--files"};
-    return asked;
+    if (args.sections.empty()) args.sections = {"--files"};
+    return args;
 }
 
-std::vector<subject> read_subjects(arguments const& asked)
+std::vector<subject> read_subjects(arguments const& args)
 {
-    std::vector<std::string> files = asked.files;
+    std::vector<std::string> files = args.files;
     char const* const data = std::getenv("SUBLET_DATA");
     if (files.empty() && data != nullptr && *data != '\0') {
         for (auto const& entry : std::filesystem::directory_iterator(std::string(data) + "/lifetimes"))
@@ -430,37 +430,37 @@ std::vector<subject> read_subjects(arguments const& asked)
         std::sort(files.begin(), files.end());
     }
     std::vector<subject> subjects;
-    if (asked.smoke) return {{"drawn", bench::draw_dissection(20, 1)}};
+    if (args.smoke) return {{"drawn", bench::draw_dissection(20, 1)}};
     for (std::string const& file : files)
         subjects.push_back({std::filesystem::path(file).stem().string(), pack::read_lifetimes(file).problem});
     return subjects;
 }
 
 /// Those that fit into as many bytes by their names.
-std::vector<subject> named_by_capacity(std::vector<subject> const& subjects, arguments const& asked)
+std::vector<subject> named_by_capacity(std::vector<subject> const& subjects, arguments const& args)
 {
-    if (!asked.files.empty() || asked.smoke) return subjects;
+    if (!args.files.empty() || args.smoke) return subjects;
     std::vector<subject> named;
     for (subject const& s : subjects)
-        if (s.name.ends_with('.' + std::to_string(asked.capacity))) named.push_back(s);
+        if (s.name.ends_with('.' + std::to_string(args.capacity))) named.push_back(s);
     return named;
 }
 
-void run(arguments const& asked)
+void run(arguments const& args)
 {
-    auto const subjects = read_subjects(asked);
-    auto const named = named_by_capacity(subjects, asked);
-    for (std::string const& section : asked.sections) {
+    auto const subjects = read_subjects(args);
+    auto const named = named_by_capacity(subjects, args);
+    for (std::string const& section : args.sections) {
         tally all{"files"};
         if (section == "--files")
             for (subject const& s : subjects) run_methods(s, all);
-        else if (section == "--capacity") run_capacity(named, asked);
-        else if (section == "--variants") run_variants(named, asked);
-        else if (section == "--minimize") run_minimize(subjects, asked);
-        else if (section == "--dissections") run_dissections(asked);
-        else if (section == "--copies") run_copies(subjects, asked);
-        else if (section == "--anytime") run_anytime(subjects, asked);
-        else if (section == "--scaling") run_scaling(subjects, asked);
+        else if (section == "--capacity") run_capacity(named, args);
+        else if (section == "--variants") run_variants(named, args);
+        else if (section == "--minimize") run_minimize(subjects, args);
+        else if (section == "--dissections") run_dissections(args);
+        else if (section == "--copies") run_copies(subjects, args);
+        else if (section == "--anytime") run_anytime(subjects, args);
+        else if (section == "--scaling") run_scaling(subjects, args);
         all.print("all");
     }
 }
@@ -476,15 +476,15 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        arguments asked = read_arguments(count, words);
-        if (asked.smoke) {
-            asked.sections = {"--files",       "--capacity", "--variants", "--minimize",
+        arguments args = read_arguments(count, words);
+        if (args.smoke) {
+            args.sections = {"--files",       "--capacity", "--variants", "--minimize",
                               "--dissections", "--copies",   "--anytime",  "--scaling"};
-            asked.capacity = 1024;
-            asked.variants = asked.copies = asked.seeds = asked.limit = 1;
-            asked.scaling = 100;
+            args.capacity = 1024;
+            args.variants = args.copies = args.seeds = args.limit = 1;
+            args.scaling = 100;
         }
-        run(asked);
+        run(args);
         if (!is_all_sound) std::puts("NOT all sound");
         return is_all_sound ? 0 : 1;
     } catch (std::exception const& e) {

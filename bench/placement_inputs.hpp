@@ -52,8 +52,8 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
     random_source roll{std::mt19937(seed)};
     placement_problem result;
     std::vector<tile> alive{{0, 0, bytes}}; // from the lowest up
-    std::size_t born = 0, usual = 1;
-    while (usual * usual < n) ++usual;
+    std::size_t created = 0, target_alive = 1;
+    while (target_alive * target_alive < n) ++target_alive;
     // Let `ends` tiles from `at` on end, and `begins` begin in their place.
     auto replace = [&](std::size_t at, std::size_t ends, std::size_t begins, step_id now) {
         auto const first = alive.begin() + static_cast<std::ptrdiff_t>(at);
@@ -69,21 +69,21 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
             --more;
         }
         std::sort(cuts.begin(), cuts.end());
-        std::vector<tile> fresh;
-        for (std::size_t i = 0; i + 1 != cuts.size(); ++i) fresh.push_back({now, cuts[i], cuts[i + 1]});
-        born += fresh.size();
-        alive.insert(alive.erase(first, last), fresh.begin(), fresh.end());
+        std::vector<tile> new_tiles;
+        for (std::size_t i = 0; i + 1 != cuts.size(); ++i) new_tiles.push_back({now, cuts[i], cuts[i + 1]});
+        created += new_tiles.size();
+        alive.insert(alive.erase(first, last), new_tiles.begin(), new_tiles.end());
     };
-    replace(0, 1, std::min(usual, n), 0);
-    std::size_t const first_born = born;
-    while (born < n) {
+    replace(0, 1, std::min(target_alive, n), 0);
+    std::size_t const initial_count = created;
+    while (created < n) {
         step_id const now =
-            1 + static_cast<step_id>((positions - 1) * (born - first_born) / (n - first_born));
+            1 + static_cast<step_id>((positions - 1) * (created - initial_count) / (n - initial_count));
         std::size_t ends = 1 + roll.below(3), begins = 1 + roll.below(3);
         if (ends == 1 && begins == 1) begins = 2; // or a tile would be replaced by its like
-        if (alive.size() < usual ? begins < ends : begins > ends) std::swap(begins, ends);
+        if (alive.size() < target_alive ? begins < ends : begins > ends) std::swap(begins, ends);
         ends = std::min(ends, alive.size());
-        begins = std::min(begins, n - born);
+        begins = std::min(begins, n - created);
         std::vector<std::size_t> places; // of which all could end now
         for (; places.empty() && ends != 0; ends -= places.empty())
             for (std::size_t at = 0, old = 0; at != alive.size(); ++at) {

@@ -73,63 +73,63 @@ byte_count random_size(generator& pick)
 }
 
 /// The program that defines value i at the first position of lives[i] and uses it last at its last one.
-sized_program program_of(std::vector<live_range> const& lives, generator& pick)
+sized_program program_of(std::vector<live_range> const& ranges, generator& pick)
 {
     step_id steps = 0;
     std::vector<step_lists::entry> defs, uses;
-    for (std::size_t i = 0; i != lives.size(); ++i) {
+    for (std::size_t i = 0; i != ranges.size(); ++i) {
         auto const v = static_cast<value_id>(i);
-        steps = std::max(steps, lives[i].last);
-        defs.push_back({lives[i].first, v});
-        if (length(lives[i]) > 1) uses.push_back({lives[i].last - 1, v});
+        steps = std::max(steps, ranges[i].last);
+        defs.push_back({ranges[i].first, v});
+        if (length(ranges[i]) > 1) uses.push_back({ranges[i].last - 1, v});
     }
     step_lists const used(steps, uses), defined(steps, defs);
     sized_program result{
         sequence(
-            steps, lives.size(), [&](step_id s) { return used[s]; }, [&](step_id s) { return defined[s]; }),
+            steps, ranges.size(), [&](step_id s) { return used[s]; }, [&](step_id s) { return defined[s]; }),
         {}};
-    for (std::size_t i = 0; i != lives.size(); ++i) result.bytes.push_back(random_size(pick));
+    for (std::size_t i = 0; i != ranges.size(); ++i) result.bytes.push_back(random_size(pick));
     return result;
 }
 
 step_id below(std::size_t limit, generator& pick) { return static_cast<step_id>(pick() % limit); }
 
-live_range life_from(step_id first, std::size_t positions, std::size_t steps)
+live_range live_range_from(step_id first, std::size_t positions, std::size_t steps)
 {
     return {first, static_cast<step_id>(std::min(steps, first + positions))};
 }
 
-sized_program short_lives(std::size_t n, generator& pick)
+sized_program short_ranges(std::size_t n, generator& pick)
 {
-    std::vector<live_range> lives(n);
-    for (live_range& life : lives) life = life_from(below(n, pick), 1 + pick() % 39, n);
-    return program_of(lives, pick);
+    std::vector<live_range> ranges(n);
+    for (live_range& life : ranges) life = live_range_from(below(n, pick), 1 + pick() % 39, n);
+    return program_of(ranges, pick);
 }
 
-sized_program mixed_lives(std::size_t n, generator& pick)
+sized_program mixed_ranges(std::size_t n, generator& pick)
 {
-    std::vector<live_range> lives(n);
-    for (live_range& life : lives)
-        life = life_from(below(n, pick), 1 + pick() % (pick() % 20 == 0 ? 3900 : 39), n);
-    return program_of(lives, pick);
+    std::vector<live_range> ranges(n);
+    for (live_range& life : ranges)
+        life = live_range_from(below(n, pick), 1 + pick() % (pick() % 20 == 0 ? 3900 : 39), n);
+    return program_of(ranges, pick);
 }
 
-sized_program dense_lives(std::size_t n, generator& pick)
+sized_program dense_ranges(std::size_t n, generator& pick)
 {
-    std::vector<live_range> lives(n);
-    for (live_range& life : lives) life = life_from(below(n, pick), 1 + pick() % (n / 2), n);
-    return program_of(lives, pick);
+    std::vector<live_range> ranges(n);
+    for (live_range& life : ranges) life = live_range_from(below(n, pick), 1 + pick() % (n / 2), n);
+    return program_of(ranges, pick);
 }
 
-sized_program training_lives(std::size_t n, generator& pick)
+sized_program training_ranges(std::size_t n, generator& pick)
 {
-    std::vector<live_range> lives(n);
+    std::vector<live_range> ranges(n);
     for (std::size_t i = 0; i != n; ++i) {
         auto const here = static_cast<step_id>(i);
         bool const is_kept = i < n / 2 && pick() % 2 == 0;
-        lives[i] = is_kept ? life_from(here, n - 2 * i, n) : life_from(here, 2 + pick() % 4, n);
+        ranges[i] = is_kept ? live_range_from(here, n - 2 * i, n) : live_range_from(here, 2 + pick() % 4, n);
     }
-    return program_of(lives, pick);
+    return program_of(ranges, pick);
 }
 
 sized_program chain(std::size_t n, generator& pick)
@@ -155,10 +155,10 @@ struct kind {
     std::size_t most;
 };
 
-kind const kinds[] = {{"short", short_lives, 1'000'000},
-                      {"mixed", mixed_lives, 1'000'000},
-                      {"dense", dense_lives, 30'000},
-                      {"training", training_lives, 100'000},
+kind const kinds[] = {{"short", short_ranges, 1'000'000},
+                      {"mixed", mixed_ranges, 1'000'000},
+                      {"dense", dense_ranges, 30'000},
+                      {"training", training_ranges, 100'000},
                       {"chain", chain, 1'000'000}};
 
 std::size_t const sizes[] = {100, 1000, 10'000, 30'000, 100'000, 1'000'000};
@@ -166,25 +166,25 @@ std::size_t const sizes[] = {100, 1000, 10'000, 30'000, 100'000, 1'000'000};
 struct row {
     bench::timing lifetimes, buffers, place, check, all;
     std::uint32_t packings = 0;
-    double gap_percent = 0, mebibytes = 0, bytes_a_buffer = 0;
+    double gap_percent = 0, mebibytes = 0, bytes_per_buffer = 0;
 };
 
 row measure(sized_program const& p, int runs)
 {
     row result;
     std::vector<double> ms_lifetimes, ms_buffers, ms_place, ms_check, ms_all;
-    bench::forget_peak();
+    bench::reset_peak_rss();
     double const before = bench::process_mebibytes("VmRSS");
     for (int run = 0; run != runs; ++run) {
         plan_options const options{.bytes = std::span(p.bytes)};
-        live_ranges lives;
+        live_ranges ranges;
         buffer_table table;
         placement_problem problem;
         placement placed;
         memory_plan plan;
-        ms_lifetimes.push_back(bench::milliseconds([&] { lives = lifetimes(p.program); }));
+        ms_lifetimes.push_back(bench::milliseconds([&] { ranges = lifetimes(p.program); }));
         ms_buffers.push_back(bench::milliseconds([&] {
-            table = gather_buffers(lives, options);
+            table = gather_buffers(ranges, options);
             for (buffer const& b : table.buffers)
                 problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         }));
@@ -207,7 +207,7 @@ row measure(sized_program const& p, int runs)
             100 * (static_cast<double>(pool.height) / static_cast<double>(pool.lower_bound) - 1);
     }
     result.mebibytes = bench::process_mebibytes("VmHWM");
-    result.bytes_a_buffer = (result.mebibytes - before) * (1 << 20) / static_cast<double>(p.bytes.size());
+    result.bytes_per_buffer = (result.mebibytes - before) * (1 << 20) / static_cast<double>(p.bytes.size());
     result.lifetimes = bench::timing_of(ms_lifetimes);
     result.buffers = bench::timing_of(ms_buffers);
     result.place = bench::timing_of(ms_place);
@@ -222,7 +222,7 @@ void print(kind const& k, std::size_t n, row const& r, bool as_csv)
         as_csv ? "%zu,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%u,%.2f,%.0f,%.0f\n"
                : "%8zu %-9s %10.2f %10.2f %10.2f %10.2f %10.2f %8.0f %9u %7.2f %9.0f %13.0f\n";
     std::printf(format, n, k.name, r.lifetimes.median, r.buffers.median, r.place.median, r.check.median,
-                r.all.median, 100 * r.all.spread(), r.packings, r.gap_percent, r.mebibytes, r.bytes_a_buffer);
+                r.all.median, 100 * r.all.spread(), r.packings, r.gap_percent, r.mebibytes, r.bytes_per_buffer);
     std::fflush(stdout);
 }
 

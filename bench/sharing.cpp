@@ -129,14 +129,14 @@ prepared prepare(subject const& s, bool with_ranges)
 void print_order(prepared const& made)
 {
     std::size_t const n = made.graph.positions();
-    std::vector<std::pair<step_id, step_id>> questions; // by the later position, as columns like it
+    std::vector<std::pair<step_id, step_id>> queries; // by the later position, as columns like it
     random_source roll{std::mt19937(7)};
-    while (n > 1 && questions.size() != 1000) {
+    while (n > 1 && queries.size() != 1000) {
         auto const a = roll.below(static_cast<std::uint32_t>(n));
         auto const b = roll.below(static_cast<std::uint32_t>(n));
-        if (a != b) questions.push_back({std::max(a, b), std::min(a, b)});
+        if (a != b) queries.push_back({std::max(a, b), std::min(a, b)});
     }
-    std::sort(questions.begin(), questions.end());
+    std::sort(queries.begin(), queries.end());
     std::uint64_t expected_pairs = 0, expected_hash = 0;
     bool is_first = true;
     using enum detail::precedence_method;
@@ -145,7 +145,7 @@ void print_order(prepared const& made)
         detail::precedence order = detail::happens_before(made.graph, {.method = method});
         std::uint64_t const pairs = order.ordered_pairs();
         std::uint64_t hash = 14695981039346656037u; // FNV-1a
-        for (auto [b, a] : questions)
+        for (auto [b, a] : queries)
             hash = (hash ^ static_cast<unsigned>(order.before(a, b))) * 1099511628211u;
         if (is_first) expected_pairs = pairs, expected_hash = hash;
         is_first = false;
@@ -165,7 +165,7 @@ struct method_result {
 template <class Method>
 void measure(subject const& s, char const* name, bool needs_ranges, byte_count bound, Method method)
 {
-    bench::forget_peak();
+    bench::reset_peak_rss();
     double const before = bench::process_mebibytes("VmRSS");
     prepared made = prepare(s, needs_ranges);
     method_result result;
@@ -186,7 +186,7 @@ void measure(subject const& s, char const* name, bool needs_ranges, byte_count b
     std::fflush(stdout);
 }
 
-void run(subject const& s, arguments const& asked)
+void run(subject const& s, arguments const& args)
 {
     byte_count bound = 0;
     bool is_coarse = false;
@@ -235,30 +235,30 @@ void run(subject const& s, arguments const& asked)
                                                    {.bounds = {bound},
                                                     .antichain = antichain_members,
                                                     .fallback = stack_slots(made.problem, slots).offset,
-                                                    .visits = asked.visits})};
+                                                    .visits = args.visits})};
     });
 }
 
 arguments read_arguments(int count, char** words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {
             if (++i == count) throw std::runtime_error(word + " needs an operand");
             return std::string(words[i]);
         };
-        if (word == "--smoke") asked.most = 1000;
-        else if (word == "--most") asked.most = bench::number_in(operand());
-        else if (word == "--family") asked.family = operand();
-        else if (word == "--visits") asked.visits = bench::number_in(operand());
-        else if (word[0] != '-') asked.files.push_back(word);
+        if (word == "--smoke") args.most = 1000;
+        else if (word == "--most") args.most = bench::number_in(operand());
+        else if (word == "--family") args.family = operand();
+        else if (word == "--visits") args.visits = bench::number_in(operand());
+        else if (word[0] != '-') args.files.push_back(word);
         else bench::refuse_option(word);
     }
-    if (!asked.family.empty() &&
-        std::find(std::begin(family_names), std::end(family_names), asked.family) == std::end(family_names))
-        throw std::runtime_error("there is no family '" + asked.family + "'");
-    return asked;
+    if (!args.family.empty() &&
+        std::find(std::begin(family_names), std::end(family_names), args.family) == std::end(family_names))
+        throw std::runtime_error("there is no family '" + args.family + "'");
+    return args;
 }
 
 subject read_network([[maybe_unused]] std::string const& file)
@@ -285,17 +285,17 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        arguments const asked = read_arguments(count, words);
-        for (std::string const& file : asked.files) run(read_network(file), asked);
-        if (!asked.files.empty()) return 0;
+        arguments const args = read_arguments(count, words);
+        for (std::string const& file : args.files) run(read_network(file), args);
+        if (!args.files.empty()) return 0;
         for (std::string_view family : family_names)
             for (std::size_t const n : {1000u, 10'000u, 100'000u, 1'000'000u}) {
-                if (n > asked.most || (!asked.family.empty() && family != asked.family)) continue;
+                if (n > args.most || (!args.family.empty() && family != args.family)) continue;
                 task_family drawn = draw_family(family, n);
                 subject const s{std::string(family) + ' ' + std::to_string(n),
                                 drawn.program(),
                                 {.bytes = std::move(drawn.bytes), .in_place = false}};
-                run(s, asked);
+                run(s, args);
             }
         return 0;
     } catch (std::exception const& e) {

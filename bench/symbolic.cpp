@@ -42,19 +42,19 @@ struct arguments {
 
 arguments read_arguments(int count, char** words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         bool const takes_number = word == "--most" || word == "--align" || word == "--within";
         if (takes_number && i + 1 == count) throw std::runtime_error(word + " needs a number");
-        if (word == "--smoke") asked.nets = 2, asked.operations = 40;
-        else if (word == "--most") asked.most = bench::number_in(words[++i]);
-        else if (word == "--align") asked.alignment = bench::number_in(words[++i]);
-        else if (word == "--within") asked.within = bench::number_in(words[++i]);
+        if (word == "--smoke") args.nets = 2, args.operations = 40;
+        else if (word == "--most") args.most = bench::number_in(words[++i]);
+        else if (word == "--align") args.alignment = bench::number_in(words[++i]);
+        else if (word == "--within") args.within = bench::number_in(words[++i]);
         else if (word[0] == '-') bench::refuse_option(word);
-        else asked.files.push_back(word);
+        else args.files.push_back(word);
     }
-    return asked;
+    return args;
 }
 
 struct tally {
@@ -110,12 +110,12 @@ struct tally {
 };
 
 /// Operations that read one of the last few values and one that is older; a part of what they make is fixed.
-void run_drawn(unsigned seed, arguments const& asked, tally& all)
+void run_drawn(unsigned seed, arguments const& args, tally& all)
 {
     random_source pick{std::mt19937(seed)};
-    std::vector<std::vector<value_id>> uses(asked.operations);
+    std::vector<std::vector<value_id>> uses(args.operations);
     std::vector<affine_bytes> bytes;
-    for (value_id op = 0; op != asked.operations; ++op) {
+    for (value_id op = 0; op != args.operations; ++op) {
         if (op != 0) uses[op].push_back(op - 1 - pick.below(detail::smaller(op, value_id{3})));
         if (op > 8 && pick.below(2) == 0)
             uses[op].push_back(op - 1 - pick.below(detail::smaller(op, value_id{40})));
@@ -126,7 +126,7 @@ void run_drawn(unsigned seed, arguments const& asked, tally& all)
         uses.size(), uses.size(), [&](auto op) -> auto& { return uses[op]; },
         [](auto op) { return std::vector{op}; });
     all.run("drawn " + std::to_string(seed), program,
-            {.bytes = bytes, .max_batch = asked.most, .alignment = asked.alignment});
+            {.bytes = bytes, .max_batch = args.most, .alignment = args.alignment});
 }
 
 constexpr char usage[] =
@@ -138,21 +138,21 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        arguments const asked = read_arguments(count, words);
-        tally all{asked.within};
+        arguments const args = read_arguments(count, words);
+        tally all{args.within};
         std::printf("%-14s %16s %16s %16s %10s\n", "", "one plan", "one of its own", "lower bound", "excess");
-        for (std::string const& file : asked.files) {
+        for (std::string const& file : args.files) {
 #ifdef SUBLET_BENCH_READS_ONNX
             plan_model::network const net = plan_model::read_onnx(file);
-            symbolic_options options = plan_model::as_symbolic_options(net, asked.most);
-            options.alignment = asked.alignment;
+            symbolic_options options = plan_model::as_symbolic_options(net, args.most);
+            options.alignment = args.alignment;
             all.run(file.substr(file.find_last_of('/') + 1), plan_model::as_program(net), options);
 #else
             throw std::runtime_error(file + ": this program was built without a reader of networks");
 #endif
         }
-        for (unsigned seed = 0; asked.files.empty() && seed != asked.nets; ++seed)
-            run_drawn(seed, asked, all);
+        for (unsigned seed = 0; args.files.empty() && seed != args.nets; ++seed)
+            run_drawn(seed, args, all);
         double const lines = detail::larger(all.lines, 1u);
         std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n",
                     all.lines, all.sum / lines, all.worst, all.faults);

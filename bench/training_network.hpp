@@ -24,9 +24,9 @@ namespace bench {
 
 /// He, Zhang, Ren and Sun, "Deep residual learning for image recognition", CVPR 2016: 50 layers, pictures of
 /// 224 by 224, 1000 classes; the stride of a block in its second convolution.
-inline plan_model::network resnet50(training_options const& asked)
+inline plan_model::network resnet50(training_options const& options)
 {
-    network_maker make(asked);
+    network_maker make(options);
     auto convolved = [&make](feature x, byte_count channels, byte_count side, byte_count stride = 1) {
         return make.batch_norm(make.convolution(x, channels, side, stride));
     };
@@ -47,9 +47,9 @@ inline plan_model::network resnet50(training_options const& asked)
 }
 
 /// Szegedy et al., "Going deeper with convolutions", CVPR 2015: its nine modules, without the side exits.
-inline plan_model::network inception(training_options const& asked)
+inline plan_model::network inception(training_options const& options)
 {
-    network_maker make(asked);
+    network_maker make(options);
     auto convolved = [&make](feature x, byte_count channels, byte_count side, byte_count stride = 1) {
         return make.relu(make.convolution(x, channels, side, stride));
     };
@@ -57,7 +57,7 @@ inline plan_model::network inception(training_options const& asked)
     x = make.max_pool(convolved(convolved(x, 64, 1), 192, 3), 2);
     struct module {
         byte_count one, before_three, three, before_five, five, pooled;
-        bool halves;
+        bool halves_size;
     };
     for (module const& m :
          {module{64, 96, 128, 16, 32, 32, false}, module{128, 128, 192, 32, 96, 64, true},
@@ -70,28 +70,28 @@ inline plan_model::network inception(training_options const& asked)
         feature const five = convolved(convolved(x, m.before_five, 1), m.five, 5);
         feature const pooled = convolved(make.max_pool(x, 1), m.pooled, 1);
         x = make.concatenation({one, three, five, pooled});
-        if (m.halves) x = make.max_pool(x, 2);
+        if (m.halves_size) x = make.max_pool(x, 2);
     }
     return std::move(make).finish(make.linear(make.mean(x), 1000));
 }
 
 /// Huang, Liu, van der Maaten and Weinberger, "Densely connected convolutional networks", CVPR 2017: 121
 /// layers, each of which adds 32 channels to all that there are.
-inline plan_model::network densenet121(training_options const& asked)
+inline plan_model::network densenet121(training_options const& options)
 {
-    network_maker make(asked);
+    network_maker make(options);
     auto convolved = [&make](feature x, byte_count channels, byte_count side) {
         return make.convolution(make.relu(make.batch_norm(x)), channels, side);
     };
     feature x = make.convolution(make.input(3, 224, 224), 64, 7, 2);
     x = make.max_pool(make.relu(make.batch_norm(x)), 2);
     for (unsigned layers : {6u, 12u, 24u, 16u}) {
-        std::vector<feature> there{x};
+        std::vector<feature> features{x};
         for (unsigned layer = 0; layer != layers; ++layer) {
-            feature const all = layer == 0 ? x : make.concatenation(there);
-            there.push_back(convolved(convolved(all, 128, 1), 32, 3));
+            feature const all = layer == 0 ? x : make.concatenation(features);
+            features.push_back(convolved(convolved(all, 128, 1), 32, 3));
         }
-        x = make.concatenation(there);
+        x = make.concatenation(features);
         if (layers == 16) continue;
         x = convolved(x, x.channels / 2, 1);
         x = make.operation("avg_pool2d", {x}, {no_value, x.channels, x.height / 2, x.width / 2}, true, false);
@@ -102,9 +102,9 @@ inline plan_model::network densenet121(training_options const& asked)
 /// Devlin, Chang, Lee and Toutanova, "BERT: pre-training of deep bidirectional transformers for language
 /// understanding", NAACL 2019: the encoder of the base model, 12 layers of 768 with 12 heads, after the
 /// embedding; attention is not fused, so it makes squares of the number of tokens.
-inline plan_model::network transformer(training_options const& asked, byte_count tokens = 128)
+inline plan_model::network transformer(training_options const& options, byte_count tokens = 128)
 {
-    network_maker make(asked);
+    network_maker make(options);
     byte_count const width = 768, heads = 12;
     feature x = make.layer_norm(make.input(width, tokens, 1));
     feature const square{no_value, heads * tokens, tokens, 1};

@@ -17,7 +17,7 @@ int main()
         5, 5, [&](auto step) -> auto& { return uses[step]; }, [](auto step) { return std::vector{step}; });
     auto const planned = sublet::plan_memory(program, {.bytes = bytes});
 
-    auto tenant = [&](auto address, auto step) {
+    auto occupant = [&](auto address, auto step) {
         for (auto const& x : planned.plan.buffers)
             if (contains(x.life, step) && x.offset <= address && address < x.offset + x.size)
                 return "abcde"[x.root];
@@ -25,7 +25,7 @@ int main()
     };
     for (unsigned address = 192; address != 0; std::cout << '\n') {
         address -= 32;
-        for (unsigned step = 0; step != 5; ++step) std::cout << "  " << tenant(address, step);
+        for (unsigned step = 0; step != 5; ++step) std::cout << "  " << occupant(address, step);
     }
     std::cout << planned.report << '\n';
 }

@@ -18,8 +18,8 @@ int main()
     auto const plan = sublet::plan_memory(program, options).plan;
 
     using sublet::memory_plan;
-    auto check = [&](char const* what, memory_plan const& suspect, sublet::plan_options const& asked) {
-        auto const refuted = sublet::check_plan(program, suspect, asked);
+    auto check = [&](char const* what, memory_plan const& suspect, sublet::plan_options const& required) {
+        auto const refuted = sublet::check_plan(program, suspect, required);
         std::cout << what << ":\n    ";
         if (refuted) std::cout << *refuted << '\n';
         else std::cout << "nothing speaks against it\n";
@@ -37,16 +37,16 @@ int main()
     check("a without storage", damaged([](auto& p) { p.buffer_of[a] = sublet::no_buffer; }), options);
 
     using enum sublet::value_role;
-    auto wished = options;
-    wished.role = {output, intermediate, intermediate, intermediate, output};
-    check("the same plan, if a were an output", plan, wished);
-    wished = options;
-    wished.alignment = 128;
-    check("the same plan, if every value were to be aligned", plan, wished);
-    wished = options;
-    wished.pools = {{.capacity = 100}};
-    check("the same plan, if memory were scarce", plan, wished);
-    wished = options;
-    wished.order = {0, 1, 2, 4, 3};
-    check("the same plan, if steps 3 and 4 ran the other way round", plan, wished);
+    auto changed = options;
+    changed.role = {output, intermediate, intermediate, intermediate, output};
+    check("the same plan, if a were an output", plan, changed);
+    changed = options;
+    changed.alignment = 128;
+    check("the same plan, if every value were to be aligned", plan, changed);
+    changed = options;
+    changed.pools = {{.capacity = 100}};
+    check("the same plan, if memory were scarce", plan, changed);
+    changed = options;
+    changed.order = {0, 1, 2, 4, 3};
+    check("the same plan, if steps 3 and 4 ran the other way round", plan, changed);
 }

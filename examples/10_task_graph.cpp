@@ -34,7 +34,7 @@ std::vector<task> const tasks = {
 
 /// Whether each task finds its pictures as they were painted, if a task runs as soon as it may, whichever of
 /// those that may the dice choose.
-bool runs_well(sublet::memory_plan const& plan, std::mt19937& dice)
+bool runs_correctly(sublet::memory_plan const& plan, std::mt19937& generator)
 {
     std::vector<unsigned> arena(plan.arena_bytes[0]), painted(pictures.size()), done(tasks.size());
     auto is_ready = [&](std::size_t t) {
@@ -46,7 +46,7 @@ bool runs_well(sublet::memory_plan const& plan, std::mt19937& dice)
         return !done[t];
     };
     for (std::size_t turn = 0; turn != tasks.size(); ++turn) {
-        std::size_t t = dice() % tasks.size();
+        std::size_t t = generator() % tasks.size();
         while (!is_ready(t)) t = (t + 1) % tasks.size();
         for (auto p : tasks[t].reads)
             for (unsigned i = 0; i != bytes[p]; ++i)
@@ -68,18 +68,18 @@ int main()
     sublet::plan_options const options{.bytes = bytes};
 
     auto const listed = sublet::plan_memory(program, options);
-    auto const anyhow = sublet::plan_concurrent(program, options);
+    auto const any_order = sublet::plan_concurrent(program, options);
     auto show = [](char const* what, auto const& planned) {
-        std::mt19937 dice;
+        std::mt19937 generator;
         int good = 0;
-        for (int run = 0; run != 100; ++run) good += runs_well(planned.plan, dice);
+        for (int run = 0; run != 100; ++run) good += runs_correctly(planned.plan, generator);
         std::cout << what << planned.report << "\n    " << good << " of 100 random runs are right\n";
     };
     show("as listed:     ", listed);
-    show("in any order:  ", anyhow);
+    show("in any order:  ", any_order);
 
     std::cout << "\nno two of these may ever share, which makes the bound:\n   ";
-    for (auto p : anyhow.antichain) std::cout << ' ' << pictures[p] << ';';
+    for (auto p : any_order.antichain) std::cout << ' ' << pictures[p] << ';';
 
     auto claimed = listed.plan;
     claimed.valid_for = sublet::program_reading::concurrent;

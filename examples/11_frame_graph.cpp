@@ -63,12 +63,12 @@ int main()
     auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
     auto const options = sublet::with_versions(by_texture, frame);
 
-    auto const running = sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});
-    auto const waiting = sublet::plan_with_handoffs(frame.program, options, {.handoffs = frame.handoffs});
-    std::cout << "no queue waits:  " << running.report << "\nbarriers:        " << waiting.report
+    auto const without_handoffs = sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});
+    auto const with_handoffs = sublet::plan_with_handoffs(frame.program, options, {.handoffs = frame.handoffs});
+    std::cout << "no queue waits:  " << without_handoffs.report << "\nbarriers:        " << with_handoffs.report
               << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";
     for (unsigned t = 0; t != textures.size(); ++t) {
-        auto const [at, or_at] = std::pair(running.plan.offset_of(t), waiting.plan.offset_of(t));
+        auto const [at, or_at] = std::pair(without_handoffs.plan.offset_of(t), with_handoffs.plan.offset_of(t));
         std::cout << std::left << std::setw(10) << textures[t].name << std::right;
         if (at == sublet::no_offset) std::cout << "  (not ours)\n";
         else
@@ -76,11 +76,11 @@ int main()
                       << or_at / 65536 << '\n';
     }
     std::cout << '\n';
-    for (std::size_t i = 0; i != waiting.plan.handoffs.size(); ++i) {
-        auto const [from, to] = waiting.plan.handoffs[i];
+    for (std::size_t i = 0; i != with_handoffs.plan.handoffs.size(); ++i) {
+        auto const [from, to] = with_handoffs.plan.handoffs[i];
         std::cout << "barrier: " << passes[to].name << " waits for " << passes[from].name << ", "
-                  << waiting.handoff_bytes[i] / 1024 << " KiB change hands\n";
+                  << with_handoffs.handoff_bytes[i] / 1024 << " KiB change hands\n";
     }
-    std::cout << "the longest chain of passes: " << waiting.critical_path << ", with barriers "
-              << waiting.critical_path_with << '\n';
+    std::cout << "the longest chain of passes: " << with_handoffs.critical_path << ", with barriers "
+              << with_handoffs.critical_path_with << '\n';
 }

@@ -25,7 +25,7 @@ auto matrix(std::span<float const> of, std::size_t columns)
 {
     return [=](std::size_t row, std::size_t column) { return of[row * columns + column]; };
 }
-auto turned(std::span<float const> of, std::size_t columns)
+auto transposed(std::span<float const> of, std::size_t columns)
 {
     return [=](std::size_t row, std::size_t column) { return of[column * columns + row]; };
 }
@@ -72,7 +72,7 @@ int main()
         auto const from = x[l], e = error[l + 1], w = weights[l];
         auto const gradient = net.intermediate<float>(wide[l] * wide[l + 1]);
         net.record({from, e}, {gradient}, [=](auto& call) {
-            multiply(wide[l], batch, wide[l + 1], turned(call.read(from), wide[l]),
+            multiply(wide[l], batch, wide[l + 1], transposed(call.read(from), wide[l]),
                      matrix(call.read(e), wide[l + 1]),
                      [g = call.write(gradient)](auto i, float sum) { g[i] = sum; });
         });
@@ -80,7 +80,7 @@ int main()
             auto const back = error[l] = net.intermediate<float>(batch * wide[l]);
             auto const step = net.record({e, w, from}, {back}, [=](auto& call) {
                 multiply(batch, wide[l + 1], wide[l], matrix(call.read(e), wide[l + 1]),
-                         turned(call.read(w), wide[l + 1]),
+                         transposed(call.read(w), wide[l + 1]),
                          [was = call.read(from), b = call.write(back)](auto i, float sum) {
                              b[i] = was[i] > 0 ? sum : 0;
                          });
@@ -121,12 +121,12 @@ int main()
 
     auto const second = net.output<float>(1);
     net.record({y}, {second}, [=](auto& call) { call.write(second)[0] = call.read(wanted)[0]; });
-    sublet::cpu_executor careless{net, net.options(), sublet::recycle{}, net.kernel()};
-    (void)careless.input(x[0]), (void)careless.input(wanted);
+    sublet::cpu_executor incomplete{net, net.options(), sublet::recycle{}, net.kernel()};
+    (void)incomplete.input(x[0]), (void)incomplete.input(wanted);
     for (std::size_t l = 0; l != layers; ++l)
-        careless.bind(weights[l], std::as_writable_bytes(std::span(trained[l])));
+        incomplete.bind(weights[l], std::as_writable_bytes(std::span(trained[l])));
     try {
-        careless.run();
+        incomplete.run();
     } catch (sublet::run_error const& stopped) {
         std::cout << stopped.what() << '\n';
     }

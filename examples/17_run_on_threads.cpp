@@ -59,7 +59,7 @@ int main()
     auto const expected = play(serial).second;
 
     bool is_same = true;
-    auto at_once = [&](char const* name, auto mode) {
+    auto run_parallel = [&](char const* name, auto mode) {
         sublet::thread_executor executor{program, options, mode, kernel, {.workers = 2}};
         auto const [report, sound] = play(executor);
         std::cout << name << report.plan_bytes / 1024 << " KiB planned, " << report.waits << " waits, "
@@ -69,9 +69,9 @@ int main()
                 std::cout << "    " << wait.to << " waits for " << wait.from << ": bytes change hands\n";
         is_same = is_same && sound == expected;
     };
-    at_once("a plan for one order:      ", sublet::arena{sublet::plan_memory(program, options).plan});
-    at_once("a plan for every schedule: ", sublet::arena{sublet::plan_concurrent(program, options).plan});
-    at_once("references counted:        ", sublet::recycle{});
+    run_parallel("a plan for one order:      ", sublet::arena{sublet::plan_memory(program, options).plan});
+    run_parallel("a plan for every schedule: ", sublet::arena{sublet::plan_concurrent(program, options).plan});
+    run_parallel("references counted:        ", sublet::recycle{});
     std::cout << (is_same ? "all sound like one thread\n" : "they differ\n");
     return is_same ? 0 : 1;
 }

@@ -146,7 +146,7 @@ private:
     {
         switch (d_.between(0, 24)) {
         case 0: return add_convolution();
-        case 1: return add_spreading();
+        case 1: return add_conv_transpose();
         case 2: return add_pooling();
         case 3: return add_mean();
         case 4: return add_normalization();
@@ -155,16 +155,16 @@ private:
         case 7:
         case 8: return add_elementwise();
         case 9:
-        case 10: return add_combination();
+        case 10: return add_arithmetic();
         case 11: return add_gemm();
         case 12: return add_product();
         case 13: return add_transposition();
         case 14: return add_slice();
-        case 15: return add_joining();
+        case 15: return add_concatenation();
         case 16: return add_padding();
         case 17:
-        case 18: return add_selection();
-        case 19: return add_enlargement();
+        case 18: return add_gather();
+        case 19: return add_resize();
         case 20: return add_expansion();
         case 21: return add_constant();
         default: return add_view();
@@ -214,7 +214,7 @@ private:
         set("auto_pad", std::string(d_.percent(50) ? "SAME_UPPER" : "SAME_LOWER"));
     }
 
-    void add_spreading()
+    void add_conv_transpose()
     {
         auto const x = any_of_rank(4);
         std::int64_t const groups = x.size[1] % 2 == 0 && d_.percent(30) ? 2 : 1, channels = d_.between(1, 3);
@@ -238,9 +238,9 @@ private:
         auto const x = any_of_rank(4);
         if (d_.percent(20)) return void(add("GlobalAveragePool", {x.name}, {x.size[0], x.size[1], 1, 1}));
         auto rows = draw_window(x.size[2]), columns = draw_window(x.size[3]);
-        bool const is_largest = d_.percent(50);
+        bool const is_max = d_.percent(50);
         for (auto [w, in] : {std::pair{&rows, x.size[2]}, std::pair{&columns, x.size[3]}}) {
-            if (!is_largest) w->dilation = 1; // in opset 13 an average has none
+            if (!is_max) w->dilation = 1; // in opset 13 an average has none
             // Each window covers an element: one with holes could lie on padding alone.
             std::int64_t const most = w->dilation == 1 ? w->taps - 1 : 0;
             w->before = std::min(w->before, most), w->after = std::min(w->after, most);
@@ -249,11 +249,11 @@ private:
             w->out = (in + w->before + w->after - (w->taps - 1) * w->dilation - 1) / w->stride + 1;
         }
         bool const counts = d_.percent(50);
-        add(is_largest ? "MaxPool" : "AveragePool", {x.name}, {x.size[0], x.size[1], rows.out, columns.out});
+        add(is_max ? "MaxPool" : "AveragePool", {x.name}, {x.size[0], x.size[1], rows.out, columns.out});
         set("kernel_shape", shape{rows.taps, columns.taps});
         set("strides", shape{rows.stride, columns.stride});
         set("pads", shape{rows.before, columns.before, rows.after, columns.after});
-        if (is_largest) set("dilations", shape{rows.dilation, columns.dilation});
+        if (is_max) set("dilations", shape{rows.dilation, columns.dilation});
         else set("count_include_pad", std::int64_t{counts});
     }
 
@@ -348,7 +348,7 @@ private:
         return all.empty() || d_.percent(30) ? new_weight(narrower(size)) : d_.one_of(all);
     }
 
-    void add_combination()
+    void add_arithmetic()
     {
         auto const x = any();
         char const* const types[] = {"Add", "Sub", "Mul", "Sum", "Div", "Pow"};
@@ -366,14 +366,14 @@ private:
     void add_gemm()
     {
         auto const a = any_of_rank(2);
-        bool const flips_a = d_.percent(30), flips_b = d_.percent(30);
-        std::int64_t const rows = a.size[flips_a], depth = a.size[!flips_a], columns = d_.between(1, 6);
+        bool const transposes_a = d_.percent(30), transposes_b = d_.percent(30);
+        std::int64_t const rows = a.size[transposes_a], depth = a.size[!transposes_a], columns = d_.between(1, 6);
         std::vector<std::string> inputs{
-            a.name, new_weight(flips_b ? shape{columns, depth} : shape{depth, columns}).name};
+            a.name, new_weight(transposes_b ? shape{columns, depth} : shape{depth, columns}).name};
         if (d_.percent(60)) inputs.push_back(fitting({rows, columns}).name);
         add("Gemm", inputs, {rows, columns});
-        set("transA", std::int64_t{flips_a});
-        set("transB", std::int64_t{flips_b});
+        set("transA", std::int64_t{transposes_a});
+        set("transB", std::int64_t{transposes_b});
         if (d_.percent(30)) set("alpha", 0.5f), set("beta", 2.0f);
     }
 
@@ -393,13 +393,13 @@ private:
         auto const x = any();
         shape order(x.size.size()), size;
         std::iota(order.begin(), order.end(), std::int64_t{0});
-        bool const is_said = d_.percent(80);
-        if (is_said)
+        bool const is_present = d_.percent(80);
+        if (is_present)
             for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[d_.below(i)]);
         else std::reverse(order.begin(), order.end());
         for (auto axis : order) size.push_back(x.size[static_cast<std::size_t>(axis)]);
         add("Transpose", {x.name}, size);
-        if (is_said) set("perm", order);
+        if (is_present) set("perm", order);
     }
 
     void add_slice()
@@ -429,7 +429,7 @@ private:
         add("Slice", {x.name, s, e, a, t}, size);
     }
 
-    void add_joining()
+    void add_concatenation()
     {
         auto const x = any();
         if (x.size.empty()) return add_elementwise();
@@ -469,7 +469,7 @@ private:
     }
 
     /// Indices that the file holds, that run_network makes up, and views of both.
-    void add_selection()
+    void add_gather()
     {
         auto const x = any();
         if (x.size.empty()) return add_elementwise();
@@ -523,7 +523,7 @@ private:
         set("axis", static_cast<std::int64_t>(axis));
     }
 
-    void add_enlargement()
+    void add_resize()
     {
         auto const x = any_of_rank(4);
         std::int64_t const rows = d_.between(1, 2), columns = d_.between(1, 3);

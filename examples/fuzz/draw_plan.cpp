@@ -275,9 +275,9 @@ private:
     }
 
     static void set_ints(onnx::NodeProto& node, char const* name, std::vector<std::int64_t> const& ints,
-                         bool is_said)
+                         bool is_present)
     {
-        if (!is_said) return;
+        if (!is_present) return;
         auto& a = *node.add_attribute();
         a.set_name(name);
         a.set_type(onnx::AttributeProto::INTS);

@@ -65,21 +65,21 @@ outcome run(program const& which, std::vector<std::string> const& words)
     return {status, std::move(out).str(), std::move(err).str()};
 }
 
-std::string misbehaviour(program const& which, outcome const& came)
+std::string contract_violation(program const& which, outcome const& result)
 {
-    if (which.statuses.find(static_cast<char>('0' + came.status)) == std::string_view::npos)
+    if (which.statuses.find(static_cast<char>('0' + result.status)) == std::string_view::npos)
         return "ends with a status that is not documented";
-    if (!came.err.empty() && came.err.back() != '\n') return "ends within a line";
-    std::vector<std::string> const lines = lines_of(came.err);
-    if (came.status == 2 && lines.size() != 1) return "does not refuse with one sentence";
-    if (came.status == 2 && !came.out.empty()) return "refuses, and prints an answer too";
+    if (!result.err.empty() && result.err.back() != '\n') return "ends within a line";
+    std::vector<std::string> const lines = lines_of(result.err);
+    if (result.status == 2 && lines.size() != 1) return "does not refuse with one sentence";
+    if (result.status == 2 && !result.out.empty()) return "refuses, and prints an answer too";
     // The rows of a list, such as of what a network lacks, are indented.
     for (std::string const& line : lines)
         if (!is_sentence(which, line) && !(&line != &lines.front() && line.starts_with("  ")))
             return "prints what is no sentence of its own";
     for (char const* inside : {"sublet: ", "std::", "vector::", "basic_string", "bad_alloc", "::at",
                                "length_error", "stoi", "stoll", "in-memory stream"})
-        if (came.err.find(inside) != std::string::npos)
+        if (result.err.find(inside) != std::string::npos)
             return std::string("shows a word of the inside: ") + inside;
     return {};
 }

@@ -31,7 +31,7 @@ outcome run(program const& which, std::vector<std::string> const& words);
 /// What no program may do, whatever it is given; empty if it did not: end with a status that it does not
 /// document, refuse with more or less than one sentence, print an answer beside a refusal, or show words
 /// that are only of the inside.
-std::string misbehaviour(program const& which, outcome const& came);
+std::string contract_violation(program const& which, outcome const& result);
 
 /// Does a text have this pattern, in which `*` stands for any text?
 bool matches(std::string_view text, std::string_view pattern);

@@ -50,7 +50,7 @@ struct arguments {
 
 arguments read_arguments(int count, char** words)
 {
-    arguments asked;
+    arguments args;
     std::vector<std::string> names;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
@@ -59,8 +59,8 @@ arguments read_arguments(int count, char** words)
             continue;
         }
         if (word == "--help") {
-            asked.help = true;
-            return asked;
+            args.help = true;
+            return args;
         }
         if (++i == count) throw std::invalid_argument("option " + word + " needs an operand");
         std::string const operand = words[i];
@@ -72,15 +72,15 @@ arguments read_arguments(int count, char** words)
                 throw std::invalid_argument("option " + word + " is a number, not " + operand);
             return read;
         };
-        if (word == "--seed") asked.seed = number();
-        else if (word == "--cases") asked.cases = number();
-        else if (word == "--work") asked.work = operand;
+        if (word == "--seed") args.seed = number();
+        else if (word == "--cases") args.cases = number();
+        else if (word == "--work") args.work = operand;
         else throw std::invalid_argument("unknown option " + word);
     }
     if (names.size() < 2) throw std::invalid_argument("a command and a program are needed (see --help)");
-    asked.command = names[0], asked.program = names[1];
-    asked.files.assign(names.begin() + 2, names.end());
-    return asked;
+    args.command = names[0], args.program = names[1];
+    args.files.assign(names.begin() + 2, names.end());
+    return args;
 }
 
 void write_file(std::filesystem::path const& file, std::string const& bytes)
@@ -110,9 +110,9 @@ std::string joined(std::vector<std::string> const& words)
 /// Runs one program again and again, and keeps what it did wrong.
 class session {
 public:
-    session(arguments const& asked) : asked_(asked), program_(find_program(asked.program))
+    session(arguments const& args) : args_(args), program_(find_program(args.program))
     {
-        if (program_ == nullptr) throw std::invalid_argument("no such program here: " + asked.program);
+        if (program_ == nullptr) throw std::invalid_argument("no such program here: " + args.program);
     }
 
     /// Said before the program runs: whatever ends the process, its case is the last one named.
@@ -120,29 +120,29 @@ public:
 
     outcome run(std::vector<std::string> const& words)
     {
-        if (asked_.cases == 1) std::cout << program_->name << joined(words) << std::endl;
+        if (args_.cases == 1) std::cout << program_->name << joined(words) << std::endl;
         ++runs_;
         words_ = words;
-        outcome came = fuzz::run(*program_, words);
-        if (came.status != 0) ++refusals_[in_general(came.err.empty() ? came.out : came.err)];
-        return came;
+        outcome result = fuzz::run(*program_, words);
+        if (result.status != 0) ++refusals_[message_template(result.err.empty() ? result.out : result.err)];
+        return result;
     }
 
     /// `mistake`: empty, if there is none besides what no program may do.
-    bool judge(outcome const& came, std::string mistake)
+    bool check_outcome(outcome const& result, std::string mistake)
     {
-        if (std::string const worse = misbehaviour(*program_, came); !worse.empty()) mistake = worse;
+        if (std::string const worse = contract_violation(*program_, result); !worse.empty()) mistake = worse;
         if (mistake.empty()) return true;
         ++mistakes_;
         std::cout << "MISTAKE: " << mistake << "\n  " << program_->name << joined(words_)
-                  << "\n  exit status " << came.status << "\n  stdout: " << came.out
-                  << "\n  stderr: " << came.err << std::endl;
+                  << "\n  exit status " << result.status << "\n  stdout: " << result.out
+                  << "\n  stderr: " << result.err << std::endl;
         return false;
     }
 
     int finish() const
     {
-        if (asked_.command == "models")
+        if (args_.command == "models")
             for (auto const& [sentence, count] : refusals_)
                 std::cout << count << " times: " << sentence << '\n';
         std::cout << runs_ << " runs, " << mistakes_ << " mistakes\n";
@@ -151,7 +151,7 @@ public:
 
 private:
     /// The last line, without names, types and numbers.
-    static std::string in_general(std::string text)
+    static std::string message_template(std::string text)
     {
         while (text.ends_with('\n')) text.pop_back();
         text.erase(0, text.rfind('\n') + 1);
@@ -166,7 +166,7 @@ private:
         return general;
     }
 
-    arguments const& asked_;
+    arguments const& args_;
     program const* program_;
     std::vector<std::string> words_;
     std::uint64_t runs_ = 0, mistakes_ = 0;
@@ -236,28 +236,28 @@ std::vector<std::string> modes_of(listed_case const& c)
     return modes;
 }
 
-int run_cases(arguments const& asked)
+int run_cases(arguments const& args)
 {
-    session all(asked);
-    std::filesystem::path const table = asked.files.at(0);
+    session all(args);
+    std::filesystem::path const table = args.files.at(0);
     for (listed_case const& c : read_cases(table)) {
-        if (c.program != asked.program) continue;
+        if (c.program != args.program) continue;
         for (std::string const& mode : modes_of(c)) {
-            auto const words = words_of_mode(mode, (table.parent_path() / c.file).string(), asked.work);
-            all.begin(asked.program + joined(words));
-            outcome const came = all.run(words);
+            auto const words = words_of_mode(mode, (table.parent_path() / c.file).string(), args.work);
+            all.begin(args.program + joined(words));
+            outcome const result = all.run(words);
             std::string mistake;
             auto is_right = [&](int status) {
                 return c.statuses.find(std::to_string(status)) != c.statuses.npos;
             };
             bool const is_advice = mode.find("--capacity") != mode.npos; // fits, or does not fit
-            if (!is_right(came.status) && !(is_advice && came.status == 1 && is_right(0)))
+            if (!is_right(result.status) && !(is_advice && result.status == 1 && is_right(0)))
                 mistake = "the exit status is not " + c.statuses;
-            else if (asked.program == "plan_model" && came.status < 2)
-                mistake = mistake_in_plan(words, came, std::nullopt);
-            if (mistake.empty() && !matches(came.status < 2 ? came.out : came.err, c.printed + '\n'))
+            else if (args.program == "plan_model" && result.status < 2)
+                mistake = mistake_in_plan(words, result, std::nullopt);
+            if (mistake.empty() && !matches(result.status < 2 ? result.out : result.err, c.printed + '\n'))
                 mistake = "expected: " + c.printed;
-            all.judge(came, mistake);
+            all.check_outcome(result, mistake);
         }
     }
     return all.finish();
@@ -272,15 +272,15 @@ std::string order_text(std::vector<std::size_t> const& order)
     return text;
 }
 
-int run_models(arguments const& asked)
+int run_models(arguments const& args)
 {
-    session all(asked);
-    bool const plans = asked.program == "plan_model";
+    session all(args);
+    bool const plans = args.program == "plan_model";
     std::vector<std::string> const modes =
         plans
             ? plan_modes()
             : std::vector<std::string>{"--threads 2 --streams 3 --formulas --check digest --limit 100000000"};
-    for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
+    for (std::uint64_t seed = args.seed; seed != args.seed + args.cases; ++seed) {
         random_source d(seed);
         std::optional<model_facts> known;
         onnx::ModelProto model;
@@ -288,24 +288,24 @@ int run_models(arguments const& asked)
             drawn_model drawn = draw_plan(d);
             known = std::move(drawn.facts);
             model = std::move(drawn.model);
-            write_file(asked.work / "order", order_text(known->order));
+            write_file(args.work / "order", order_text(known->order));
         } else {
             model = draw_layers(d);
         }
-        std::string const file = (asked.work / "model.onnx").string();
+        std::string const file = (args.work / "model.onnx").string();
         write_file(file, model.SerializeAsString());
         all.begin("seed " + std::to_string(seed));
         for (std::string const& mode : modes) {
-            auto words = words_of_mode(mode, file, asked.work);
+            auto words = words_of_mode(mode, file, args.work);
             if (!known && mode.find("ORDER") != mode.npos) continue;
             words.insert(words.begin(), file);
-            outcome const came = all.run(words);
+            outcome const result = all.run(words);
             std::string mistake;
-            if (came.status > 1) mistake = "a valid model is refused";
-            else if (plans) mistake = mistake_in_plan(words, came, known);
-            else if (!matches(came.out, "*\nresults: identical\n")) mistake = "the results are not identical";
-            if (!all.judge(came, mistake))
-                std::filesystem::copy_file(file, asked.work / ("mistake_" + std::to_string(seed) + ".onnx"),
+            if (result.status > 1) mistake = "a valid model is refused";
+            else if (plans) mistake = mistake_in_plan(words, result, known);
+            else if (!matches(result.out, "*\nresults: identical\n")) mistake = "the results are not identical";
+            if (!all.check_outcome(result, mistake))
+                std::filesystem::copy_file(file, args.work / ("mistake_" + std::to_string(seed) + ".onnx"),
                                            std::filesystem::copy_options::overwrite_existing);
         }
     }
@@ -345,11 +345,11 @@ struct mutant {
     std::string name, bytes, order;
 };
 
-mutant draw_mutant(arguments const& asked, random_source& d)
+mutant draw_mutant(arguments const& args, random_source& d)
 {
-    bool const reads_models = asked.program != "pack";
-    if (!asked.files.empty() && (!reads_models || d.percent(50))) {
-        std::filesystem::path const from = d.one_of(asked.files);
+    bool const reads_models = args.program != "pack";
+    if (!args.files.empty() && (!reads_models || d.percent(50))) {
+        std::filesystem::path const from = d.one_of(args.files);
         std::string bytes = contents_of(from);
         onnx::ModelProto model;
         if (from.extension() == ".onnx" && d.percent(70) && model.ParseFromString(bytes)) {
@@ -362,8 +362,8 @@ mutant draw_mutant(arguments const& asked, random_source& d)
         }
         return {"mutant" + from.extension().string(), bytes, "0\n"};
     }
-    if (!reads_models) throw std::invalid_argument(asked.program + " needs a file to begin with");
-    bool const is_plan = asked.program != "run_network" && d.percent(70);
+    if (!reads_models) throw std::invalid_argument(args.program + " needs a file to begin with");
+    bool const is_plan = args.program != "run_network" && d.percent(70);
     drawn_model drawn = is_plan ? draw_plan(d) : drawn_model{draw_layers(d), {}};
     mutant made{"mutant.onnx", {}, order_text(drawn.facts.order)};
     bool const in_order = is_plan && d.percent(10);
@@ -374,30 +374,30 @@ mutant draw_mutant(arguments const& asked, random_source& d)
     return made;
 }
 
-int run_mutants(arguments const& asked)
+int run_mutants(arguments const& args)
 {
-    session all(asked);
-    auto const modes = modes_of(asked.program);
-    for (std::uint64_t seed = asked.seed; seed != asked.seed + asked.cases; ++seed) {
+    session all(args);
+    auto const modes = modes_of(args.program);
+    for (std::uint64_t seed = args.seed; seed != args.seed + args.cases; ++seed) {
         random_source d(seed);
-        mutant const made = draw_mutant(asked, d);
-        std::string const file = (asked.work / made.name).string();
+        mutant const made = draw_mutant(args, d);
+        std::string const file = (args.work / made.name).string();
         write_file(file, made.bytes);
-        write_file(asked.work / "order", made.order);
-        auto const words = words_of_mode(d.one_of(modes), file, asked.work);
+        write_file(args.work / "order", made.order);
+        auto const words = words_of_mode(d.one_of(modes), file, args.work);
         all.begin("seed " + std::to_string(seed));
-        outcome const came = all.run(words);
+        outcome const result = all.run(words);
         std::string mistake;
         bool const is_asked_to_fit = std::find(words.begin(), words.end(), "--capacity") != words.end();
-        if (asked.program == "plan_model" && came.status == 0)
-            mistake = mistake_in_plan(words, came, std::nullopt);
-        if (asked.program == "plan_model" && came.status == 1 && !is_asked_to_fit)
+        if (args.program == "plan_model" && result.status == 0)
+            mistake = mistake_in_plan(words, result, std::nullopt);
+        if (args.program == "plan_model" && result.status == 1 && !is_asked_to_fit)
             mistake = "is neither right nor refused";
-        if (asked.program == "run_network" && came.out.find("DIFFERENT") != came.out.npos)
+        if (args.program == "run_network" && result.out.find("DIFFERENT") != result.out.npos)
             mistake = "the results are not identical";
-        if (!all.judge(came, mistake))
+        if (!all.check_outcome(result, mistake))
             std::filesystem::copy_file(file,
-                                       asked.work / ("mistake_" + std::to_string(seed) + '_' + made.name),
+                                       args.work / ("mistake_" + std::to_string(seed) + '_' + made.name),
                                        std::filesystem::copy_options::overwrite_existing);
     }
     return all.finish();
@@ -408,12 +408,12 @@ int run_mutants(arguments const& asked)
 int main(int count, char** words)
 {
     try {
-        arguments const asked = read_arguments(count, words);
-        if (asked.help) return std::cout << usage, 0;
-        std::filesystem::create_directories(asked.work);
-        if (asked.command == "cases" && asked.files.size() == 1) return run_cases(asked);
-        if (asked.command == "models" && asked.files.empty()) return run_models(asked);
-        if (asked.command == "mutants") return run_mutants(asked);
+        arguments const args = read_arguments(count, words);
+        if (args.help) return std::cout << usage, 0;
+        std::filesystem::create_directories(args.work);
+        if (args.command == "cases" && args.files.size() == 1) return run_cases(args);
+        if (args.command == "models" && args.files.empty()) return run_models(args);
+        if (args.command == "mutants") return run_mutants(args);
         throw std::invalid_argument("no such command, or not with these files (see --help)");
     } catch (std::exception const& e) {
         std::cerr << "fuzz: " << e.what() << '\n';

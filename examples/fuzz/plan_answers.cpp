@@ -101,7 +101,7 @@ struct row {
 };
 
 /// Rows that are alive together lie apart, end where the arena ends, and bear names of the model.
-std::string mistake_in_csv(std::string const& text, figures const& said, bool is_sequential,
+std::string mistake_in_csv(std::string const& text, figures const& reported, bool is_sequential,
                            std::optional<model_facts> const& known)
 {
     auto const table = read_table(text);
@@ -122,7 +122,7 @@ std::string mistake_in_csv(std::string const& text, figures const& said, bool is
         top = std::max(top, rows.back().offset + rows.back().size);
         sum += rows.back().size;
     }
-    auto is = [&](char const* key, std::uint64_t number) { return number_in(said.at(key)) == number; };
+    auto is = [&](char const* key, std::uint64_t number) { return number_in(reported.at(key)) == number; };
     if (!is("buffers", rows.size())) return "the table has not one row for each buffer";
     if (!is("naive_bytes", sum)) return "the sizes in the table are not the naive bytes together";
     if (!is("arena_bytes", top)) return "the table does not end where the arena does";
@@ -188,35 +188,35 @@ std::vector<std::string> plan_modes()
     return modes;
 }
 
-std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& came,
+std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
                             std::optional<model_facts> const& known)
 {
-    auto asked = [&](char const* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    auto has_option = [&](char const* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
     auto operand_of = [&](char const* option) {
         auto const at = std::find(words.begin(), words.end(), option);
         return at == words.end() ? std::string() : *(at + 1);
     };
     if (auto const capacity = operand_of("--capacity"); !capacity.empty()) {
-        bool const is_denied = came.out.find("\nno suggestions help: ") != came.out.npos;
-        std::size_t const needs = came.out.rfind(" needs ");
+        bool const is_denied = result.out.find("\nno suggestions help: ") != result.out.npos;
+        std::size_t const needs = result.out.rfind(" needs ");
         bool const is_more =
-            is_denied && number_in(came.out.substr(needs + 7, came.out.find(' ', needs + 7) - needs - 7)) >
+            is_denied && number_in(result.out.substr(needs + 7, result.out.find(' ', needs + 7) - needs - 7)) >
                              number_in(capacity);
-        return is_denied == (came.status == 1) && is_more == is_denied ? "" : "gives no clear advice";
+        return is_denied == (result.status == 1) && is_more == is_denied ? "" : "gives no clear advice";
     }
-    if (came.status != 0) return "is neither right nor refused";
-    auto const read = asked("--json") ? read_json(came.out) : std::optional(read_lines(came.out));
+    if (result.status != 0) return "is neither right nor refused";
+    auto const read = has_option("--json") ? read_json(result.out) : std::optional(read_lines(result.out));
     if (!read) return "prints no JSON object";
-    figures said = *read;
+    figures reported = *read;
     for (char const* key :
          {"model", "operations", "values", "buffers", "naive_bytes", "arena_bytes", "verified"})
-        if (said[key].empty()) return std::string("does not say ") + key;
-    if (said["verified"] != "yes") return "the plan is not verified";
-    if (asked("--symbolic")) return {};
-    if (asked("--run") && said["run"] != "identical") return "the runs are not identical";
+        if (reported[key].empty()) return std::string("does not say ") + key;
+    if (reported["verified"] != "yes") return "the plan is not verified";
+    if (has_option("--symbolic")) return {};
+    if (has_option("--run") && reported["run"] != "identical") return "the runs are not identical";
 
-    auto figure = [&](char const* key) { return number_in(said[key]).value_or(0); };
-    bool const is_sequential = !asked("concurrent");
+    auto figure = [&](char const* key) { return number_in(reported[key]).value_or(0); };
+    bool const is_sequential = !has_option("concurrent");
     if (figure("arena_bytes") < figure("lower_bound_bytes")) return "an arena below the lower bound";
     if (operand_of("--align").empty() && figure("arena_bytes") > figure("naive_bytes"))
         return "an arena larger than all buffers together";
@@ -230,7 +230,7 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
             return "another lower bound than the peak of the model, " + std::to_string(known->peak_bytes);
     }
     if (auto const file = operand_of("--csv"); !file.empty())
-        if (auto const wrong = mistake_in_csv(contents_of(file), said, is_sequential, known); !wrong.empty())
+        if (auto const wrong = mistake_in_csv(contents_of(file), reported, is_sequential, known); !wrong.empty())
             return wrong;
     if (auto const file = operand_of("--svg"); !file.empty() && !is_xml(contents_of(file)))
         return "the picture is not well-formed";

@@ -27,7 +27,7 @@ std::vector<std::string> plan_modes();
 
 /// What is wrong with an answer that claims success; empty if nothing is. `words`: as the program got them,
 /// with the files in their places.
-std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& came,
+std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
                             std::optional<model_facts> const& known);
 
 } // namespace fuzz

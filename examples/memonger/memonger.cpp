@@ -24,7 +24,7 @@ using statements::in_quotes;
 /// An output of an operator.
 struct net_output {
     node_id op = no_node;
-    std::size_t place = 0;
+    std::size_t index = 0;
 };
 
 /// A net as the library sees it. What the nets inside an operator know from outside is read by it, behind its
@@ -34,7 +34,7 @@ struct numbered_net {
     std::vector<std::vector<value_id>> reads, writes; // by operator
     std::vector<std::vector<std::string>> captured;   // by operator: read behind its own inputs
     std::vector<std::vector<node_id>> next;           // by operator: who waits for it by a control input
-    std::vector<std::vector<net_output>> awaited;     // by operator: what its control inputs stand for
+    std::vector<std::vector<net_output>> control_sources;     // by operator: what its control inputs stand for
     std::vector<value_role> role;
     std::vector<net_output> producer; // by value: the last
     std::vector<bool> keeps_storage;  // by value: a net inside writes it, or it is a view of several
@@ -58,7 +58,7 @@ struct numbered_net {
     explicit numbered_net(net_def const& net)
     {
         next.resize(net.operators.size());
-        awaited.resize(net.operators.size());
+        control_sources.resize(net.operators.size());
         for (operator_def const& op : net.operators) {
             auto const self = static_cast<node_id>(reads.size());
             reads.emplace_back(), writes.emplace_back(), captured.emplace_back();
@@ -72,14 +72,14 @@ struct numbered_net {
                         captured.back().push_back(blob);
                         reads.back().push_back(id(blob));
                     }
-                for (operator_def const& deep : inner.operators)
-                    for (auto const& blob : deep.outputs)
+                for (operator_def const& inner_op : inner.operators)
+                    for (auto const& blob : inner_op.outputs)
                         if (outside.count(blob) != 0) keeps_storage[id(blob)] = true;
             }
             for (auto const& blob : op.controls) {
                 auto const known = ids.find(blob);
-                awaited[self].push_back(known == ids.end() ? net_output() : producer[known->second]);
-                if (awaited[self].back().op != no_node) next[awaited[self].back().op].push_back(self);
+                control_sources[self].push_back(known == ids.end() ? net_output() : producer[known->second]);
+                if (control_sources[self].back().op != no_node) next[control_sources[self].back().op].push_back(self);
             }
             for (std::size_t i = 0; i != op.outputs.size(); ++i) {
                 value_id const made = id(op.outputs[i], value_role::intermediate);
@@ -146,18 +146,18 @@ private:
     /// What a view lies in is there when the view is.
     void expect_bases_first() const
     {
-        std::vector<bool> is_there; // by value
-        for (value_role its : role) is_there.push_back(has_role(its, value_role::external));
+        std::vector<bool> is_defined; // by value
+        for (value_role its : role) is_defined.push_back(has_role(its, value_role::external));
         auto expect_root = [&](value_id v) {
             value_id const root = storage.root[storage.buffer_of[v]];
-            if (!is_there[root])
+            if (!is_defined[root])
                 throw net_error("blob " + in_quotes(name[v]) + " is a view of " + in_quotes(name[root]) +
                                 ", which is not there yet");
         };
         for (value_id v = 0; v != name.size(); ++v)
-            if (is_there[v]) expect_root(v);
+            if (is_defined[v]) expect_root(v);
         for (auto const& made : writes) {
-            for (value_id v : made) is_there[v] = true;
+            for (value_id v : made) is_defined[v] = true;
             for (value_id v : made) expect_root(v);
         }
     }
@@ -165,7 +165,7 @@ private:
 
 /// In the nets of an operator, and in theirs, blobs that come from outside get their new names; and each
 /// operator that holds such a net is told.
-void rename_inside(operator_def& root, std::map<std::string, std::string> const& fresh)
+void rename_inside(operator_def& root, std::map<std::string, std::string> const& new_names)
 {
     using renames = std::map<std::string, std::string>;
     auto replace = [](std::vector<std::string>& all, renames const& by, auto found) {
@@ -175,7 +175,7 @@ void rename_inside(operator_def& root, std::map<std::string, std::string> const&
                 name = at->second;
             }
     };
-    std::deque<renames> known{fresh}; // by net: what it knows from outside; the same name may be its own
+    std::deque<renames> known{new_names}; // by net: what it knows from outside; the same name may be its own
     struct unrenamed {
         operator_def* op;
         renames const* known;
@@ -192,17 +192,17 @@ void rename_inside(operator_def& root, std::map<std::string, std::string> const&
             if (outside.empty()) continue;
             renames const& its = known.emplace_back(std::move(outside));
             for (auto const& [old, name] : its) now.op->arguments[old + ".rename"] = name;
-            for (operator_def& deep : inner.operators) {
-                for (auto* names : {&deep.inputs, &deep.outputs, &deep.controls})
+            for (operator_def& inner_op : inner.operators) {
+                for (auto* names : {&inner_op.inputs, &inner_op.outputs, &inner_op.controls})
                     replace(*names, its, [](auto const&) {});
-                if (!deep.step_nets.empty()) open.push_back({&deep, &its});
+                if (!inner_op.step_nets.empty()) open.push_back({&inner_op, &its});
             }
         }
     }
 }
 
 /// The blobs of a net and of all nets in its operators, whosoever they are: a new name goes down into these.
-std::vector<std::string> names_within(net_def const& root)
+std::vector<std::string> all_names(net_def const& root)
 {
     std::vector<std::string> found;
     auto add = [&found](auto const& names) { found.insert(found.end(), names.begin(), names.end()); };
@@ -300,7 +300,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                                       .kept_as = given.storage_of});
     if (fault) throw net_error("the plan is wrong, and the net unchanged");
 
-    auto const in_use = names_within(net);
+    auto const in_use = all_names(net);
     auto const numbers = unused_names(
         "__m_shared_", given.new_names.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     auto new_name = [&](std::size_t k) { return "__m_shared_" + std::to_string(numbers[k]); };
@@ -314,21 +314,21 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
             else inside[s][all.captured[s][i - op.inputs.size()]] = new_name(k);
         },
         [&](step_id s, std::size_t i, std::size_t k) { net.operators[s].outputs[i] = new_name(k); });
-    for (auto const& [s, fresh] : inside) rename_inside(net.operators[s], fresh);
-    for (std::size_t s = 0; s != all.awaited.size(); ++s) // a control input stands for an operator
-        for (std::size_t i = 0; i != all.awaited[s].size(); ++i)
-            if (auto const [op, place] = all.awaited[s][i]; op != no_node)
-                net.operators[s].controls[i] = net.operators[op].outputs[place];
-    names still_there(net.external_inputs.begin(), net.external_inputs.end());
+    for (auto const& [s, new_names] : inside) rename_inside(net.operators[s], new_names);
+    for (std::size_t s = 0; s != all.control_sources.size(); ++s) // a control input stands for an operator
+        for (std::size_t i = 0; i != all.control_sources[s].size(); ++i)
+            if (auto const [op, index] = all.control_sources[s][i]; op != no_node)
+                net.operators[s].controls[i] = net.operators[op].outputs[index];
+    names remaining(net.external_inputs.begin(), net.external_inputs.end());
     for (operator_def const& op : net.operators) {
-        still_there.insert(op.inputs.begin(), op.inputs.end());
-        still_there.insert(op.outputs.begin(), op.outputs.end());
+        remaining.insert(op.inputs.begin(), op.inputs.end());
+        remaining.insert(op.outputs.begin(), op.outputs.end());
     }
     for (value_id v = 0; v != all.name.size(); ++v) {
         if (has_role(all.role[v], value_role::external) || all.view_of[v] != no_value || bytes[v] == no_size)
             continue;
         result.before += bytes[v];
-        if (still_there.count(all.name[v]) != 0) result.after += bytes[v];
+        if (remaining.count(all.name[v]) != 0) result.after += bytes[v];
         else net.blobs.erase(all.name[v]);
     }
     for (std::size_t k = 0; k != given.new_names.size(); ++k) {
@@ -465,31 +465,31 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
     numbered_net const all(net);
     names const kept(net.external_outputs.begin(), net.external_outputs.end());
     buffer_classes const& storage = all.storage;
-    std::vector<bool> stays(storage.root.size());
+    std::vector<bool> is_excluded(storage.root.size());
     for (value_id v = 0; v != all.name.size(); ++v)
         if (dont_free.count(all.name[v]) != 0 || kept.count(all.name[v]) != 0)
-            stays[storage.buffer_of[v]] = true;
+            is_excluded[storage.buffer_of[v]] = true;
     std::vector<buffer_id> buffer_of;
-    for (buffer_id b : storage.buffer_of) buffer_of.push_back(stays[b] ? no_buffer : storage.root[b]);
+    for (buffer_id b : storage.buffer_of) buffer_of.push_back(is_excluded[b] ? no_buffer : storage.root[b]);
     std::size_t freed = 0;
-    std::vector<operator_def> backwards;      // the new list
-    auto take_from = [&](std::size_t first) { // what is left of the old one
+    std::vector<operator_def> reversed;      // the new list
+    auto move_tail = [&](std::size_t first) { // what is left of the old one
         while (net.operators.size() != first) {
-            backwards.push_back(std::move(net.operators.back()));
+            reversed.push_back(std::move(net.operators.back()));
             net.operators.pop_back();
         }
     };
     auto const points = releases(all.program(), all.name.size(), buffer_of, {.role = all.role});
     insert_releases(points, {}, [&](step_id i, auto blobs) {
-        take_from(i);
-        operator_def& op = backwards.emplace_back();
+        move_tail(i);
+        operator_def& op = reversed.emplace_back();
         op.type = "Free";
         for (buffer_id b : blobs) op.inputs.push_back(all.name[b]);
         freed += blobs.size();
     });
-    take_from(0);
-    net.operators.assign(std::make_move_iterator(backwards.rbegin()),
-                         std::make_move_iterator(backwards.rend()));
+    move_tail(0);
+    net.operators.assign(std::make_move_iterator(reversed.rbegin()),
+                         std::make_move_iterator(reversed.rend()));
     return freed;
 }
 

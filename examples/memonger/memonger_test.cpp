@@ -28,7 +28,7 @@ std::string text_of(net_def const& net)
 
 /// What is said against a text, by the reader or by a call.
 template <class Call>
-std::string complaint(std::string const& text, Call call)
+std::string error_message(std::string const& text, Call call)
 {
     try {
         net_def net = net_of(text);
@@ -38,9 +38,9 @@ std::string complaint(std::string const& text, Call call)
     }
     return "none";
 }
-std::string complaint(std::string const& text)
+std::string error_message(std::string const& text)
 {
-    return complaint(text, [](net_def&) {});
+    return error_message(text, [](net_def&) {});
 }
 
 std::string nested(std::size_t depth)
@@ -68,12 +68,12 @@ outcome outcome_of(std::vector<char const*> words)
 
 TEST_CASE("a text that is wrong is refused in one sentence with its line")
 {
-    struct damage {
+    struct bad_input {
         std::string text, sentence;
     };
     std::string const nul("op A\0 -> b", 10);
-    for (damage const& d : {
-             damage{"", "has no statement"},
+    for (bad_input const& d : {
+             bad_input{"", "has no statement"},
              {" \n# nothing\n\r\n", "has no statement"},
              {"net a\n}\n", "line 2: no net is open"},
              {"net a\nop A -> b {\nop B b {\n}\n", "line 2: this net is not closed"},
@@ -107,7 +107,7 @@ TEST_CASE("a text that is wrong is refused in one sentence with its line")
              {"planned already\n", "line 1: nothing follows 'planned'"},
              {nested(1001), "line 1002: nets are nested more than 1000 deep"},
          })
-        CHECK(complaint(d.text) == d.sentence);
+        CHECK(error_message(d.text) == d.sentence);
 }
 
 TEST_CASE("lines may end as elsewhere, and the last one need not end")
@@ -134,11 +134,11 @@ TEST_CASE("what no text can hold is not printed")
 
 TEST_CASE("a view that cannot be one is refused by its name, by every call")
 {
-    struct damage {
+    struct bad_input {
         std::string text, sentence;
     };
-    for (damage const& d : {
-             damage{"view a a\nop A -> a\n", "blob 'a' is a view of itself"},
+    for (bad_input const& d : {
+             bad_input{"view a a\nop A -> a\n", "blob 'a' is a view of itself"},
              {"view c a\nview a b\nview b a\nop A -> c\n", "blob 'a' is a view of itself"},
              {"size a 8\nsize b 16\nview b a\nop A -> a\nop B a -> b\n",
               "blob 'b' is a view of 'a' and is larger: 16 bytes, not at most 8"},
@@ -148,10 +148,10 @@ TEST_CASE("a view that cannot be one is refused by its name, by every call")
              {"view b a\nop B b -> a\n", "blob 'b' is a view of 'a', which is not there yet"},
          }) {
         CAPTURE(d.text);
-        CHECK(complaint(d.text, [](net_def& net) { optimize_inference_fast(net, {}); }) == d.sentence);
-        CHECK(complaint(d.text, [](net_def& net) { optimize_inference_for_dag(net, {}); }) == d.sentence);
-        CHECK(complaint(d.text, [](net_def& net) { compute_assignments(net, {}); }) == d.sentence);
-        CHECK(complaint(d.text, [](net_def& net) { release_blobs_when_used(net, {}); }) == d.sentence);
+        CHECK(error_message(d.text, [](net_def& net) { optimize_inference_fast(net, {}); }) == d.sentence);
+        CHECK(error_message(d.text, [](net_def& net) { optimize_inference_for_dag(net, {}); }) == d.sentence);
+        CHECK(error_message(d.text, [](net_def& net) { compute_assignments(net, {}); }) == d.sentence);
+        CHECK(error_message(d.text, [](net_def& net) { release_blobs_when_used(net, {}); }) == d.sentence);
     }
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("a control input waits for the same operator after the blob has two na
 
 TEST_CASE("sizes that 64 bits cannot add up are refused")
 {
-    CHECK(complaint("size a 18446744073709551614\nsize b 2\nop A -> a\nop B -> b\nop C a b ->\n",
+    CHECK(error_message("size a 18446744073709551614\nsize b 2\nop A -> a\nop B -> b\nop C a b ->\n",
                     [](net_def& net) { optimize_inference_fast(net, {}); }) ==
           "its blobs take more bytes than 64 bits can count");
 }
@@ -212,7 +212,7 @@ TEST_CASE("a net with more interferences than memory is refused")
         text += "op Fill -> " + blob + "\n";
         all += " " + blob;
     }
-    CHECK(complaint(text + all + " ->\n", [](net_def& net) { compute_assignments(net, {}); }) ==
+    CHECK(error_message(text + all + " ->\n", [](net_def& net) { compute_assignments(net, {}); }) ==
           "24496500 pairs of its blobs are there at once, and no more than 20000000 can be coloured");
 }
 

@@ -50,24 +50,24 @@ struct arguments {
 /// Throws: net_error.
 arguments read_arguments(int count, char const* const* words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
-        if (word == "--help" || word == "-h") asked.help = true;
-        else if (word == "--log") asked.log = true;
-        else if (word == "--print") asked.print = true;
+        if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--log") args.log = true;
+        else if (word == "--print") args.print = true;
         else if (word.size() > 1 && word[0] == '-')
             throw net_error("unknown option " + in_quotes(word) + " (see --help)");
-        else if (asked.call.empty()) asked.call = word;
-        else if (asked.file.empty()) asked.file = word;
-        else throw net_error("more than one file: " + in_quotes(asked.file) + " and " + in_quotes(word));
+        else if (args.call.empty()) args.call = word;
+        else if (args.file.empty()) args.file = word;
+        else throw net_error("more than one file: " + in_quotes(args.file) + " and " + in_quotes(word));
     }
-    if (asked.help) return asked;
-    if (asked.call.empty()) throw net_error("no call is given (see --help)");
-    if (std::find(std::begin(calls), std::end(calls), asked.call) == std::end(calls))
-        throw net_error("there is no call " + in_quotes(asked.call) + " (see --help)");
-    if (asked.file.empty()) throw net_error("no file is given (see --help)");
-    return asked;
+    if (args.help) return args;
+    if (args.call.empty()) throw net_error("no call is given (see --help)");
+    if (std::find(std::begin(calls), std::end(calls), args.call) == std::end(calls))
+        throw net_error("there is no call " + in_quotes(args.call) + " (see --help)");
+    if (args.file.empty()) throw net_error("no file is given (see --help)");
+    return args;
 }
 
 bool ends_with(std::string const& name, std::string const& end)
@@ -145,13 +145,13 @@ void print_line(std::ostream& out, net_def const& net, savings const& s, char co
     out << '\n';
 }
 
-void run(arguments const& asked, std::ostream& out)
+void run(arguments const& args, std::ostream& out)
 {
-    input in = read(asked.file);
+    input in = read(args.file);
     net_def& net = in.net;
     auto const is_gradient = [&](std::string const& blob) { return in.gradients.count(blob) != 0; };
-    char const* const mark = asked.print ? "# " : "";
-    std::string const& call = asked.call;
+    char const* const mark = args.print ? "# " : "";
+    std::string const& call = args.call;
     if (call == "release_blobs_when_used") {
         std::size_t const freed = release_blobs_when_used(net, {});
         out << mark << net.name << ": " << freed << " blobs freed\n";
@@ -162,10 +162,10 @@ void run(arguments const& asked, std::ostream& out)
                                    ? compute_assignments(net, {})
                                    : share_grad_blobs(net, is_gradient, {}, call != "share_grad_blobs");
         print_line(out, net, result, mark);
-        if (asked.log)
+        if (args.log)
             for (auto const& line : result.log) out << mark << "  " << line;
     }
-    if (asked.print) print_net(out, net);
+    if (args.print) print_net(out, net);
 }
 
 } // namespace
@@ -174,11 +174,11 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
 {
     std::string about;
     try {
-        arguments const asked = read_arguments(count, words);
-        if (asked.help) return out << usage, 0;
-        about = asked.file + ": ";
+        arguments const args = read_arguments(count, words);
+        if (args.help) return out << usage, 0;
+        about = args.file + ": ";
         std::ostringstream answer; // whole, or not at all
-        run(asked, answer);
+        run(args, answer);
         out << answer.str();
         return 0;
     } catch (std::exception const& e) {

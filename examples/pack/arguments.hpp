@@ -104,7 +104,7 @@ inline bool is_same_file(std::string const& one, std::string const& other)
 inline arguments read_arguments(int count, char const* const* words)
 {
     constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-    arguments asked;
+    arguments args;
     bool has_capacity = false;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
@@ -117,18 +117,18 @@ inline arguments read_arguments(int count, char const* const* words)
             if (text.empty()) throw input_error("option " + name + " needs an operand (see --help)");
             return text;
         };
-        if (name == "--input") asked.input = operand();
-        else if (name == "--output") asked.output = operand();
-        else if (name == "--svg") asked.svg = operand();
-        else if (name == "--minimize") asked.minimize = true;
-        else if (name == "--time-limit" || name == "--timeout") asked.time_limit = read_time(name, operand());
-        else if (name == "--seed") asked.seed = read_count(name, operand(), 0, any);
-        else if (name == "--quiet") asked.quiet = true;
-        else if (name == "--help" || name == "-h") asked.help = true;
+        if (name == "--input") args.input = operand();
+        else if (name == "--output") args.output = operand();
+        else if (name == "--svg") args.svg = operand();
+        else if (name == "--minimize") args.minimize = true;
+        else if (name == "--time-limit" || name == "--timeout") args.time_limit = read_time(name, operand());
+        else if (name == "--seed") args.seed = read_count(name, operand(), 0, any);
+        else if (name == "--quiet") args.quiet = true;
+        else if (name == "--help" || name == "-h") args.help = true;
         else if (name == "--threads") {
-            asked.threads = static_cast<unsigned>(read_count(name, operand(), 1, 1024));
+            args.threads = static_cast<unsigned>(read_count(name, operand(), 1, 1024));
         } else if (name == "--capacity") {
-            asked.capacity = read_count(name, operand(), 0, sublet::no_limit - 1);
+            args.capacity = read_count(name, operand(), 0, sublet::no_limit - 1);
             has_capacity = true;
         } else if (name != "--validate") {
             throw input_error((word[0] == '-' ? "unknown option " : "not an option: ") + in_quotes(name) +
@@ -136,14 +136,14 @@ inline arguments read_arguments(int count, char const* const* words)
         }
         if (!is_taken) throw input_error("option " + name + " takes no operand");
     }
-    if (asked.help) return asked;
-    if (has_capacity == asked.minimize)
+    if (args.help) return args;
+    if (has_capacity == args.minimize)
         throw input_error("one of --capacity and --minimize is needed (see --help)");
-    if (asked.input.empty()) throw input_error("no --input is given (see --help)");
-    for (std::string const* other : {&asked.input, &asked.output})
-        if (!asked.svg.empty() && !other->empty() && is_same_file(asked.svg, *other))
+    if (args.input.empty()) throw input_error("no --input is given (see --help)");
+    for (std::string const* other : {&args.input, &args.output})
+        if (!args.svg.empty() && !other->empty() && is_same_file(args.svg, *other))
             throw input_error("the picture would overwrite the table " + in_quotes(*other));
-    return asked;
+    return args;
 }
 
 } // namespace pack

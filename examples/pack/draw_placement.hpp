@@ -18,7 +18,7 @@ namespace pack {
 
 /// What is solid of each buffer: a rectangle between two gaps, and one for each window. As a plan, so that
 /// it can be drawn like one.
-inline sublet::memory_plan solid_parts(sublet::placement_problem const& problem,
+inline sublet::memory_plan occupied_parts(sublet::placement_problem const& problem,
                                        sublet::placement const& placed)
 {
     sublet::memory_plan plan;
@@ -47,7 +47,7 @@ inline sublet::memory_plan solid_parts(sublet::placement_problem const& problem,
 inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
                            std::string const& title)
 {
-    sublet::write_svg(out, solid_parts(table.problem, placed), [&](auto b) { return table.id_of(b); },
+    sublet::write_svg(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); },
                       {.title = title});
 }
 

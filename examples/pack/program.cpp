@@ -62,26 +62,26 @@ std::string mistake_in(sublet::placement const& placed, sublet::placement_proble
     return std::move(text).str();
 }
 
-int run(arguments const& asked, std::ostream& out, std::ostream& err)
+int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    lifetimes table = read_lifetimes(asked.input);
+    lifetimes table = read_lifetimes(args.input);
     auto say = [&](std::string const& what) {
-        if (!asked.quiet) err << "pack: " << asked.input << ": " << what << '\n';
+        if (!args.quiet) err << "pack: " << args.input << ": " << what << '\n';
     };
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
-    table.problem.pools = {{.capacity = asked.capacity}};
+    table.problem.pools = {{.capacity = args.capacity}};
 
     auto const objective =
-        asked.minimize ? sublet::placement::objective::minimize : sublet::placement::objective::fit;
+        args.minimize ? sublet::placement::objective::minimize : sublet::placement::objective::fit;
     auto const start = std::chrono::steady_clock::now();
     sublet::placement const placed = [&] {
-        progress_line line(err, asked.quiet);
+        progress_line line(err, args.quiet);
         return sublet::place(table.problem,
-                             {.time_limit = asked.time_limit,
-                              .threads = asked.threads,
-                              .seed = asked.seed,
+                             {.time_limit = args.time_limit,
+                              .threads = args.threads,
+                              .seed = args.seed,
                               .objective = objective,
-                              .nodes = asked.nodes(),
+                              .nodes = args.nodes(),
                               .stop = [] { return pack::is_interrupted != 0; },
                               .progress = [&](auto best, auto bound, auto) { line.show(best, bound); }});
     }();
@@ -92,16 +92,16 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
     using enum sublet::placement::outcome;
     sublet::placement::pool_result const& pool = placed.pools[0];
     bool const is_infeasible = placed.status == infeasible;
-    bool const is_solved = placed.status == optimal || (placed.status == feasible && !asked.minimize);
+    bool const is_solved = placed.status == optimal || (placed.status == feasible && !args.minimize);
     bool const is_lowest = pool.height == pool.lower_bound; // `optimal` says of a capacity that it suffices
     if (is_infeasible) {
         say("nothing fits: " + explain(pool.proof, table));
     } else {
-        write_file(asked.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
-        std::string const title = std::filesystem::path(asked.input).filename().string();
-        write_file(asked.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
+        write_file(args.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
+        std::string const title = std::filesystem::path(args.input).filename().string();
+        write_file(args.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
     }
-    if (!asked.quiet)
+    if (!args.quiet)
         out << "buffers: " << table.rows.size() << "\nlower_bound: " << pool.lower_bound
             << "\nheight: " << pool.height
             << "\nstatus: " << word_of(placed.status == optimal && !is_lowest ? feasible : placed.status)
@@ -115,13 +115,13 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
 {
     std::string about;
     try {
-        arguments const asked = read_arguments(count, words);
-        if (asked.help) {
+        arguments const args = read_arguments(count, words);
+        if (args.help) {
             out << usage;
             return 0;
         }
-        about = asked.input + ": ";
-        return run(asked, out, err);
+        about = args.input + ": ";
+        return run(args, out, err);
     } catch (input_error const& e) {
         err << "pack: " << e.what() << '\n';
     } catch (std::exception const& e) { // sizes beyond 64 bits together, too little memory

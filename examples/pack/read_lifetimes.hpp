@@ -116,7 +116,7 @@ struct column_places {
     std::size_t count = 0; ///< of fields
     std::size_t field[columns] = {none, none, none, none, none, none, none, none};
     std::string_view name[columns] = {};
-    std::uint64_t beyond_last = 0; ///< what makes an end exclusive
+    std::uint64_t exclusive_shift = 0; ///< what makes an end exclusive
 
     bool has(column what) const { return field[what] != none; }
 };
@@ -143,7 +143,7 @@ inline column_places read_header(csv_rows const& header, lifetimes& into)
     for (column needed : {id, lower, upper, size})
         if (!places.has(needed))
             throw input_error("line 1: there is no column " + in_quotes(column_names[needed].name));
-    places.beyond_last = places.name[upper] == "end" ? 1 : 0;
+    places.exclusive_shift = places.name[upper] == "end" ? 1 : 0;
     return places;
 }
 
@@ -155,7 +155,7 @@ inline sublet::live_range range_of(table_cell const& cell, std::uint64_t first, 
 }
 
 /// The two numbers around `separator`.
-inline std::pair<std::string_view, std::string_view> halves(table_cell const& cell, std::string_view text,
+inline std::pair<std::string_view, std::string_view> split_at(table_cell const& cell, std::string_view text,
                                                             char separator)
 {
     std::size_t const cut = text.find(separator, 1); // a minus may stand in front
@@ -166,7 +166,7 @@ inline std::pair<std::string_view, std::string_view> halves(table_cell const& ce
 
 /// Gaps a-b or a-b@w0:w1 between spaces. Empty ones say nothing.
 inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::byte_count bytes,
-                      std::uint64_t beyond_last, std::vector<sublet::placement_problem::gap>& into)
+                      std::uint64_t exclusive_shift, std::vector<sublet::placement_problem::gap>& into)
 {
     std::size_t const first_gap = into.size();
     for (std::string_view rest = cell.text; !rest.empty();) {
@@ -174,12 +174,12 @@ inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::
         std::string_view const text = rest.substr(0, length);
         rest = trimmed(rest.substr(length));
         std::size_t const at = std::min(text.find('@'), text.size());
-        auto const [from, to] = halves(cell, text.substr(0, at), '-');
+        auto const [from, to] = split_at(cell, text.substr(0, at), '-');
         std::uint64_t const first = cell.number(from, last_position);
-        std::uint64_t const last = cell.number(to, last_position - beyond_last) + beyond_last;
+        std::uint64_t const last = cell.number(to, last_position - exclusive_shift) + exclusive_shift;
         sublet::placement_problem::gap gap{.buffer = buffer, .when = range_of(cell, first, last)};
         if (at != text.size()) {
-            auto const [low, high] = halves(cell, text.substr(at + 1), ':');
+            auto const [low, high] = split_at(cell, text.substr(at + 1), ':');
             gap.begin = cell.number(low, bytes);
             gap.end = cell.number(high, bytes);
             if (gap.end < gap.begin) cell.fail(in_quotes(text) + " has a window that ends before it begins");
@@ -206,7 +206,7 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
     auto const buffer = static_cast<sublet::buffer_id>(into.rows.size());
     sublet::placement_problem::buffer b;
     std::uint64_t const first = cell(lower).number(last_position);
-    std::uint64_t const last = cell(upper).number(last_position - places.beyond_last) + places.beyond_last;
+    std::uint64_t const last = cell(upper).number(last_position - places.exclusive_shift) + places.exclusive_shift;
     b.life = range_of(cell(upper), first, last);
     b.size = cell(size).number(most_bytes);
     if (auto const c = cell(alignment); !c.text.empty()) {
@@ -215,11 +215,11 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
     }
     if (auto const c = cell(offset); !c.text.empty()) b.pinned = c.number(most_bytes - b.size);
     if (auto const c = cell(hint); !c.text.empty()) {
-        bool const nowhere = c.text[0] == '-';
-        sublet::byte_count const at = c.number(c.text.substr(nowhere), most_bytes);
-        if (!nowhere) b.preferred = at;
+        bool const is_negative = c.text[0] == '-';
+        sublet::byte_count const at = c.number(c.text.substr(is_negative), most_bytes);
+        if (!is_negative) b.preferred = at;
     }
-    read_gaps(cell(gaps), buffer, b.size, places.beyond_last, into.problem.gaps);
+    read_gaps(cell(gaps), buffer, b.size, places.exclusive_shift, into.problem.gaps);
     into.problem.buffers.push_back(b);
     into.rows.push_back({row.row, row.fields[places.field[id]],
                          places.has(offset) ? row.fields[places.field[offset]] : text_span{}});

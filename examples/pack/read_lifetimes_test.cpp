@@ -20,7 +20,7 @@ using sublet::live_range;
 using sublet::no_offset;
 
 /// What is said about a text that is refused.
-std::string complaint(std::string const& text)
+std::string error_message(std::string const& text)
 {
     try {
         (void)parse_lifetimes(text);
@@ -128,16 +128,16 @@ TEST_CASE("a table comes back as it was, with an offset in each row")
 TEST_CASE("what is wrong is named by line and column")
 {
     std::string const header = "id,lower,upper,size,alignment,gaps,offset,hint\n";
-    auto row = [&](std::string const& text) { return complaint(header + "a,0,9,8,,,,\n" + text + '\n'); };
-    CHECK(complaint("") == "it is empty");
-    CHECK(complaint("\n") == "line 1: there is no column 'id'");
-    CHECK(complaint("id,lower,upper\n") == "line 1: there is no column 'size'");
-    CHECK(complaint("id,size,upper\n") == "line 1: there is no column 'lower'");
-    CHECK(complaint("ID,lower,upper,size\n") == "line 1: there is no column 'id'");
-    CHECK(complaint("id,lower,upper,size,upper") ==
+    auto row = [&](std::string const& text) { return error_message(header + "a,0,9,8,,,,\n" + text + '\n'); };
+    CHECK(error_message("") == "it is empty");
+    CHECK(error_message("\n") == "line 1: there is no column 'id'");
+    CHECK(error_message("id,lower,upper\n") == "line 1: there is no column 'size'");
+    CHECK(error_message("id,size,upper\n") == "line 1: there is no column 'lower'");
+    CHECK(error_message("ID,lower,upper,size\n") == "line 1: there is no column 'id'");
+    CHECK(error_message("id,lower,upper,size,upper") ==
           "line 1, column 'upper': there is another that says this");
-    CHECK(complaint("id,lower,upper,size,end") == "line 1, column 'end': there is another that says this");
-    CHECK(complaint("id,lower,upper,size,,") == "line 1, column '': there is another that says this");
+    CHECK(error_message("id,lower,upper,size,end") == "line 1, column 'end': there is another that says this");
+    CHECK(error_message("id,lower,upper,size,,") == "line 1, column '': there is another that says this");
     CHECK(row("b,1,2") == "line 3: 3 fields, and the header has 8");
     CHECK(row("b,1,2,8,,,,,") == "line 3: 9 fields, and the header has 8");
     CHECK(row("\nb,1,2,8,,,,") == "line 4: a row after an empty line");
@@ -174,15 +174,15 @@ TEST_CASE("what is wrong is named by line and column")
     CHECK(row("\"b,1,9,8,,,,") == "line 3: a quote is never closed");
     CHECK(row("\"b\nc\"d,1,9,8,,,,") == "line 4: something follows a closed quote");
     CHECK(row("\"b\nc\",1,9,8,,,,\nd,2,1,8,,,,") == "line 5, column 'upper': '1' ends before it begins");
-    CHECK(complaint("id,start,end,size\na,0,4294967294,1\n") ==
+    CHECK(error_message("id,start,end,size\na,0,4294967294,1\n") ==
           "line 2, column 'end': '4294967294' is more than 4294967293");
-    CHECK(complaint("id,start,end,size,gaps\na,0,9,1,3-4294967294\n") ==
+    CHECK(error_message("id,start,end,size,gaps\na,0,9,1,3-4294967294\n") ==
           "line 2, column 'gaps': '4294967294' is more than 4294967293");
-    CHECK(complaint("id,lower,upper,size\na,0,9," + std::string(1000, 'x') + '\n') ==
+    CHECK(error_message("id,lower,upper,size\na,0,9," + std::string(1000, 'x') + '\n') ==
           "line 2, column 'size': '" + std::string(40, 'x') + "...' is not a whole number");
-    CHECK(complaint("id,start,end,size\na,3,1,1\n") == "line 2, column 'end': '1' ends before it begins");
-    CHECK(complaint("id,start,end,size\na,3,2,1\n") == "none"); // an empty life
-    CHECK(complaint(std::string("id,lower,upper,size\na,0,1\0,1\n", 27)) ==
+    CHECK(error_message("id,start,end,size\na,3,1,1\n") == "line 2, column 'end': '1' ends before it begins");
+    CHECK(error_message("id,start,end,size\na,3,2,1\n") == "none"); // an empty life
+    CHECK(error_message(std::string("id,lower,upper,size\na,0,1\0,1\n", 27)) ==
           "line 2, column 'upper': '1?' is not a whole number");
 }
 

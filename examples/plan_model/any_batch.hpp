@@ -24,12 +24,12 @@ inline std::string formula(sublet::affine_bytes bytes)
     return bytes.fixed == 0 ? growing : std::to_string(bytes.fixed) + " + " + growing;
 }
 
-inline sublet::planned_symbolic plan_any_batch(network const& net, arguments const& asked,
+inline sublet::planned_symbolic plan_any_batch(network const& net, arguments const& args,
                                                std::vector<sublet::node_id> const& order)
 {
-    sublet::symbolic_options options = as_symbolic_options(net, asked.max_batch);
-    options.alignment = asked.alignment;
-    options.in_place = asked.in_place;
+    sublet::symbolic_options options = as_symbolic_options(net, args.max_batch);
+    options.alignment = args.alignment;
+    options.in_place = args.in_place;
     options.order = order;
     return sublet::plan_symbolic(as_program(net), options);
 }

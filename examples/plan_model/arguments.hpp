@@ -83,7 +83,7 @@ inline sublet::byte_count half_of_memory()
 }
 
 /// Throws: input_error.
-inline bool is_second(std::string const& option, std::string const& word, char const* first,
+inline bool parse_choice(std::string const& option, std::string const& word, char const* first,
                       char const* second)
 {
     if (word != first && word != second)
@@ -137,7 +137,7 @@ inline sublet::executor_options::checks read_check_level(std::string const& word
 /// Throws: input_error.
 inline arguments read_arguments(int count, char const* const* words)
 {
-    arguments asked;
+    arguments args;
     bool has_model = false;
     std::string only_with_run, only_if_concurrent; // the last option of that kind
     for (int i = 1; i < count; ++i) {
@@ -147,75 +147,75 @@ inline arguments read_arguments(int count, char const* const* words)
                 throw input_error("option " + word + " needs an operand (see --help)");
             return std::string(words[i]);
         };
-        if (word == "--help" || word == "-h") asked.help = true;
-        else if (word == "--order") asked.order = operand();
-        else if (word == "--svg") asked.svg = operand();
-        else if (word == "--dot") asked.dot = operand();
-        else if (word == "--csv") asked.csv = operand();
-        else if (word == "--why-peak") asked.why_peak = operand();
-        else if (word == "--run") asked.run = true;
-        else if (word == "--json") asked.json = true;
-        else if (word == "--quiet") asked.quiet = true;
+        if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--order") args.order = operand();
+        else if (word == "--svg") args.svg = operand();
+        else if (word == "--dot") args.dot = operand();
+        else if (word == "--csv") args.csv = operand();
+        else if (word == "--why-peak") args.why_peak = operand();
+        else if (word == "--run") args.run = true;
+        else if (word == "--json") args.json = true;
+        else if (word == "--quiet") args.quiet = true;
         else if (word == "--in-place") {
-            asked.in_place = !is_second(word, operand(), "on", "off");
+            args.in_place = !parse_choice(word, operand(), "on", "off");
         } else if (word == "--semantics") {
-            asked.concurrent = is_second(word, operand(), "sequential", "concurrent");
+            args.concurrent = parse_choice(word, operand(), "sequential", "concurrent");
         } else if (word == "--strategy") {
-            asked.slots = is_second(word, operand(), "offsets", "slots");
+            args.slots = parse_choice(word, operand(), "offsets", "slots");
             only_if_concurrent = word;
         } else if (word == "--handoffs") {
-            asked.handoffs = true;
+            args.handoffs = true;
             only_if_concurrent = word;
         } else if (word == "--workers") {
-            asked.workers = read_number(word, operand());
+            args.workers = read_number(word, operand());
         } else if (word == "--align") {
-            asked.alignment = read_byte_count(word, operand());
+            args.alignment = read_byte_count(word, operand());
         } else if (word == "--capacity") {
-            asked.capacity = read_byte_count(word, operand());
+            args.capacity = read_byte_count(word, operand());
         } else if (word == "--symbolic") {
-            asked.max_batch = read_number(word, operand());
+            args.max_batch = read_number(word, operand());
         } else if (word == "--limit") {
-            asked.limit = read_byte_count(word, operand());
+            args.limit = read_byte_count(word, operand());
             only_with_run = word;
         } else if (word == "--check") {
-            asked.check = read_check_level(operand());
+            args.check = read_check_level(operand());
             only_with_run = word;
         } else if (word.size() > 1 && word[0] == '-') {
             throw input_error("unknown option " + quoted(word) + " (see --help)");
         } else if (has_model) {
-            throw input_error("more than one model: " + quoted(asked.model) + " and " + quoted(word));
+            throw input_error("more than one model: " + quoted(args.model) + " and " + quoted(word));
         } else {
-            asked.model = word;
+            args.model = word;
             has_model = true;
         }
     }
-    if (!has_model && !asked.help) throw input_error("no model is given (see --help)");
-    if (!asked.run && !only_with_run.empty())
+    if (!has_model && !args.help) throw input_error("no model is given (see --help)");
+    if (!args.run && !only_with_run.empty())
         throw input_error("option " + only_with_run + " is about a run: it needs --run (see --help)");
-    if (!asked.concurrent && !only_if_concurrent.empty())
+    if (!args.concurrent && !only_if_concurrent.empty())
         throw input_error("option " + only_if_concurrent + " needs --semantics concurrent (see --help)");
-    if (asked.workers != 0 && !asked.handoffs)
+    if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
-    if (asked.capacity != 0 &&
-        (asked.concurrent || asked.run || asked.json || asked.max_batch != 0 || !asked.svg.empty() ||
-         !asked.dot.empty() || !asked.csv.empty() || !asked.why_peak.empty()))
+    if (args.capacity != 0 &&
+        (args.concurrent || args.run || args.json || args.max_batch != 0 || !args.svg.empty() ||
+         !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
-    if (asked.max_batch != 0 && (asked.concurrent || asked.run || !asked.svg.empty() || !asked.dot.empty() ||
-                                 !asked.csv.empty() || !asked.why_peak.empty()))
+    if (args.max_batch != 0 && (args.concurrent || args.run || !args.svg.empty() || !args.dot.empty() ||
+                                 !args.csv.empty() || !args.why_peak.empty()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");
-    if (asked.slots && asked.handoffs)
+    if (args.slots && args.handoffs)
         throw input_error("option --handoffs makes offsets: it does not go with --strategy slots");
-    if (asked.concurrent && !(asked.order.empty() && asked.why_peak.empty()))
-        throw input_error("option " + std::string(asked.order.empty() ? "--why-peak" : "--order") +
+    if (args.concurrent && !(args.order.empty() && args.why_peak.empty()))
+        throw input_error("option " + std::string(args.order.empty() ? "--why-peak" : "--order") +
                           " is about one order: it does not go with --semantics concurrent");
-    if (asked.run && !std::has_single_bit(asked.alignment))
+    if (args.run && !std::has_single_bit(args.alignment))
         throw input_error("option --run needs an alignment that is a power of two, not " +
-                          std::to_string(asked.alignment));
-    return asked;
+                          std::to_string(args.alignment));
+    return args;
 }
 
 } // namespace plan_model

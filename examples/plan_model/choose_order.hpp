@@ -29,7 +29,7 @@ struct chosen_order {
 /// nodes; `wanted` says all else of the plan.
 ///
 /// Throws: input_error.
-inline chosen_order choose_order(std::string const& word, network const& net, wishes const& wanted)
+inline chosen_order choose_order(std::string const& word, network const& net, plan_settings const& wanted)
 {
     if (word.empty()) return {};
     std::map<std::string, sublet::node_order::method> const methods{

@@ -51,15 +51,15 @@ byte_count naive_bytes(network const& net)
 byte_count shrink(network& net, byte_count most)
 {
     byte_count const naive = naive_bytes(net);
-    byte_count part = 1;
-    while (naive / part > most) part *= 2;
+    byte_count divisor = 1;
+    while (naive / divisor > most) divisor *= 2;
     for (network_value& v : net.values)
-        if (v.bytes != sublet::no_size) v.bytes = v.bytes / part + (v.bytes % part != 0);
-    return part;
+        if (v.bytes != sublet::no_size) v.bytes = v.bytes / divisor + (v.bytes % divisor != 0);
+    return divisor;
 }
 
 /// What is run: the network itself, or its values' versions.
-struct form {
+struct run_variant {
     sublet::snapshot program;
     sublet::plan_options options;
     std::vector<sublet::value_id> value_of = {};
@@ -75,28 +75,28 @@ struct network_runs {
     int modes = 0, runs = 0, different = 0;
 
     template <class Executor>
-    void run(Executor& execute, form const& its, char const* mode, char const* how, std::size_t width)
+    void run(Executor& execute, run_variant const& variant, char const* mode, char const* how, std::size_t width)
     {
-        give(execute, net, external);
+        set_inputs(execute, net, external);
         execute.run();
-        std::uint64_t const mine = left_behind(execute, net, external, its.last);
-        if (runs++ == 0) left = mine;
-        if (mine == left) return;
+        std::uint64_t const run_digest = result_digest(execute, net, external, variant.last);
+        if (runs++ == 0) left = run_digest;
+        if (run_digest == left) return;
         ++different;
         std::printf("FAILED in mode %s, %zu %s: other results are left\n", mode, width, how);
     }
 
     template <class Mode>
-    void run_everywhere(form const& its, char const* name, Mode const& mode)
+    void run_everywhere(run_variant const& variant, char const* name, Mode const& mode)
     {
-        network_kernel const kernel{&net, its.value_of.empty() ? nullptr : &its.value_of};
+        network_kernel const kernel{&net, variant.value_of.empty() ? nullptr : &variant.value_of};
         sublet::executor_options const how{.check = sublet::executor_options::checks::plan};
-        if (its.handoffs.empty() && its.last.empty()) {
-            sublet::cpu_executor one(its.program, its.options, mode, kernel, how);
-            run(one, its, name, "step at a time", 1);
+        if (variant.handoffs.empty() && variant.last.empty()) {
+            sublet::cpu_executor one(variant.program, variant.options, mode, kernel, how);
+            run(one, variant, name, "step at a time", 1);
         }
         std::vector<sublet::step_id> const last_first = latest_first(
-            sublet::thread_executor(its.program, its.options, mode, kernel, {.handoffs = its.handoffs})
+            sublet::thread_executor(variant.program, variant.options, mode, kernel, {.handoffs = variant.handoffs})
                 .waits());
         struct named_policy {
             sublet::queue_policy policy;
@@ -114,19 +114,19 @@ struct network_runs {
                 named_policy const& p = policies[i];
                 std::size_t const workers = std::size_t{1} << doublings;
                 sublet::thread_options wanted{.workers = workers, .policy = p.policy, .seed = workers};
-                wanted.handoffs = its.handoffs;
+                wanted.handoffs = variant.handoffs;
                 if (p.policy == sublet::queue_policy::given) wanted.order = last_first;
-                sublet::thread_executor many(its.program, its.options, mode, kernel, wanted, how);
-                run(many, its, name, p.name, workers);
+                sublet::thread_executor many(variant.program, variant.options, mode, kernel, wanted, how);
+                run(many, variant, name, p.name, workers);
             }
         for (std::size_t streams = 1; streams != 9; ++streams) {
             if (is_full && (streams + 8 - 3 * turn % 8) % 8 > 2) continue;
             sublet::simulated_device device(
                 {.order = sublet::simulated_options::order_kind::random, .seed = streams});
             sublet::stream_options wanted{.streams = streams};
-            wanted.handoffs = its.handoffs;
-            sublet::stream_executor queued(device, its.program, its.options, mode, kernel, wanted, how);
-            run(queued, its, name, "streams", streams);
+            wanted.handoffs = variant.handoffs;
+            sublet::stream_executor queued(device, variant.program, variant.options, mode, kernel, wanted, how);
+            run(queued, variant, name, "streams", streams);
         }
     }
 };
@@ -140,14 +140,14 @@ constexpr byte_count most_of_full = 500'000'000;
 bool run_all(std::string const& file, network net, bool is_full)
 {
     auto const start = std::chrono::steady_clock::now();
-    byte_count const part = shrink(net, is_full ? most_of_full : 200'000), naive = naive_bytes(net);
-    form const listed{.program = as_program(net), .options = as_options(net, {})};
+    byte_count const divisor = shrink(net, is_full ? most_of_full : 200'000), naive = naive_bytes(net);
+    run_variant const listed{.program = as_program(net), .options = as_options(net, {})};
     network_versions versions(net);
-    form const versioned{.program = versions.made.program,
+    run_variant const versioned{.program = versions.versioned.program,
                          .options = versions.options,
-                         .value_of = versions.made.value_of,
-                         .last = versions.made.last,
-                         .handoffs = versions.made.handoffs};
+                         .value_of = versions.versioned.value_of,
+                         .last = versions.versioned.last,
+                         .handoffs = versions.versioned.handoffs};
 
     network_runs all{.net = net, .external = external_storage(net, 1), .is_full = is_full};
     all.run_everywhere(listed, "no_plan", sublet::no_plan{});
@@ -156,11 +156,11 @@ bool run_all(std::string const& file, network net, bool is_full)
     auto const any_order = plan_concurrent(versioned.program, versioned.options,
                                            {.handoffs = versioned.handoffs, .visits = visits});
     all.run_everywhere(versioned, "any_order", sublet::arena{any_order.plan});
-    auto const waiting = plan_with_handoffs(versioned.program, versioned.options,
+    auto const with_handoffs = plan_with_handoffs(versioned.program, versioned.options,
                                             {.handoffs = versioned.handoffs, .visits = visits});
-    all.run_everywhere(versioned, "waiting", sublet::arena{waiting.plan});
+    all.run_everywhere(versioned, "waiting", sublet::arena{with_handoffs.plan});
     std::printf("%-40s %6llu %12llu %5d %9.1f  %016llx\n", file.c_str(),
-                static_cast<unsigned long long>(part), static_cast<unsigned long long>(naive), all.runs,
+                static_cast<unsigned long long>(divisor), static_cast<unsigned long long>(naive), all.runs,
                 milliseconds_since(start), static_cast<unsigned long long>(all.left));
     std::fflush(stdout);
     return all.different == 0;

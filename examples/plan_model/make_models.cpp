@@ -43,22 +43,22 @@ onnx::NodeProto& add_node(onnx::GraphProto& g, char const* type, names inputs, n
     return node;
 }
 
-struct draft {
-    explicit draft(int opset = 13)
+struct model_builder {
+    explicit model_builder(int opset = 13)
     {
         model.set_ir_version(7);
         model.add_opset_import()->set_version(opset);
         model.mutable_graph()->set_name("tiny");
     }
-    draft& input(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
+    model_builder& input(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
     {
         return set_type(*graph().add_input(), name, shape, type), *this;
     }
-    draft& output(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
+    model_builder& output(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
     {
         return set_type(*graph().add_output(), name, shape, type), *this;
     }
-    draft& shape(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
+    model_builder& shape(char const* name, dims shape = {4}, int type = onnx::TensorProto::FLOAT)
     {
         return set_type(*graph().add_value_info(), name, shape, type), *this;
     }
@@ -88,17 +88,17 @@ void save(char const* file, std::string const& bytes)
 }
 
 /// x -> y, which has no shape yet.
-draft one_node()
+model_builder one_node()
 {
-    draft d;
+    model_builder d;
     d.input("x").node("Relu", {"x"}, {"y"});
     return d;
 }
 
 /// x -> a -> b -> c -> y of 16 bytes each; every node may write over its input.
-draft chain(bool may_inplace)
+model_builder chain(bool may_inplace)
 {
-    draft d;
+    model_builder d;
     d.input("x").output("y").shape("a").shape("b").shape("c");
     for (auto [from, to] : {std::pair{"x", "a"}, {"a", "b"}, {"b", "c"}, {"c", "y"}}) {
         auto& node = d.node("Relu", {from}, {to});
@@ -114,7 +114,7 @@ void write_unreadable()
     save("picture.onnx", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16));
     std::string const whole = chain(false).bytes();
     save("truncated.onnx", whole.substr(0, whole.size() / 2));
-    draft no_graph;
+    model_builder no_graph;
     no_graph.model.clear_graph();
     save("no_graph.onnx", no_graph.bytes());
 }
@@ -123,15 +123,15 @@ void write_unsized()
 {
     save("no_shape.onnx", one_node().bytes());
 
-    draft odd_name;
+    model_builder odd_name;
     odd_name.input("x").node("Relu", {"x"}, {"two\nlines"});
     save("odd_name.onnx", odd_name.bytes());
 
-    draft rank = one_node().shape("y");
+    model_builder rank = one_node().shape("y");
     rank.last_shape().mutable_type()->mutable_tensor_type()->clear_shape();
     save("no_rank.onnx", rank.bytes());
 
-    draft symbolic = one_node().shape("y");
+    model_builder symbolic = one_node().shape("y");
     symbolic.last_shape()
         .mutable_type()
         ->mutable_tensor_type()
@@ -144,61 +144,61 @@ void write_unsized()
     save("text.onnx", one_node().shape("y", {4}, onnx::TensorProto::STRING).bytes());
     save("huge.onnx", one_node().shape("y", {std::int64_t{1} << 40, std::int64_t{1} << 40}).bytes());
 
-    draft list = one_node().shape("y");
+    model_builder list = one_node().shape("y");
     list.last_shape().mutable_type()->mutable_sequence_type();
     save("list.onnx", list.bytes());
 }
 
 void write_misordered()
 {
-    draft later;
+    model_builder later;
     later.input("x").shape("a").output("y");
     later.node("Relu", {"a"}, {"y"}).set_name("first");
     later.node("Relu", {"x"}, {"a"});
     save("not_topological.onnx", later.bytes());
 
-    draft own;
+    model_builder own;
     own.output("y").node("Relu", {"y"}, {"y"});
     save("own_result.onnx", own.bytes());
 
-    draft ghost;
+    model_builder ghost;
     ghost.output("y").node("Relu", {"ghost"}, {"y"});
     save("undefined.onnx", ghost.bytes());
 
-    draft twice;
+    model_builder twice;
     twice.input("x").output("y");
     twice.node("Relu", {"x"}, {"y"});
     twice.node("Relu", {"x"}, {"y"});
     save("twice.onnx", twice.bytes());
 
-    draft input;
+    model_builder input;
     input.input("x").node("Relu", {"x"}, {"x"});
     save("twice_input.onnx", input.shape("x").bytes());
 
-    draft output = one_node().shape("y");
+    model_builder output = one_node().shape("y");
     save("output_undefined.onnx", output.output("z").bytes());
 }
 
 void write_wrong_attributes()
 {
-    draft over = chain(false);
+    model_builder over = chain(false);
     add_ints(*over.graph().mutable_node(1), "may_inplace", {1});
     save("no_such_operand.onnx", over.bytes());
 
-    draft view = chain(false);
+    model_builder view = chain(false);
     add_ints(*view.graph().mutable_node(1), "alias_of_input", {3});
     save("no_such_view.onnx", view.bytes());
 
-    draft uneven = chain(false);
+    model_builder uneven = chain(false);
     add_ints(*uneven.graph().mutable_node(1), "alias_of_input", {0, -1});
     save("uneven_views.onnx", uneven.bytes());
 
-    draft twice = chain(false);
+    model_builder twice = chain(false);
     for (int i = 0; i != 2; ++i) add_ints(*twice.graph().mutable_node(1), "may_inplace", {0});
     save("two_attributes.onnx", twice.bytes());
 }
 
-onnx::TensorProto& store(draft& d, char const* name, dims shape, int type, std::string const& raw = {})
+onnx::TensorProto& store(model_builder& d, char const* name, dims shape, int type, std::string const& raw = {})
 {
     auto& t = *d.graph().add_initializer();
     t.set_name(name);
@@ -212,7 +212,7 @@ onnx::TensorProto& store(draft& d, char const* name, dims shape, int type, std::
 void write_declarations()
 {
     int const number = onnx::TensorProto::FLOAT, wide = onnx::TensorProto::DOUBLE;
-    draft same = one_node().shape("y").shape("y", {-1}).shape("x", {4}, 0).output("y");
+    model_builder same = one_node().shape("y").shape("y", {-1}).shape("x", {4}, 0).output("y");
     same.graph().add_value_info()->set_name("y");
     same.shape("y").last_shape().mutable_type()->mutable_tensor_type()->clear_shape();
     same.shape("y")
@@ -228,12 +228,12 @@ void write_declarations()
     save("declared_sizes.onnx", one_node().shape("y", {1}).shape("y", {400}).bytes());
     save("declared_ranks.onnx", one_node().shape("y", {4}).output("y", {4, 1}).bytes());
     save("declared_types.onnx", one_node().shape("x", {4}, wide).output("y").bytes());
-    draft list = one_node().shape("y").output("y");
+    model_builder list = one_node().shape("y").output("y");
     list.last_shape().mutable_type()->mutable_sequence_type();
     save("declared_list.onnx", list.bytes());
 
     auto save_with = [&](char const* file, dims shape, int type, std::size_t bytes) {
-        draft d = one_node().output("y");
+        model_builder d = one_node().output("y");
         store(d, "x", shape, type, std::string(bytes, '\0'));
         save(file, d.bytes());
     };
@@ -241,14 +241,14 @@ void write_declarations()
     save_with("stored_sizes.onnx", {5}, number, 20);
     save_with("stored_types.onnx", {4}, wide, 32);
     save_with("stored_short.onnx", {4}, number, 12);
-    draft odd = one_node().output("y");
+    model_builder odd = one_node().output("y");
     auto& t = store(odd, "x", {4}, number);
     for (int i = 0; i != 2; ++i) t.add_int64_data(0); // as many bytes
     save("stored_oddly.onnx", odd.bytes());
-    draft twice = one_node().output("y");
+    model_builder twice = one_node().output("y");
     for (int i = 0; i != 2; ++i) store(twice, "x", {4}, number);
     save("stored_twice.onnx", twice.bytes());
-    draft constant;
+    model_builder constant;
     constant.output("y", {400});
     auto& value = *constant.node("Constant", {}, {"y"}).add_attribute();
     value.set_name("value");
@@ -260,9 +260,9 @@ void write_declarations()
 /// What needs no storage, more than fits, or some odd amount of it.
 void write_odd_sizes()
 {
-    save("no_nodes.onnx", draft().input("x").output("x").bytes());
+    save("no_nodes.onnx", model_builder().input("x").output("x").bytes());
 
-    draft zero;
+    model_builder zero;
     zero.input("x").shape("a", {0, std::int64_t{1} << 62, std::int64_t{1} << 62}).output("y", {0, 4});
     zero.node("Relu", {"x"}, {"a"});
     zero.node("Relu", {"a"}, {"y"});
@@ -271,7 +271,7 @@ void write_odd_sizes()
     // Eight values of 2^61 bytes, never alive together: each fits 64 bits, the sum does not.
     static constexpr char const* chain[] = {"x", "a", "b", "c", "d", "e", "f", "g", "h",
                                             "i", "j", "k", "l", "m", "n", "o", "y"};
-    draft sum;
+    model_builder sum;
     sum.input("x").output("y");
     for (int i = 0; i != 16; ++i) {
         if (i % 2 == 0) sum.shape(chain[i + 1], {std::int64_t{1} << 59});
@@ -281,7 +281,7 @@ void write_odd_sizes()
     save("huge_sum.onnx", sum.bytes());
 
     // Three elements of every type, by number: later ones than this schema knows are in files all the same.
-    draft types;
+    model_builder types;
     types.input("x");
     for (int type = 1; type <= 26; ++type) {
         if (type == onnx::TensorProto::STRING) continue;
@@ -291,7 +291,7 @@ void write_odd_sizes()
     }
     save("types.onnx", types.bytes());
 
-    draft optional;
+    model_builder optional;
     optional.input("x").shape("unread", {}).output("y");
     optional.node("Two", {"x", ""}, {"", "unread"});
     optional.node("Relu", {"x"}, {"y"});
@@ -299,9 +299,9 @@ void write_odd_sizes()
 }
 
 /// a (in storage of its own) -> Reshape -> Identity -> Dropout -> y (in storage of its own).
-draft views(int opset = 13)
+model_builder views(int opset = 13)
 {
-    draft d(opset);
+    model_builder d(opset);
     d.input("x").input("s", {1}, onnx::TensorProto::INT64).output("y");
     d.shape("a").shape("b", {2, 2}).shape("c", {2, 2}).shape("d", {2, 2});
     d.node("Relu", {"x"}, {"a"});
@@ -318,7 +318,7 @@ void write_views()
     save("dropout_opset_6.onnx", views(6).bytes());
 
     for (bool training : {false, true}) {
-        draft told = views();
+        model_builder told = views();
         auto& mode = *told.graph().add_initializer();
         mode.set_name("mode");
         mode.set_data_type(onnx::TensorProto::BOOL);
@@ -329,11 +329,11 @@ void write_views()
         save(training ? "dropout_trains.onnx" : "dropout_infers.onnx", told.bytes());
     }
 
-    draft elsewhere = views();
+    model_builder elsewhere = views();
     elsewhere.graph().mutable_node(2)->set_domain("elsewhere");
     save("foreign_identity.onnx", elsewhere.bytes());
 
-    draft grown;
+    model_builder grown;
     grown.input("x").shape("a").shape("b", {8}).output("y");
     grown.node("Relu", {"x"}, {"a"});
     grown.node("Reshape", {"a"}, {"b"});
@@ -342,7 +342,7 @@ void write_views()
 
     // x -> a (16 bytes) -> b (64), a view that repeats a, -> c (32), a part of it, -> y
     for (bool repeats : {false, true}) {
-        draft d;
+        model_builder d;
         d.input("x").shape("a").shape("b", {4, 4}).shape("c", {2, 4}).output("y");
         d.node("Relu", {"x"}, {"a"});
         auto& expand = d.node("expand", {"a"}, {"b"});
@@ -353,11 +353,11 @@ void write_views()
         save(repeats ? "repeated.onnx" : "big_view.onnx", d.bytes());
     }
 
-    draft outside;
+    model_builder outside;
     outside.input("x").output("y").node("Flatten", {"x"}, {"y"});
     save("view_of_input.onnx", outside.bytes());
 
-    draft longest;
+    model_builder longest;
     longest.input("x").shape("v0").node("Relu", {"x"}, {"v0"});
     for (int i = 1; i <= 100000; ++i) {
         std::string const from = numbered("v", i - 1), to = numbered("v", i);
@@ -370,7 +370,7 @@ void write_views()
 /// p is read, then updated in place by what was computed meanwhile.
 void write_state()
 {
-    draft update;
+    model_builder update;
     update.input("x").input("p").shape("a").shape("t").output("p2").output("a");
     update.node("Mul", {"x", "p"}, {"a"});
     update.node("Relu", {"x"}, {"t"});
@@ -380,7 +380,7 @@ void write_state()
     add_ints(step, "writes_input", {0});
     save("update.onnx", update.bytes());
 
-    draft inner;
+    model_builder inner;
     inner.input("x").shape("a").shape("t").output("y");
     inner.node("Relu", {"x"}, {"a"});
     add_ints(inner.node("Bump", {"a"}, {"t"}), "writes_input", {0});
@@ -390,9 +390,9 @@ void write_state()
 
 /// The branch of an If uses `captured`, 400 bytes, from around it: it has to live until there. The use is in
 /// a branch within the branch, which uses a value of its own parent too.
-draft branch(char const* captured)
+model_builder branch(char const* captured)
 {
-    draft d;
+    model_builder d;
     d.input("x").input("condition", {}, onnx::TensorProto::BOOL);
     d.shape("a", {100}).shape("b").shape("c").output("y");
     d.node("Relu", {"x"}, {"a"});
@@ -413,9 +413,9 @@ draft branch(char const* captured)
 }
 
 /// A branch in a branch in a branch, as many as `depth`.
-draft nested(int depth)
+model_builder nested(int depth)
 {
-    draft d;
+    model_builder d;
     d.input("condition", {}, onnx::TensorProto::BOOL).output("y");
     auto* node = &d.node("If", {"condition"}, {"y"});
     for (int i = 0; i != depth; ++i) {
@@ -431,7 +431,7 @@ draft nested(int depth)
 /// indexes.
 void write_orders()
 {
-    draft d;
+    model_builder d;
     d.input("x").shape("wide1", {100}).shape("thin1").shape("wide2", {100}).shape("thin2").output("y");
     d.node("Grow", {"x"}, {"wide1"});
     d.node("Shrink", {"wide1"}, {"thin1"});

@@ -63,11 +63,11 @@ inline sublet::snapshot as_program(network const& net)
 {
     return sublet::sequence(net.operations.size(), net.values.size(),
                             [&](auto op, sublet::effect_sink& step) {
-                                operation const& mine = net.operations[op];
-                                for (auto v : mine.inputs) step.use(v);
-                                for (auto v : mine.outputs) step.def(v);
-                                for (auto v : mine.mutated) step.def(v);
-                                for (auto v : mine.overwritable) step.may_overwrite(v, mine.outputs.front());
+                                operation const& node = net.operations[op];
+                                for (auto v : node.inputs) step.use(v);
+                                for (auto v : node.outputs) step.def(v);
+                                for (auto v : node.mutated) step.def(v);
+                                for (auto v : node.overwritable) step.may_overwrite(v, node.outputs.front());
                             });
 }
 
@@ -80,7 +80,7 @@ inline sublet::plan_options as_options(network const& net)
 }
 
 /// What is asked of a plan.
-struct wishes {
+struct plan_settings {
     sublet::byte_count alignment = 1;
     bool in_place = true;
     std::vector<sublet::node_id> order = {};
@@ -89,12 +89,12 @@ struct wishes {
 };
 
 /// The options refer to the network.
-inline sublet::plan_options as_options(network const& net, wishes const& asked)
+inline sublet::plan_options as_options(network const& net, plan_settings const& settings)
 {
     sublet::plan_options options = as_options(net);
-    options.alignment = asked.alignment;
-    options.in_place = asked.in_place;
-    options.order = asked.order;
+    options.alignment = settings.alignment;
+    options.in_place = settings.in_place;
+    options.order = settings.order;
     return options;
 }
 

@@ -41,21 +41,21 @@ inline std::vector<bool> written_with_views(network const& net)
 
 /// The options refer to the network.
 struct network_versions {
-    sublet::versioned_program made;
+    sublet::versioned_program versioned;
     sublet::plan_options options;
 
-    explicit network_versions(network const& net, wishes const& asked = {})
-        : made(sublet::versions(as_program(net), as_options(net, asked), written_with_views(net))),
-          options(sublet::with_versions(as_options(net, asked), made))
+    explicit network_versions(network const& net, plan_settings const& settings = {})
+        : versioned(sublet::versions(as_program(net), as_options(net, settings), written_with_views(net))),
+          options(sublet::with_versions(as_options(net, settings), versioned))
     {
-        if (made.violation) throw input_error("its nodes are not listed in an order in which they can run");
+        if (versioned.violation) throw input_error("its nodes are not listed in an order in which they can run");
     }
 
     /// h, and h@1, h@2 ... for what is written over h.
     std::string name_of(network const& net, sublet::value_id version) const
     {
-        std::string const& name = net.values[made.value_of[version]].name;
-        return made.number[version] == 0 ? name : name + '@' + std::to_string(made.number[version]);
+        std::string const& name = net.values[versioned.value_of[version]].name;
+        return versioned.number[version] == 0 ? name : name + '@' + std::to_string(versioned.number[version]);
     }
 };
 

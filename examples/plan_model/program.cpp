@@ -8,7 +8,7 @@
 
 #include "any_batch.hpp"
 #include "arguments.hpp"
-#include "capped.hpp"
+#include "print_advice.hpp"
 #include "choose_order.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
@@ -74,45 +74,45 @@ void write_file(std::string const& file, Write write)
 }
 
 /// Without a verified plan the comparison stays empty: nothing unsound is run.
-std::optional<mode_comparison> run_if_asked(arguments const& asked, network const& net, wishes const& wanted,
+std::optional<mode_comparison> run_if_asked(arguments const& args, network const& net, plan_settings const& wanted,
                                             timed_plan const& timed)
 {
-    if (!asked.run) return std::nullopt;
+    if (!args.run) return std::nullopt;
     if (!timed.is_verified()) return mode_comparison{};
-    return compare_modes(net, wanted, timed.planned.plan, {.check = asked.check, .limit = asked.limit},
+    return compare_modes(net, wanted, timed.planned.plan, {.check = args.check, .limit = args.limit},
                          timed.versions ? &*timed.versions : nullptr);
 }
 
-int run_any_batch(arguments const& asked, network const& net, std::vector<sublet::node_id> const& order,
+int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
                   std::ostream& out, std::ostream& err)
 {
-    sublet::planned_symbolic const planned = plan_any_batch(net, asked, order);
+    sublet::planned_symbolic const planned = plan_any_batch(net, args, order);
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
     if (planned.refuted && (planned.refuted->found.what == sublet::fault::used_undefined ||
                             planned.refuted->found.what == sublet::fault::write_moved))
-        throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
+        throw input_error((args.order.empty() ? args.model : args.order) + ": " +
                           explain(planned.refuted->found, net, order, name_of));
     if (planned.refuted)
-        err << "plan_model: " << asked.model << ": " << explain(planned.refuted->found, net, order, name_of)
+        err << "plan_model: " << args.model << ": " << explain(planned.refuted->found, net, order, name_of)
             << '\n';
-    if (!asked.quiet) print(out, asked.model, net, planned, asked.json);
+    if (!args.quiet) print(out, args.model, net, planned, args.json);
     return planned.report.is_checked && planned.is_sound() ? 0 : 1;
 }
 
-int run(arguments const& asked, std::ostream& out, std::ostream& err)
+int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    network const net = read_onnx(asked.model);
-    wishes wanted{asked.alignment, asked.in_place, {},           asked.concurrent,
-                  asked.slots,     asked.handoffs, asked.workers};
-    chosen_order const chosen = choose_order(asked.order, net, wanted);
+    network const net = read_onnx(args.model);
+    plan_settings wanted{args.alignment, args.in_place, {},           args.concurrent,
+                  args.slots,     args.handoffs, args.workers};
+    chosen_order const chosen = choose_order(args.order, net, wanted);
     std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 
-    if (asked.max_batch != 0) return run_any_batch(asked, net, order, out, err);
+    if (args.max_batch != 0) return run_any_batch(args, net, order, out, err);
 
-    if (asked.capacity != 0) {
+    if (args.capacity != 0) {
         std::ostringstream advice;
-        bool const fits = print_advice(advice, asked.model, net, wanted, asked.capacity);
-        if (!asked.quiet) out << advice.str();
+        bool const fits = print_advice(advice, args.model, net, wanted, args.capacity);
+        if (!args.quiet) out << advice.str();
         return fits ? 0 : 1;
     }
 
@@ -122,26 +122,26 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
 
     if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
                             planned.refuted->what == sublet::fault::write_moved))
-        throw input_error((asked.order.empty() ? asked.model : asked.order) + ": " +
+        throw input_error((args.order.empty() ? args.model : args.order) + ": " +
                           explain(*planned.refuted, net, order, name_of));
     if (planned.report.naive_bytes == sublet::no_size - 1)
-        throw input_error(asked.model + ": its values take more bytes together than 64 bits can count");
-    std::optional<mode_comparison> const ran = run_if_asked(asked, net, wanted, timed);
-    if (!asked.quiet)
+        throw input_error(args.model + ": its values take more bytes together than 64 bits can count");
+    std::optional<mode_comparison> const ran = run_if_asked(args, net, wanted, timed);
+    if (!args.quiet)
         for (std::string const& remark : net.remarks) err << "plan_model: " << remark << '\n';
-    auto say = [&](std::string const& what) { err << "plan_model: " << asked.model << ": " << what << '\n'; };
+    auto say = [&](std::string const& what) { err << "plan_model: " << args.model << ": " << what << '\n'; };
     if (planned.refuted) say(explain(*planned.refuted, net, order, name_of));
-    if (ran && !asked.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
+    if (ran && !args.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
     if (ran) std::for_each(ran->faults.begin(), ran->faults.end(), say);
 
-    std::string const title = std::filesystem::path(asked.model).filename().string();
+    std::string const title = std::filesystem::path(args.model).filename().string();
     auto kind_of = [&](auto v) -> std::string {
-        auto const by = net.values[timed.versions ? timed.versions->made.value_of[v] : v].producer;
+        auto const by = net.values[timed.versions ? timed.versions->versioned.value_of[v] : v].producer;
         return by == sublet::no_node ? "input" : net.operations[by].type;
     };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
-    write_file(asked.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
-    write_file(asked.svg,
+    write_file(args.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
+    write_file(args.svg,
                [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots = timed.concurrent
@@ -151,14 +151,14 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
         auto const b = planned.plan.buffer_of[v];
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
     };
-    write_file(asked.dot, [&](auto& to) {
-        sublet::write_dot(to, timed.versions ? timed.versions->made.program : as_program(net), slot_of,
+    write_file(args.dot, [&](auto& to) {
+        sublet::write_dot(to, timed.versions ? timed.versions->versioned.program : as_program(net), slot_of,
                           name_of, label_of, {.title = title, .given_without_slot = false});
     });
-    write_file(asked.why_peak, [&](auto& to) {
+    write_file(args.why_peak, [&](auto& to) {
         sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);
     });
-    summary const s{.model = asked.model,
+    summary const s{.model = args.model,
                     .operations = net.operations.size(),
                     .values = net.results,
                     .buffers = planned.plan.buffers.size(),
@@ -173,9 +173,9 @@ int run(arguments const& asked, std::ostream& out, std::ostream& err)
                     .concurrent = timed.concurrent,
                     .is_cut_short = planned.report.is_cut_short,
                     .handoffs = planned.plan.handoffs.size(),
-                    .with_handoffs = asked.handoffs,
+                    .with_handoffs = args.handoffs,
                     .run = ran};
-    if (!asked.quiet) print(out, s, asked.json);
+    if (!args.quiet) print(out, s, args.json);
     return s.is_good() ? 0 : 1;
 }
 
@@ -185,13 +185,13 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
 {
     std::string about;
     try {
-        arguments const asked = read_arguments(count, words);
-        if (asked.help) {
+        arguments const args = read_arguments(count, words);
+        if (args.help) {
             out << usage;
             return 0;
         }
-        about = asked.model + ": ";
-        return run(asked, out, err);
+        about = args.model + ": ";
+        return run(args, out, err);
     } catch (input_error const& e) {
         err << "plan_model: " << e.what() << '\n';
     } catch (std::bad_alloc const&) {

@@ -38,7 +38,7 @@ using sublet::value_role;
 /// The bytes of a value's storage, or what its declaration lacks.
 struct storage {
     byte_count bytes = sublet::no_size;
-    char const* lacks = "has no shape (run ONNX shape inference on the model first)";
+    char const* why_unsized = "has no shape (run ONNX shape inference on the model first)";
 };
 
 /// By the numbers of TensorProto.DataType: later schemas add to them, and an old header reads the new ones.
@@ -99,19 +99,19 @@ value_type type_of(int element, Dims const& dims)
 }
 
 /// Adds what a second declaration says. False: it says something else.
-bool merge(value_type& known, value_type const& said)
+bool merge(value_type& known, value_type const& declared)
 {
-    if (said.what == value_type::unknown) return true;
-    if (known.what == value_type::unknown) return known = said, true;
-    if (known.what != said.what) return false;
-    if (known.element != 0 && said.element != 0 && known.element != said.element) return false;
-    if (known.element == 0) known.element = said.element;
-    if (!said.has_rank) return true;
-    if (!known.has_rank) return known.has_rank = true, known.size = said.size, true;
-    if (known.size.size() != said.size.size()) return false;
-    for (std::size_t i = 0; i != said.size.size(); ++i) {
-        if (known.size[i] >= 0 && said.size[i] >= 0 && known.size[i] != said.size[i]) return false;
-        known.size[i] = std::max(known.size[i], said.size[i]);
+    if (declared.what == value_type::unknown) return true;
+    if (known.what == value_type::unknown) return known = declared, true;
+    if (known.what != declared.what) return false;
+    if (known.element != 0 && declared.element != 0 && known.element != declared.element) return false;
+    if (known.element == 0) known.element = declared.element;
+    if (!declared.has_rank) return true;
+    if (!known.has_rank) return known.has_rank = true, known.size = declared.size, true;
+    if (known.size.size() != declared.size.size()) return false;
+    for (std::size_t i = 0; i != declared.size.size(); ++i) {
+        if (known.size[i] >= 0 && declared.size[i] >= 0 && known.size[i] != declared.size[i]) return false;
+        known.size[i] = std::max(known.size[i], declared.size[i]);
     }
     return true;
 }
@@ -262,14 +262,14 @@ private:
         return label + " (" + type.substr(1, type.size() - 2) + ')';
     }
 
-    void declare(std::string const& name, value_type const& said)
+    void declare(std::string const& name, value_type const& declared)
     {
         if (name.empty()) return;
         value_type& known = types_[name];
         value_type const before = known;
-        if (!merge(known, said))
+        if (!merge(known, declared))
             refuse("value " + quoted(name) + " is declared as " + text_of(before) + " and as " +
-                   text_of(said));
+                   text_of(declared));
     }
 
     /// What is stored is a declaration, too.
@@ -342,7 +342,7 @@ private:
             for (auto const& name : graph_.node(n).output()) {
                 if (name.empty()) continue;
                 storage const size = storage_of(type_of_value(name));
-                if (size.bytes == sublet::no_size) refuse("value " + quoted(name) + ' ' + size.lacks);
+                if (size.bytes == sublet::no_size) refuse("value " + quoted(name) + ' ' + size.why_unsized);
                 add_value(
                     {name, size.bytes, value_role::intermediate, sublet::no_value, static_cast<node_id>(n)});
                 ++net_.results;
@@ -360,8 +360,8 @@ private:
         for (auto const& name : node.output())
             op.outputs.push_back(name.empty() ? sublet::no_value : ids_.at(name));
 
-        if (auto const* const said = attribute(node, "flops"); said != nullptr && said->i() > 0)
-            op.flops = static_cast<std::uint64_t>(said->i());
+        if (auto const* const declared = attribute(node, "flops"); declared != nullptr && declared->i() > 0)
+            op.flops = static_cast<std::uint64_t>(declared->i());
         add_aliases(n, op);
         for (auto i : input_indexes(n, "writes_input")) {
             op.mutated.push_back(op.inputs[i]);
@@ -455,14 +455,14 @@ private:
     void add_view(int n, value_id view, value_id of)
     {
         auto const& node = graph_.node(n);
-        byte_count const mine = storage_of(net_.types[view]).bytes, there = storage_of(net_.types[of]).bytes;
+        byte_count const view_bytes = storage_of(net_.types[view]).bytes, viewed_bytes = storage_of(net_.types[of]).bytes;
         bool const repeats = node.domain() == "aten" && node.op_type() == "expand";
-        if (mine > there && !repeats)
-            refuse("value " + quoted(net_.values[view].name) + " has " + std::to_string(mine) +
+        if (view_bytes > viewed_bytes && !repeats)
+            refuse("value " + quoted(net_.values[view].name) + " has " + std::to_string(view_bytes) +
                    " bytes and is to be a view of value " + quoted(net_.values[of].name) + ", which has " +
-                   std::to_string(there));
+                   std::to_string(viewed_bytes));
         net_.values[view].alias_of = of;
-        net_.values[view].bytes = std::min(mine, net_.values[of].bytes);
+        net_.values[view].bytes = std::min(view_bytes, net_.values[of].bytes);
     }
 
     bool is_standard(onnx::NodeProto const& node) const
@@ -561,14 +561,14 @@ private:
             if (value.bytes == sublet::no_size) continue;
             if (value.alias_of != sublet::no_value)
                 value.of_any_batch = net_.values[value.alias_of].of_any_batch;
-            else value.of_any_batch = depends[v] ? grown(v) : sublet::affine_bytes{value.bytes, 0};
+            else value.of_any_batch = depends[v] ? size_by_batch(v) : sublet::affine_bytes{value.bytes, 0};
         }
     }
 
     /// What depends on the batch is a part of it for each, if the batch is one of its dimensions; and if it
     /// is 1: no larger batch needs more. If a multiple of it is one (reshapes do that, but also weights have
     /// such gradients) it may or may not grow: then it has room for both. Otherwise it is fixed.
-    sublet::affine_bytes grown(std::size_t v) const
+    sublet::affine_bytes size_by_batch(std::size_t v) const
     {
         network_value const& value = net_.values[v];
         byte_count const each = value.bytes / net_.batch + (value.bytes % net_.batch != 0);

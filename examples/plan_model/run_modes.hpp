@@ -64,13 +64,13 @@ inline std::string explain(sublet::clobbered_value::finding const& what, network
 /// Requires: the plan is one of this network with these wishes, or of `versions` of it. (It may be unsound if
 ///           `how` says that it need not be proved.)
 /// Throws:   limit_exceeded if the plan needs more than the limit as well; allocation_error.
-inline mode_comparison compare_modes(network const& net, wishes const& asked, sublet::memory_plan const& plan,
+inline mode_comparison compare_modes(network const& net, plan_settings const& settings, sublet::memory_plan const& plan,
                                      sublet::executor_options how = {},
                                      network_versions const* versions = nullptr)
 {
     sublet::snapshot const program = as_program(net);
-    sublet::plan_options const options = as_options(net, asked);
-    external_storage external(net, asked.alignment);
+    sublet::plan_options const options = as_options(net, settings);
+    external_storage external(net, settings.alignment);
 
     auto with_external = [&](sublet::byte_count bytes) {
         sublet::byte_count const more = external.total_bytes();
@@ -84,10 +84,10 @@ inline mode_comparison compare_modes(network const& net, wishes const& asked, su
                              " bytes, more than the limit of " + limit);
 
     mode_comparison result;
-    sublet::plan_options apart = options;
-    apart.in_place = apart.check = false;
+    sublet::plan_options naive_options = options;
+    naive_options.in_place = naive_options.check = false;
     sublet::byte_count const unplanned =
-        with_external(sublet::plan_memory(program, apart).report.naive_bytes);
+        with_external(sublet::plan_memory(program, naive_options).report.naive_bytes);
     bool const fits = unplanned <= how.limit;
     if (!fits)
         result.remarks.push_back("a run without a plan needs " + std::to_string(unplanned) +
@@ -100,11 +100,11 @@ inline mode_comparison compare_modes(network const& net, wishes const& asked, su
     auto attempt = [&](char const* name, auto run_it, char const* order = "") -> std::optional<mode_run> {
         std::string const where = std::string("in mode ") + name + order;
         try {
-            mode_run const its = run_it();
-            if (oracle == nullptr) oracle = name, expected = its.outputs;
-            if (its.outputs != expected)
+            mode_run const mode_result = run_it();
+            if (oracle == nullptr) oracle = name, expected = mode_result.outputs;
+            if (mode_result.outputs != expected)
                 result.faults.push_back(where + " other results are left than in mode " + oracle);
-            return its;
+            return mode_result;
         } catch (sublet::clobbered_value const& e) {
             result.faults.push_back(where + ", " + explain(e.details(), net, versions));
             return std::nullopt;

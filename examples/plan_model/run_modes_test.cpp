@@ -34,7 +34,7 @@ network diamond()
 sublet::memory_plan plan_of(network const& net) { return plan(net, {}).planned.plan; }
 
 /// The plan, with one value moved to where another lies.
-sublet::memory_plan spoilt(network const& net, sublet::value_id moved, sublet::value_id over)
+sublet::memory_plan clobbering_plan(network const& net, sublet::value_id moved, sublet::value_id over)
 {
     sublet::memory_plan plan = plan_of(net);
     plan.buffers[plan.buffer_of[moved]].offset = plan.offset_of(over);
@@ -80,7 +80,7 @@ TEST_CASE("what is left depends on weights, and on what is written outside of th
 TEST_CASE("a value that lies over another makes a difference")
 {
     network const net = diamond();
-    auto const all = compare_modes(net, {}, spoilt(net, 2, 1), {.check = off});
+    auto const all = compare_modes(net, {}, clobbering_plan(net, 2, 1), {.check = off});
     REQUIRE(all.faults.size() == 1);
     CHECK(all.faults[0] == "in mode arena other results are left than in mode no_plan");
     CHECK(!all.is_identical());
@@ -103,7 +103,7 @@ TEST_CASE("the planned modes differ from each other where there is no room witho
                                  "\"peak_bytes_arena\": 192, \"allocations_no_plan\": null, "
                                  "\"allocations_recycle\": 4, \"allocations_arena\": 1}\n");
 
-    auto const other = compare_modes(net, {}, spoilt(net, 2, 1), {.check = off, .limit = room});
+    auto const other = compare_modes(net, {}, clobbering_plan(net, 2, 1), {.check = off, .limit = room});
     REQUIRE(other.faults.size() == 1);
     CHECK(other.faults[0] == "in mode arena other results are left than in mode recycle");
 }
@@ -142,14 +142,14 @@ TEST_CASE("counting references may need more than the plan, and more than the li
 TEST_CASE("a plan that is unsound is not run unless that is wanted")
 {
     network const net = diamond();
-    CHECK_THROWS_AS(compare_modes(net, {}, spoilt(net, 2, 1)), sublet::unsound_plan);
+    CHECK_THROWS_AS(compare_modes(net, {}, clobbering_plan(net, 2, 1)), sublet::unsound_plan);
 }
 
 TEST_CASE("what is clobbered is said in the words of the model")
 {
     network const net = diamond();
     sublet::executor_options const watched{.check = sublet::executor_options::checks::digest, .prove = false};
-    auto const read = compare_modes(net, {}, spoilt(net, 2, 1), watched);
+    auto const read = compare_modes(net, {}, clobbering_plan(net, 2, 1), watched);
     REQUIRE(read.faults.size() == 1);
     CHECK(read.faults[0] == "in mode arena, value 'a', made by node 0 (Relu), is not what it was when "
                             "node 1 (Relu) needs it: value 'b' lies over it");
@@ -160,7 +160,7 @@ TEST_CASE("what is clobbered is said in the words of the model")
           "peak_bytes_no_plan: 256\npeak_bytes_recycle: 192\npeak_bytes_arena: not run\n"
           "allocations_no_plan: 4\nallocations_recycle: 4\nallocations_arena: not run\n");
 
-    auto const left = compare_modes(net, {}, spoilt(net, 4, 3), watched);
+    auto const left = compare_modes(net, {}, clobbering_plan(net, 4, 3), watched);
     REQUIRE(left.faults.size() == 1);
     CHECK(left.faults[0] == "in mode arena, value 'y', made by node 2 (Add), is not what it was when the run "
                             "ends: value 'z' lies over it");
@@ -174,8 +174,8 @@ TEST_CASE("external storage begins where the alignment asks for it")
     net.operations[0].inputs.push_back(5);
     for (sublet::byte_count alignment : {1u, 2u, 64u, 4096u}) {
         CAPTURE(alignment);
-        wishes const asked{.alignment = alignment};
-        CHECK(compare_modes(net, asked, plan(net, asked).planned.plan).is_identical());
+        plan_settings const settings{.alignment = alignment};
+        CHECK(compare_modes(net, settings, plan(net, settings).planned.plan).is_identical());
     }
 }
 
@@ -255,20 +255,20 @@ TEST_CASE("what writes an intermediate leaves the same for every schedule")
     view.values.insert(view.values.end(), {"part", 4, sublet::value_role::intermediate, 1, 0});
     view.operations[0].outputs.push_back(5);
     view.operations[2].inputs[1] = view.operations[2].mutated[0] = 5;
-    for (network const& its : {net, view})
+    for (network const& variant : {net, view})
         for (bool waits : {false, true}) {
-            timed_plan const timed = plan(its, {.concurrent = true, .handoffs = waits});
+            timed_plan const timed = plan(variant, {.concurrent = true, .handoffs = waits});
             REQUIRE(timed.is_verified());
-            CHECK(run_concurrently(its, timed).is_identical());
-            CHECK(run_concurrently(its, timed, {.check = sublet::executor_options::checks::digest})
+            CHECK(run_concurrently(variant, timed).is_identical());
+            CHECK(run_concurrently(variant, timed, {.check = sublet::executor_options::checks::digest})
                       .is_identical());
-            CHECK(run_concurrently(its, timed).arena->outputs ==
-                  compare_modes(its, {}, plan_of(its)).arena->outputs);
+            CHECK(run_concurrently(variant, timed).arena->outputs ==
+                  compare_modes(variant, {}, plan_of(variant)).arena->outputs);
         }
     CHECK(compare_modes(net, {}, plan_of(net)).arena->outputs !=
           compare_modes(view, {}, plan_of(view)).arena->outputs);
     timed_plan const timed = plan(net, {.concurrent = true});
-    CHECK(timed.versions->name_of(net, timed.versions->made.last[1]) == "a@1");
+    CHECK(timed.versions->name_of(net, timed.versions->versioned.last[1]) == "a@1");
     CHECK(timed.versions->name_of(net, 1) == "a");
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("only a verified plan is good, and if runs were asked for, they are id
 {
     network const net = diamond();
     mode_comparison const nothing, same = compare_modes(net, {}, plan_of(net)),
-                                   other = compare_modes(net, {}, spoilt(net, 2, 1), {.check = off});
+                                   other = compare_modes(net, {}, clobbering_plan(net, 2, 1), {.check = off});
     CHECK(summary{.verified = true}.is_good());
     CHECK(!summary{.verified = false}.is_good());
     CHECK(summary{.verified = true, .run = same}.is_good());

@@ -69,10 +69,10 @@ public:
         }
         std::vector<sublet::byte_count> needed(net.values.size(), 64); // of unknown size: room for its views
         for (auto v = static_cast<sublet::value_id>(net.values.size()); v-- != 0;) { // views come later
-            network_value const& its = net.values[v];
-            if (its.bytes != sublet::no_size) needed[v] = its.bytes;
-            if (its.alias_of != sublet::no_value)
-                needed[its.alias_of] = std::max(needed[its.alias_of], needed[v]);
+            network_value const& value = net.values[v];
+            if (value.bytes != sublet::no_size) needed[v] = value.bytes;
+            if (value.alias_of != sublet::no_value)
+                needed[value.alias_of] = std::max(needed[value.alias_of], needed[v]);
         }
         for (sublet::value_id v = 0; v != net.values.size(); ++v) {
             if (!has_role(net.values[v].role, sublet::value_role::external)) continue;
@@ -93,19 +93,19 @@ public:
         if (block_.empty()) block_.resize(static_cast<std::size_t>(total_bytes()));
         sublet::fill_noise(bytes(0, end_), ~std::uint64_t{0});
         for (window const& w : windows_) {
-            std::span<std::byte> const mine = bytes(w.begin, w.size);
-            std::span<std::byte const> const constant = mine;
+            std::span<std::byte> const storage = bytes(w.begin, w.size);
+            std::span<std::byte const> const constant = storage;
             if constexpr (requires { run.bind(w.value, constant); }) {
-                if (w.is_written) run.bind(w.value, mine);
+                if (w.is_written) run.bind(w.value, storage);
                 else run.bind(w.value, constant);
             } else { // a device knows of no constants
-                run.bind(w.value, mine);
+                run.bind(w.value, storage);
             }
         }
     }
 
     /// What runs have left there, as one number.
-    std::uint64_t left_behind()
+    std::uint64_t result_digest()
     {
         std::uint64_t sum = 0;
         for (window const& w : windows_)
@@ -137,7 +137,7 @@ private:
 
 /// All that a run is given, the same before every one.
 template <class Executor>
-void give(Executor& execute, network const& net, external_storage& external)
+void set_inputs(Executor& execute, network const& net, external_storage& external)
 {
     external.bind(execute);
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
@@ -146,10 +146,10 @@ void give(Executor& execute, network const& net, external_storage& external)
 
 /// All that it has left, as one number. `last`: by value its last version, where versions were run.
 template <class Executor>
-std::uint64_t left_behind(Executor& execute, network const& net, external_storage& external,
+std::uint64_t result_digest(Executor& execute, network const& net, external_storage& external,
                           std::vector<sublet::value_id> const& last = {})
 {
-    std::uint64_t sum = external.left_behind();
+    std::uint64_t sum = external.result_digest();
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::output))
             sum = sublet::fold_digest(sum, sublet::digest(execute.output(last.empty() ? v : last[v])));
@@ -171,9 +171,9 @@ mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_o
              Mode const& mode, external_storage& external, sublet::executor_options const& how = {})
 {
     sublet::cpu_executor execute{program, options, mode, network_kernel{&net}, how};
-    give(execute, net, external);
+    set_inputs(execute, net, external);
     sublet::run_report const report = execute.run();
-    return {.outputs = left_behind(execute, net, external),
+    return {.outputs = result_digest(execute, net, external),
             .peak_bytes = report.run.bytes.peak,
             .allocations = execute.memory().allocations.total};
 }
@@ -203,19 +203,19 @@ template <class Mode>
 mode_run run(network const& net, network_versions const& versions, Mode const& mode, bool last_first,
              external_storage& external, sublet::executor_options const& how = {})
 {
-    auto const& [made, options] = versions;
+    auto const& [versioned, options] = versions;
     sublet::thread_options one{.workers = 1};
-    one.handoffs = made.handoffs;
+    one.handoffs = versioned.handoffs;
     if (last_first) {
-        sublet::thread_executor const first{made.program, options, mode, network_kernel{}, one, how};
+        sublet::thread_executor const first{versioned.program, options, mode, network_kernel{}, one, how};
         one.policy = sublet::queue_policy::given;
         one.order = latest_first(first.waits());
     }
-    sublet::thread_executor execute{made.program, options, mode, network_kernel{&net, &made.value_of},
+    sublet::thread_executor execute{versioned.program, options, mode, network_kernel{&net, &versioned.value_of},
                                     one,          how};
-    give(execute, net, external);
+    set_inputs(execute, net, external);
     sublet::run_report const report = execute.run();
-    return {.outputs = left_behind(execute, net, external, made.last),
+    return {.outputs = result_digest(execute, net, external, versioned.last),
             .peak_bytes = report.run.bytes.peak,
             .allocations = execute.memory().allocations.total};
 }

@@ -112,8 +112,8 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
         std::string const nothing = as_json ? "null" : "not run";
         line("run", !s.run->is_run() ? nothing : words(s.run->is_identical() ? "identical" : "DIFFERENT"));
         auto each_mode = [&](std::string const& key, auto mode_run::*figure) {
-            auto mode = [&](char const* name, std::optional<mode_run> const& its) {
-                line(key + name, its ? std::to_string((*its).*figure) : nothing);
+            auto mode = [&](char const* name, std::optional<mode_run> const& mode_result) {
+                line(key + name, mode_result ? std::to_string((*mode_result).*figure) : nothing);
             };
             mode("_no_plan", s.run->no_plan);
             mode("_recycle", s.run->recycle);

@@ -125,26 +125,26 @@ struct run_sweep {
     static sublet::byte_count shrink(network& net)
     {
         sublet::byte_count const naive = plan(net, {.in_place = false}).planned.report.naive_bytes;
-        sublet::byte_count part = 1;
-        while (naive > 200'000'000 && naive / part > 50'000'000) part *= 2;
+        sublet::byte_count divisor = 1;
+        while (naive > 200'000'000 && naive / divisor > 50'000'000) divisor *= 2;
         for (network_value& v : net.values)
-            if (v.bytes != sublet::no_size) v.bytes = v.bytes / part + (v.bytes % part != 0);
-        return part;
+            if (v.bytes != sublet::no_size) v.bytes = v.bytes / divisor + (v.bytes % divisor != 0);
+        return divisor;
     }
 
     void run(std::string const& file, network net)
     {
-        sublet::byte_count const part = shrink(net);
+        sublet::byte_count const divisor = shrink(net);
         std::vector<sublet::byte_count> peaks;
         std::vector<std::string> faults;
         std::optional<std::uint64_t> left;
         bool is_small = true;
         for (bool in_place : {false, true}) {
-            wishes const asked{.in_place = in_place};
-            sublet::memory_plan const planned = plan(net, asked).planned.plan;
+            plan_settings const settings{.in_place = in_place};
+            sublet::memory_plan const planned = plan(net, settings).planned.plan;
             auto const level =
                 in_place ? sublet::executor_options::checks::digest : sublet::executor_options::checks::plan;
-            mode_comparison const all = compare_modes(net, asked, planned, {.check = level});
+            mode_comparison const all = compare_modes(net, settings, planned, {.check = level});
             faults.insert(faults.end(), all.faults.begin(), all.faults.end());
             for (auto const& mode : {all.no_plan, all.recycle, all.arena})
                 peaks.push_back(mode ? mode->peak_bytes : 0);
@@ -160,7 +160,7 @@ struct run_sweep {
             is_small = is_small && static_cast<double>(all.arena->peak_bytes) <=
                                        1.02 * static_cast<double>(all.recycle->peak_bytes);
         }
-        std::printf("%-32s %5llu", file.c_str(), static_cast<unsigned long long>(part));
+        std::printf("%-32s %5llu", file.c_str(), static_cast<unsigned long long>(divisor));
         for (sublet::byte_count peak : peaks) std::printf(" %12llu", static_cast<unsigned long long>(peak));
         std::printf("\n");
         for (std::string const& fault : faults) std::printf("FAILED %s: %s\n", file.c_str(), fault.c_str());

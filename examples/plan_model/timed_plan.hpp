@@ -52,39 +52,39 @@ inline sublet::slot_plan slots_of(sublet::snapshot const& program, sublet::plan_
          .handoffs = plan.handoffs});
 }
 
-inline timed_plan plan_concurrently(network const& net, wishes const& asked)
+inline timed_plan plan_concurrently(network const& net, plan_settings const& settings)
 {
     auto const start = std::chrono::steady_clock::now();
     timed_plan result;
-    auto const& [made, options] = result.versions.emplace(net, asked);
+    auto const& [versioned, options] = result.versions.emplace(net, settings);
     concurrent_facts& facts = result.concurrent.emplace();
-    if (asked.handoffs) {
-        auto planned = sublet::plan_with_handoffs(made.program, options,
-                                                  {.workers = asked.workers, .handoffs = made.handoffs});
+    if (settings.handoffs) {
+        auto planned = sublet::plan_with_handoffs(versioned.program, options,
+                                                  {.workers = settings.workers, .handoffs = versioned.handoffs});
         facts.bytes_without = planned.bytes_without;
         facts.critical_path = planned.critical_path;
         facts.critical_path_with = planned.critical_path_with;
         result.planned = std::move(planned);
     } else {
         auto planned = sublet::plan_concurrent(
-            made.program, options,
-            {.strategy = asked.slots ? sublet::concurrent_options::strategy_kind::slots
+            versioned.program, options,
+            {.strategy = settings.slots ? sublet::concurrent_options::strategy_kind::slots
                                      : sublet::concurrent_options::strategy_kind::offsets,
-             .handoffs = made.handoffs});
+             .handoffs = versioned.handoffs});
         facts.is_bound_exact = planned.is_bound_exact;
         facts.slots = std::move(planned.slots);
         result.planned = std::move(planned);
     }
     result.milliseconds = milliseconds_since(start);
-    if (!asked.slots) facts.slots = slots_of(made.program, options, result.planned.plan);
+    if (!settings.slots) facts.slots = slots_of(versioned.program, options, result.planned.plan);
     return result;
 }
 
-inline timed_plan plan(network const& net, wishes const& asked)
+inline timed_plan plan(network const& net, plan_settings const& settings)
 {
-    if (asked.concurrent) return plan_concurrently(net, asked);
+    if (settings.concurrent) return plan_concurrently(net, settings);
     auto const start = std::chrono::steady_clock::now();
-    sublet::planned_memory planned = sublet::plan_memory(as_program(net), as_options(net, asked));
+    sublet::planned_memory planned = sublet::plan_memory(as_program(net), as_options(net, settings));
     return {std::move(planned), milliseconds_since(start)};
 }
 

@@ -66,7 +66,7 @@ struct arguments {
 /// Throws: input_error.
 inline arguments read_arguments(int count, char const* const* words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {
@@ -74,38 +74,38 @@ inline arguments read_arguments(int count, char const* const* words)
                 throw input_error("option " + word + " needs an operand (see --help)");
             return std::string(words[i]);
         };
-        if (word == "--help" || word == "-h") asked.help = true;
+        if (word == "--help" || word == "-h") args.help = true;
         else if (word == "--mode") {
             std::string const mode = operand();
             bool const all = mode == "all";
-            asked.none = all || mode == "none";
-            asked.recycle = all || mode == "recycle";
-            asked.arena = all || mode == "arena";
-            if (!asked.none && !asked.recycle && !asked.arena)
+            args.none = all || mode == "none";
+            args.recycle = all || mode == "recycle";
+            args.arena = all || mode == "arena";
+            if (!args.none && !args.recycle && !args.arena)
                 throw input_error("option --mode is none, recycle, arena or all, not " + quoted(mode));
-        } else if (word == "--threads") asked.threads = plan_model::read_number(word, operand());
-        else if (word == "--streams") asked.streams = plan_model::read_number(word, operand());
-        else if (word == "--cuda") asked.cuda = true;
-        else if (word == "--formulas") asked.formulas = true;
+        } else if (word == "--threads") args.threads = plan_model::read_number(word, operand());
+        else if (word == "--streams") args.streams = plan_model::read_number(word, operand());
+        else if (word == "--cuda") args.cuda = true;
+        else if (word == "--formulas") args.formulas = true;
         else if (word == "--weights")
-            asked.is_uniform = plan_model::is_second(word, operand(), "noise", "uniform");
-        else if (word == "--seed") asked.seed = plan_model::read_number(word, operand());
-        else if (word == "--runs") asked.runs = plan_model::read_number(word, operand());
-        else if (word == "--check") asked.check = plan_model::read_check_level(operand());
-        else if (word == "--limit") asked.limit = plan_model::read_byte_count(word, operand());
-        else if (word == "--csv") asked.csv = true;
-        else if (word == "--list") asked.folder = operand();
+            args.is_uniform = plan_model::parse_choice(word, operand(), "noise", "uniform");
+        else if (word == "--seed") args.seed = plan_model::read_number(word, operand());
+        else if (word == "--runs") args.runs = plan_model::read_number(word, operand());
+        else if (word == "--check") args.check = plan_model::read_check_level(operand());
+        else if (word == "--limit") args.limit = plan_model::read_byte_count(word, operand());
+        else if (word == "--csv") args.csv = true;
+        else if (word == "--list") args.folder = operand();
         else if (word.size() > 1 && word[0] == '-')
             throw input_error("unknown option " + quoted(word) + " (see --help)");
-        else if (!asked.model.empty())
-            throw input_error("more than one model: " + quoted(asked.model) + " and " + quoted(word));
-        else asked.model = word;
+        else if (!args.model.empty())
+            throw input_error("more than one model: " + quoted(args.model) + " and " + quoted(word));
+        else args.model = word;
     }
-    if (!asked.model.empty() && !asked.folder.empty())
+    if (!args.model.empty() && !args.folder.empty())
         throw input_error("option --list takes a folder and no model");
-    if (asked.model.empty() && asked.folder.empty() && !asked.help)
+    if (args.model.empty() && args.folder.empty() && !args.help)
         throw input_error("no model is given (see --help)");
-    return asked;
+    return args;
 }
 
 } // namespace run_network

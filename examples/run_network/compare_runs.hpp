@@ -53,11 +53,11 @@ inline std::vector<float> floats_in(std::span<std::byte const> bytes)
 
 /// Calls `run(name, mode)` for each memory mode that is asked for.
 template <class Run>
-void for_each_mode(arguments const& asked, sublet::memory_plan const& plan, Run run)
+void for_each_mode(arguments const& args, sublet::memory_plan const& plan, Run run)
 {
-    if (asked.none) run("none", sublet::no_plan{});
-    if (asked.recycle) run("recycle", sublet::recycle{});
-    if (asked.arena) run("arena", sublet::arena{plan});
+    if (args.none) run("none", sublet::no_plan{});
+    if (args.recycle) run("recycle", sublet::recycle{});
+    if (args.arena) run("arena", sublet::arena{plan});
 }
 
 /// Calls `run` so many times and returns the median of its milliseconds.
@@ -77,14 +77,14 @@ double timed(std::size_t runs, Run run)
 
 /// On this machine, by whichever executor it is.
 template <class Executor>
-mode_run run_here(Executor& execute, layered_network const& all, weights& given, std::size_t runs)
+mode_run run_executor(Executor& execute, layered_network const& all, weights& given, std::size_t runs)
 {
     given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
-    mode_run came;
-    came.milliseconds = timed(runs, [&] { came.peak_bytes = execute.run().run.bytes.peak; });
-    came.allocations = execute.memory().allocations.total;
-    for (auto v : outputs_of(all.net)) came.outputs.push_back(floats_in(execute.output(v)));
-    return came;
+    mode_run result;
+    result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
+    result.allocations = execute.memory().allocations.total;
+    for (auto v : outputs_of(all.net)) result.outputs.push_back(floats_in(execute.output(v)));
+    return result;
 }
 
 /// How far two results are apart.
@@ -96,7 +96,7 @@ struct difference {
 inline difference compare(results const& a, results const& b)
 {
     difference found;
-    double scale = 0, apart = 0;
+    double scale = 0, deviation = 0;
     if (a.size() != b.size()) return {1, HUGE_VAL};
     for (std::size_t o = 0; o != a.size(); ++o) {
         if (a[o].size() != b[o].size()) return {1, HUGE_VAL};
@@ -105,16 +105,16 @@ inline difference compare(results const& a, results const& b)
             if (std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y)) continue;
             ++found.different;
             double const distance = std::abs(double{x} - double{y});
-            apart = std::isnan(distance) ? HUGE_VAL : std::max(apart, distance);
+            deviation = std::isnan(distance) ? HUGE_VAL : std::max(deviation, distance);
         }
         for (float x : a[o]) scale = std::max(scale, std::isfinite(x) ? std::abs(double{x}) : 0.0);
     }
-    found.largest = apart == 0 ? 0 : scale == 0 ? HUGE_VAL : apart / scale;
+    found.largest = deviation == 0 ? 0 : scale == 0 ? HUGE_VAL : deviation / scale;
     return found;
 }
 
 /// Are they numbers, and not all the same nothing? A comparison of zeros proves little.
-inline bool is_telling(results const& a)
+inline bool is_conclusive(results const& a)
 {
     bool is_zero = true;
     for (auto const& one : a)
@@ -125,7 +125,7 @@ inline bool is_telling(results const& a)
     return !is_zero;
 }
 
-struct verdict {
+struct run_comparison {
     bool are_equal = true;
     std::vector<std::string> remarks; ///< what differs, and by how much
 };
@@ -134,25 +134,25 @@ struct verdict {
 /// a device may differ from the first of all by some rounding.
 ///
 /// Requires: there is a run.
-inline verdict judge(std::vector<mode_run> const& runs)
+inline run_comparison compare_runs(std::vector<mode_run> const& runs)
 {
     constexpr double tolerance = 1e-3; // of the largest element: sums are made in other orders
     mode_run const& first = runs.front();
     mode_run const* device = nullptr;
-    verdict found;
-    if (!is_telling(first.outputs)) found = {false, {"the results are no numbers, or all 0"}};
+    run_comparison found;
+    if (!is_conclusive(first.outputs)) found = {false, {"the results are no numbers, or all 0"}};
     for (mode_run const& r : runs) {
         bool const is_rounded = r.executor == "formulas" || r.executor == "cuda";
         bool const is_first = is_rounded && (device == nullptr || device->executor != r.executor);
         if (is_first) device = &r;
         mode_run const& other = is_rounded && !is_first ? *device : first;
-        difference const apart = compare(other.outputs, r.outputs);
-        bool const is_equal = is_first ? apart.largest <= tolerance : apart.different == 0;
+        difference const deviation = compare(other.outputs, r.outputs);
+        bool const is_equal = is_first ? deviation.largest <= tolerance : deviation.different == 0;
         found.are_equal = found.are_equal && is_equal;
-        if (is_equal && apart.different == 0) continue;
+        if (is_equal && deviation.different == 0) continue;
         found.remarks.push_back(r.executor + ' ' + r.mode + " is other than " + other.executor + ' ' +
-                                other.mode + " in " + std::to_string(apart.different) + " elements, by " +
-                                std::to_string(apart.largest) + " of the largest" +
+                                other.mode + " in " + std::to_string(deviation.different) + " elements, by " +
+                                std::to_string(deviation.largest) + " of the largest" +
                                 (is_equal ? ", which is allowed" : ""));
     }
     return found;

@@ -20,13 +20,13 @@ struct cuda_kernel {
     void operator()(auto const& call) const
     {
         run_layer(*all, call,
-                  [&](layer const& what, operands const& its) { queue_on_device(what, its, call.stream()); });
+                  [&](layer const& what, operands const& io) { queue_on_device(what, io, call.stream()); });
     }
 };
 
 } // namespace
 
-cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& asked)
+cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& args)
 {
     auto const found = sublet::cuda::probe();
     cuda_outcome outcome{{}, found.why()};
@@ -35,12 +35,12 @@ cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments c
     sublet::cuda_device device(found.first()->id);
     layered_program const made = program_of(all, false);
     auto const planned = sublet::plan_memory(made.program, made.options);
-    device_weights<sublet::cuda_device> there(device, given);
+    device_weights<sublet::cuda_device> on_device(device, given);
     sublet::stream_options streams;
-    streams.streams = asked.streams == 0 ? 4 : asked.streams;
-    for_each_mode(asked, planned.plan, [&](char const* name, auto const& mode) {
+    streams.streams = args.streams == 0 ? 4 : args.streams;
+    for_each_mode(args, planned.plan, [&](char const* name, auto const& mode) {
         outcome.runs.push_back(
-            run_on_streams(device, all, made, mode, cuda_kernel{&all}, there, streams, {}, asked.runs));
+            run_on_streams(device, all, made, mode, cuda_kernel{&all}, on_device, streams, {}, args.runs));
         outcome.runs.back().executor = "cuda";
         outcome.runs.back().mode = name;
     });

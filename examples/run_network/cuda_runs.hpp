@@ -17,7 +17,7 @@ struct cuda_outcome {
     std::string why;            ///< then; otherwise which device it is
 };
 
-cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& asked);
+cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& args);
 
 } // namespace run_network
 

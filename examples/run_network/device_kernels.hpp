@@ -13,7 +13,7 @@ namespace run_network {
 ///
 /// Requires: `what` is there until the stream has come to its end.
 /// Ensures:  what CUDA has to say against it is left for cudaPeekAtLastError().
-void queue_on_device(layer const& what, operands const& its, void* stream);
+void queue_on_device(layer const& what, operands const& io, void* stream);
 
 } // namespace run_network
 

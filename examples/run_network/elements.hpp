@@ -10,7 +10,7 @@
 /// So what a thread of the device computes is compiled and tested on the host as well. As kernels these are
 /// plain and not fast; those that take most of the time have faster ones on the host (kernels.hpp).
 ///
-/// Of these formulas, those of `elementwise`, `combination` (with two operands) and `normalization` read
+/// Of these formulas, those of `elementwise`, `broadcast_arithmetic` (with two operands) and `normalization` read
 /// element i and write element i: only they may write over an operand.
 
 #include "layer.hpp"
@@ -79,8 +79,8 @@ struct convolution_element {
     }
 };
 
-struct spreading_element {
-    spreading s;
+struct conv_transpose_element {
+    conv_transpose s;
     float const *x, *weights, *bias;
     float* y;
 
@@ -138,7 +138,7 @@ struct pooling_element {
                 largest = value > largest ? value : largest;
                 sum += value;
             }
-        y[i] = s.is_largest ? largest : sum / static_cast<float>(counted);
+        y[i] = s.is_max ? largest : sum / static_cast<float>(counted);
     }
 };
 
@@ -191,7 +191,7 @@ struct elementwise_element {
     }
 };
 
-struct combination_element {
+struct arithmetic_element {
     arithmetic what;
     strided at, at_other;
     float const *x, *other;
@@ -210,8 +210,8 @@ struct combination_element {
     }
 };
 
-struct soft_maximum_element {
-    soft_maximum s;
+struct softmax_element {
+    softmax s;
     float const* x;
     float* y;
 
@@ -257,7 +257,7 @@ struct product_element {
     }
 };
 
-struct rearrangement_element {
+struct strided_copy_element {
     strided from;
     float const* x;
     float* y;
@@ -266,7 +266,7 @@ struct rearrangement_element {
 };
 
 /// One operand of a join: i counts its elements.
-struct joining_element {
+struct concatenation_element {
     int length, all, first;
     float const* x;
     float* y;
@@ -293,8 +293,8 @@ struct padding_element {
     }
 };
 
-struct selection_element {
-    selection s;
+struct gather_element {
+    gather s;
     float const* data;
     void const* indices;
     float* y;
@@ -309,16 +309,16 @@ struct selection_element {
     }
 };
 
-struct enlargement_element {
-    enlargement s;
+struct linear_resize_element {
+    linear_resize s;
     float const* x;
     float* y;
 
-    struct between {
+    struct interpolation {
         int first, second;
         float share; ///< of the second
     };
-    RUN_NETWORK_FORMULA static between neighbours(int out, float step, int in)
+    RUN_NETWORK_FORMULA static interpolation neighbours(int out, float step, int in)
     {
         float at = (static_cast<float>(out) + 0.5f) * step - 0.5f;
         at = at < 0 ? 0 : at > static_cast<float>(in - 1) ? static_cast<float>(in - 1) : at;
@@ -329,8 +329,8 @@ struct enlargement_element {
     RUN_NETWORK_FORMULA void operator()(int i) const
     {
         pixel const at = pixel_of(i, s.rows, s.columns);
-        between const r = neighbours(at.row, s.row_step, s.rows_in);
-        between const c = neighbours(at.column, s.column_step, s.columns_in);
+        interpolation const r = neighbours(at.row, s.row_step, s.rows_in);
+        interpolation const c = neighbours(at.column, s.column_step, s.columns_in);
         float const* const plane = x + at.plane * s.rows_in * s.columns_in;
         float const *const upper = plane + r.first * s.columns_in, *const lower =
                                                                        plane + r.second * s.columns_in;
@@ -353,7 +353,7 @@ struct operands {
 /// Runs a layer as formulas: `each(count, formula)` for every one. Views and constants are the caller's.
 template <class Each>
 struct layer_in_elements {
-    operands const& its;
+    operands const& io;
     Each each;
 
     void operator()(unsupported const&) const {}
@@ -362,77 +362,77 @@ struct layer_in_elements {
     void operator()(convolution const& s) const
     {
         each(s.images * s.groups * s.filters * s.rows.out * s.columns.out,
-             convolution_element{s, its.x(0), its.x(1), its.x(2), its.y()});
+             convolution_element{s, io.x(0), io.x(1), io.x(2), io.y()});
     }
-    void operator()(spreading const& s) const
+    void operator()(conv_transpose const& s) const
     {
         each(s.images * s.groups * s.filters * s.rows.in * s.columns.in,
-             spreading_element{s, its.x(0), its.x(1), its.x(2), its.y()});
+             conv_transpose_element{s, io.x(0), io.x(1), io.x(2), io.y()});
     }
     void operator()(pooling const& s) const
     {
-        each(s.planes * s.rows.out * s.columns.out, pooling_element{s, its.x(0), its.y()});
+        each(s.planes * s.rows.out * s.columns.out, pooling_element{s, io.x(0), io.y()});
     }
     void operator()(normalization const& s) const
     {
         each(s.images * s.channels * s.plane,
-             normalization_element{s, its.x(0), its.x(1), its.x(2), its.x(3), its.x(4), its.y()});
+             normalization_element{s, io.x(0), io.x(1), io.x(2), io.x(3), io.x(4), io.y()});
     }
     void operator()(local_response const& s) const
     {
-        each(s.images * s.channels * s.plane, local_response_element{s, its.x(0), its.y()});
+        each(s.images * s.channels * s.plane, local_response_element{s, io.x(0), io.y()});
     }
-    void operator()(elementwise const& s) const { each(s.count, elementwise_element{s, its.x(0), its.y()}); }
-    void operator()(combination const& s) const
+    void operator()(elementwise const& s) const { each(s.count, elementwise_element{s, io.x(0), io.y()}); }
+    void operator()(broadcast_arithmetic const& s) const
     {
         if (s.operands.size() == 1)
-            return each(s.count, rearrangement_element{s.operands[0], its.x(0), its.y()});
-        strided straight; // the result so far
-        straight.rank = 1;
-        straight.size[0] = s.count;
-        straight.stride[0] = 1;
-        each(s.count, combination_element{s.what, s.operands[0], s.operands[1], its.x(0), its.x(1), its.y()});
+            return each(s.count, strided_copy_element{s.operands[0], io.x(0), io.y()});
+        strided contiguous; // the result so far
+        contiguous.rank = 1;
+        contiguous.size[0] = s.count;
+        contiguous.stride[0] = 1;
+        each(s.count, arithmetic_element{s.what, s.operands[0], s.operands[1], io.x(0), io.x(1), io.y()});
         for (std::size_t i = 2; i < s.operands.size(); ++i)
-            each(s.count, combination_element{s.what, straight, s.operands[i], its.y(), its.x(i), its.y()});
+            each(s.count, arithmetic_element{s.what, contiguous, s.operands[i], io.y(), io.x(i), io.y()});
     }
-    void operator()(soft_maximum const& s) const
+    void operator()(softmax const& s) const
     {
-        each(s.rows * s.length, soft_maximum_element{s, its.x(0), its.y()});
+        each(s.rows * s.length, softmax_element{s, io.x(0), io.y()});
     }
-    void operator()(mean const& s) const { each(s.rows, mean_element{s, its.x(0), its.y()}); }
+    void operator()(mean const& s) const { each(s.rows, mean_element{s, io.x(0), io.y()}); }
     void operator()(product const& s) const
     {
-        each(s.batch * s.rows * s.columns, product_element{s, its.x(0), its.x(1), its.x(2), its.y()});
+        each(s.batch * s.rows * s.columns, product_element{s, io.x(0), io.x(1), io.x(2), io.y()});
     }
-    void operator()(rearrangement const& s) const
+    void operator()(strided_copy const& s) const
     {
-        each(s.count, rearrangement_element{s.from, its.x(0), its.y()});
+        each(s.count, strided_copy_element{s.from, io.x(0), io.y()});
     }
-    void operator()(joining const& s) const
+    void operator()(concatenation const& s) const
     {
         int first = 0;
         for (std::size_t i = 0; i != s.lengths.size(); ++i) {
             int const length = s.lengths[i];
             if (length != 0)
-                each(s.rows * length, joining_element{length, s.length, first, its.x(i), its.y()});
+                each(s.rows * length, concatenation_element{length, s.length, first, io.x(i), io.y()});
             first += length;
         }
     }
-    void operator()(padding const& s) const { each(s.count, padding_element{s, its.x(0), its.y()}); }
-    void operator()(selection const& s) const
+    void operator()(padding const& s) const { each(s.count, padding_element{s, io.x(0), io.y()}); }
+    void operator()(gather const& s) const
     {
-        each(s.outer * s.indices * s.inner, selection_element{s, its.x(0), its.in[1], its.y()});
+        each(s.outer * s.indices * s.inner, gather_element{s, io.x(0), io.in[1], io.y()});
     }
-    void operator()(enlargement const& s) const
+    void operator()(linear_resize const& s) const
     {
-        each(s.planes * s.rows * s.columns, enlargement_element{s, its.x(0), its.y()});
+        each(s.planes * s.rows * s.columns, linear_resize_element{s, io.x(0), io.y()});
     }
 };
 
 template <class Each>
-void run_in_elements(layer const& what, operands const& its, Each each)
+void run_in_elements(layer const& what, operands const& io, Each each)
 {
-    std::visit(layer_in_elements<Each>{its, each}, what);
+    std::visit(layer_in_elements<Each>{io, each}, what);
 }
 
 } // namespace run_network

@@ -27,38 +27,38 @@ namespace run_network {
 /// `limit`: of what is allocated for a run.
 inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& made,
                                          sublet::memory_plan const& plan, weights& given,
-                                         arguments const& asked, sublet::byte_count limit)
+                                         arguments const& args, sublet::byte_count limit)
 {
     sublet::executor_options how;
-    how.check = asked.check;
+    how.check = args.check;
     how.limit = limit;
     how.scratch = made.is_scratch;
     std::vector<mode_run> runs;
-    auto keep = [&](mode_run came, std::string executor, char const* mode) {
-        came.executor = std::move(executor);
-        came.mode = mode;
-        runs.push_back(std::move(came));
+    auto keep = [&](mode_run result, std::string executor, char const* mode) {
+        result.executor = std::move(executor);
+        result.mode = mode;
+        runs.push_back(std::move(result));
     };
-    for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
+    for_each_mode(args, plan, [&](char const* name, auto const& mode) {
         sublet::cpu_executor execute{made.program, made.options, mode, host_kernel{&all}, how};
-        keep(run_here(execute, all, given, asked.runs), "serial", name);
+        keep(run_executor(execute, all, given, args.runs), "serial", name);
     });
-    if (asked.threads != 0)
-        for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
-            sublet::thread_options at_once;
-            at_once.workers = asked.threads;
+    if (args.threads != 0)
+        for_each_mode(args, plan, [&](char const* name, auto const& mode) {
+            sublet::thread_options thread_settings;
+            thread_settings.workers = args.threads;
             sublet::thread_executor execute{made.program,      made.options, mode,
-                                            host_kernel{&all}, at_once,      how};
-            keep(run_here(execute, all, given, asked.runs), std::to_string(asked.threads) + " threads", name);
+                                            host_kernel{&all}, thread_settings,      how};
+            keep(run_executor(execute, all, given, args.runs), std::to_string(args.threads) + " threads", name);
         });
-    if (asked.streams != 0)
-        for_each_mode(asked, plan, [&](char const* name, auto const& mode) {
+    if (args.streams != 0)
+        for_each_mode(args, plan, [&](char const* name, auto const& mode) {
             sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
-            device_weights<sublet::simulated_device> there(device, given);
+            device_weights<sublet::simulated_device> on_device(device, given);
             sublet::stream_options streams;
-            streams.streams = asked.streams;
-            keep(run_on_streams(device, all, made, mode, host_kernel{&all}, there, streams, how, asked.runs),
-                 std::to_string(asked.streams) + " simulated streams", name);
+            streams.streams = args.streams;
+            keep(run_on_streams(device, all, made, mode, host_kernel{&all}, on_device, streams, how, args.runs),
+                 std::to_string(args.streams) + " simulated streams", name);
         });
     return runs;
 }
@@ -70,10 +70,10 @@ inline mode_run run_formulas(layered_network const& all, weights& given)
     auto const planned = sublet::plan_memory(made.program, made.options);
     sublet::cpu_executor execute{made.program, made.options, sublet::arena{planned.plan},
                                  formula_kernel{&all}};
-    mode_run came = run_here(execute, all, given, 1);
-    came.executor = "formulas";
-    came.mode = "arena";
-    return came;
+    mode_run result = run_executor(execute, all, given, 1);
+    result.executor = "formulas";
+    result.mode = "arena";
+    return result;
 }
 
 } // namespace run_network

@@ -15,7 +15,7 @@
 namespace run_network {
 namespace {
 
-constexpr int stretch = 1024; // of a sum that is made at once: it stays in the nearest cache
+constexpr int block_length = 1024; // of a sum that is made at once: it stays in the nearest cache
 
 /// sum[i] += f[0] * row[i] + f[1] * next[i] + ..., each row `step` behind the one before.
 void add_rows(float* sum, int count, float const* row, int step, float const* factor, int factor_step,
@@ -59,13 +59,13 @@ phases phases_of(convolution const& s)
 }
 
 /// The input is that already.
-bool is_laid_out(convolution const& s)
+bool is_packed(convolution const& s)
 {
     auto plain = [](sliding const& w) { return w.stride == 1 && w.before == 0 && w.after == 0; };
     return plain(s.rows) && plain(s.columns);
 }
 
-void lay_out(sliding const& rows, sliding const& columns, phases const& in, float const* x, float* room)
+void pack_phases(sliding const& rows, sliding const& columns, phases const& in, float const* x, float* packed)
 {
     for (int r = 0; r != in.row_strides; ++r)
         for (int c = 0; c != in.column_strides; ++c)
@@ -74,7 +74,7 @@ void lay_out(sliding const& rows, sliding const& columns, phases const& in, floa
                 for (int j = 0; j != in.columns; ++j) {
                     int const column = j * in.column_strides + c - columns.before;
                     bool const is_inside = row >= 0 && row < rows.in && column >= 0 && column < columns.in;
-                    *room++ = is_inside ? x[row * columns.in + column] : 0.0f;
+                    *packed++ = is_inside ? x[row * columns.in + column] : 0.0f;
                 }
             }
 }
@@ -92,22 +92,22 @@ void copy_rows(float const* sum, int first, int count, int wide, float* y, int c
 }
 
 void convolve(convolution const& s, float const* x, float const* weights, float const* bias, float* y,
-              float* room)
+              float* packed)
 {
     phases const in = phases_of(s);
     int const x_plane = s.rows.in * s.columns.in, y_plane = s.rows.out * s.columns.out;
     int const taps = s.rows.taps * s.columns.taps;
     int const length = (s.rows.out - 1) * in.columns + s.columns.out;
-    std::array<float, stretch> sum;
+    std::array<float, block_length> sum;
     for (int group = 0; group != s.images * s.groups; ++group) {
         float const* planes = x + group * s.channels * x_plane;
-        if (!is_laid_out(s)) {
+        if (!is_packed(s)) {
             for (int c = 0; c != s.channels; ++c)
-                lay_out(s.rows, s.columns, in, planes + c * x_plane, room + c * in.channel());
-            planes = room;
+                pack_phases(s.rows, s.columns, in, planes + c * x_plane, packed + c * in.channel());
+            planes = packed;
         }
-        for (int first = 0; first < length; first += stretch) {
-            int const count = std::min(stretch, length - first);
+        for (int first = 0; first < length; first += block_length) {
+            int const count = std::min(block_length, length - first);
             for (int f = 0; f != s.filters; ++f) {
                 int const filter = group % s.groups * s.filters + f;
                 std::fill_n(sum.begin(), count, s.has_bias ? bias[filter] : 0.0f);
@@ -143,13 +143,13 @@ float inner_product(float const* a, float const* b, int count)
 
 void multiply(product const& s, float const* a, float const* b, float const* c, float* y)
 {
-    std::array<float, stretch> sum;
+    std::array<float, block_length> sum;
     for (int i = 0; i != s.batch * s.rows; ++i, y += s.columns) {
         int const row = i % s.rows;
         float const* const left = a + operand_index(s.a, i / s.rows) + row * s.a_row;
         float const* const right = b + operand_index(s.b, i / s.rows);
-        for (int first = 0; first < s.columns; first += stretch) {
-            int const count = std::min(stretch, s.columns - first);
+        for (int first = 0; first < s.columns; first += block_length) {
+            int const count = std::min(block_length, s.columns - first);
             if (s.b_column == 1) {
                 std::fill_n(sum.begin(), count, 0.0f);
                 add_rows(sum.data(), count, right + first, s.b_depth, left, s.a_depth, s.depth);
@@ -173,17 +173,17 @@ bool has_rows(product const& s)
 
 // --- the rest -------------------------------------------------------------------------------------------
 
-void normalize(normalization const& s, operands const& its)
+void normalize(normalization const& s, operands const& io)
 {
     for (int plane = 0; plane != s.images * s.channels; ++plane) {
         int const c = plane % s.channels, first = plane * s.plane;
-        float const factor = its.x(1)[c] / std::sqrt(its.x(4)[c] + s.epsilon);
-        float const bias = its.x(2)[c], mean = its.x(3)[c];
-        for (int i = first; i != first + s.plane; ++i) its.y()[i] = (its.x(0)[i] - mean) * factor + bias;
+        float const factor = io.x(1)[c] / std::sqrt(io.x(4)[c] + s.epsilon);
+        float const bias = io.x(2)[c], mean = io.x(3)[c];
+        for (int i = first; i != first + s.plane; ++i) io.y()[i] = (io.x(0)[i] - mean) * factor + bias;
     }
 }
 
-void take_soft_maximum(soft_maximum const& s, float const* x, float* y)
+void compute_softmax(softmax const& s, float const* x, float* y)
 {
     for (int r = 0; r != s.rows; ++r) {
         int const first = r / s.stride * s.length * s.stride + r % s.stride;
@@ -196,7 +196,7 @@ void take_soft_maximum(soft_maximum const& s, float const* x, float* y)
 }
 
 /// The larger part of sums and products of tensors is of two that are as large as the result.
-bool is_straight(strided const& s, int count)
+bool is_contiguous(strided const& s, int count)
 {
     int expected = 1;
     for (int axis = s.rank - 1; axis >= 0; --axis) {
@@ -211,11 +211,11 @@ void add(int count, float const* a, float const* b, float* y)
     for (int i = 0; i < count; ++i) y[i] = a[i] + b[i];
 }
 
-void write(constant const& s, operands const& its)
+void write(constant const& s, operands const& io)
 {
-    auto* const to = static_cast<unsigned char*>(its.out);
-    for (std::size_t at = 0; at < its.out_bytes; at += s.bytes.size())
-        std::memcpy(to + at, s.bytes.data(), std::min(s.bytes.size(), its.out_bytes - at));
+    auto* const to = static_cast<unsigned char*>(io.out);
+    for (std::size_t at = 0; at < io.out_bytes; at += s.bytes.size())
+        std::memcpy(to + at, s.bytes.data(), std::min(s.bytes.size(), io.out_bytes - at));
 }
 
 } // namespace
@@ -223,7 +223,7 @@ void write(constant const& s, operands const& its)
 std::size_t scratch_bytes(layer const& what)
 {
     auto const* const s = std::get_if<convolution>(&what);
-    if (s == nullptr || is_laid_out(*s)) return 0;
+    if (s == nullptr || is_packed(*s)) return 0;
     phases const in = phases_of(*s);
     double elements = s->channels;
     for (int factor : {in.rows, in.columns, in.row_strides, in.column_strides}) elements *= factor;
@@ -235,34 +235,34 @@ std::vector<std::size_t> overwritable_operands(layer const& what)
 {
     std::vector<std::size_t> found;
     if (std::holds_alternative<elementwise>(what) || std::holds_alternative<normalization>(what)) found = {0};
-    if (auto const* const s = std::get_if<combination>(&what); s != nullptr && s->operands.size() <= 2)
+    if (auto const* const s = std::get_if<broadcast_arithmetic>(&what); s != nullptr && s->operands.size() <= 2)
         for (std::size_t i = 0; i != s->operands.size(); ++i)
-            if (is_straight(s->operands[i], s->count)) found.push_back(i);
+            if (is_contiguous(s->operands[i], s->count)) found.push_back(i);
     return found;
 }
 
-void run_on_host(layer const& what, operands const& its, void* scratch)
+void run_on_host(layer const& what, operands const& io, void* scratch)
 {
     if (auto const* const s = std::get_if<convolution>(&what))
-        return convolve(*s, its.x(0), its.x(1), its.x(2), its.y(), static_cast<float*>(scratch));
+        return convolve(*s, io.x(0), io.x(1), io.x(2), io.y(), static_cast<float*>(scratch));
     if (auto const* const s = std::get_if<product>(&what); s != nullptr && has_rows(*s))
-        return multiply(*s, its.x(0), its.x(1), its.x(2), its.y());
-    if (auto const* const s = std::get_if<normalization>(&what)) return normalize(*s, its);
-    if (auto const* const s = std::get_if<soft_maximum>(&what))
-        return take_soft_maximum(*s, its.x(0), its.y());
-    if (auto const* const s = std::get_if<combination>(&what);
+        return multiply(*s, io.x(0), io.x(1), io.x(2), io.y());
+    if (auto const* const s = std::get_if<normalization>(&what)) return normalize(*s, io);
+    if (auto const* const s = std::get_if<softmax>(&what))
+        return compute_softmax(*s, io.x(0), io.y());
+    if (auto const* const s = std::get_if<broadcast_arithmetic>(&what);
         s != nullptr && s->operands.size() == 2 && s->what == arithmetic::add &&
-        is_straight(s->operands[0], s->count) && is_straight(s->operands[1], s->count))
-        return add(s->count, its.x(0), its.x(1), its.y());
-    run_as_formulas(what, its);
+        is_contiguous(s->operands[0], s->count) && is_contiguous(s->operands[1], s->count))
+        return add(s->count, io.x(0), io.x(1), io.y());
+    run_as_formulas(what, io);
 }
 
-void run_as_formulas(layer const& what, operands const& its)
+void run_as_formulas(layer const& what, operands const& io)
 {
-    if (std::holds_alternative<view>(what) && its.out_bytes != 0)
-        std::memcpy(its.out, its.in[0], its.out_bytes);
-    if (auto const* const s = std::get_if<constant>(&what)) return write(*s, its);
-    run_in_elements(what, its, [](int count, auto const& formula) {
+    if (std::holds_alternative<view>(what) && io.out_bytes != 0)
+        std::memcpy(io.out, io.in[0], io.out_bytes);
+    if (auto const* const s = std::get_if<constant>(&what)) return write(*s, io);
+    run_in_elements(what, io, [](int count, auto const& formula) {
         for (int i = 0; i != count; ++i) formula(i);
     });
 }

@@ -31,27 +31,27 @@ struct launch {
 };
 
 /// The pattern once, and then all that is there as often as it takes.
-void queue_constant(constant const& what, operands const& its, cudaStream_t stream)
+void queue_constant(constant const& what, operands const& io, cudaStream_t stream)
 {
-    auto* const to = static_cast<unsigned char*>(its.out);
-    std::size_t there = std::min(what.bytes.size(), its.out_bytes);
-    if (there == 0) return;
-    cudaMemcpyAsync(to, what.bytes.data(), there, cudaMemcpyHostToDevice, stream);
-    for (std::size_t more; there < its.out_bytes; there += more) {
-        more = std::min(there, its.out_bytes - there);
-        cudaMemcpyAsync(to + there, to, more, cudaMemcpyDeviceToDevice, stream);
+    auto* const to = static_cast<unsigned char*>(io.out);
+    std::size_t filled = std::min(what.bytes.size(), io.out_bytes);
+    if (filled == 0) return;
+    cudaMemcpyAsync(to, what.bytes.data(), filled, cudaMemcpyHostToDevice, stream);
+    for (std::size_t more; filled < io.out_bytes; filled += more) {
+        more = std::min(filled, io.out_bytes - filled);
+        cudaMemcpyAsync(to + filled, to, more, cudaMemcpyDeviceToDevice, stream);
     }
 }
 
 } // namespace
 
-void queue_on_device(layer const& what, operands const& its, void* stream)
+void queue_on_device(layer const& what, operands const& io, void* stream)
 {
     auto const queue = static_cast<cudaStream_t>(stream);
     if (std::holds_alternative<view>(what)) // a copy: what is one need not be run
-        cudaMemcpyAsync(its.out, its.in[0], its.out_bytes, cudaMemcpyDeviceToDevice, queue);
-    else if (auto const* const pattern = std::get_if<constant>(&what)) queue_constant(*pattern, its, queue);
-    else run_in_elements(what, its, launch{queue});
+        cudaMemcpyAsync(io.out, io.in[0], io.out_bytes, cudaMemcpyDeviceToDevice, queue);
+    else if (auto const* const pattern = std::get_if<constant>(&what)) queue_constant(*pattern, io, queue);
+    else run_in_elements(what, io, launch{queue});
 }
 
 } // namespace run_network

@@ -22,10 +22,10 @@ std::size_t scratch_bytes(layer const& what);
 std::vector<std::size_t> overwritable_operands(layer const& what);
 
 /// Requires: `scratch` has scratch_bytes(what), aligned for float.
-void run_on_host(layer const& what, operands const& its, void* scratch);
+void run_on_host(layer const& what, operands const& io, void* scratch);
 
 /// The same as formulas: what a CUDA device does, one element after the other. It needs no scratch.
-void run_as_formulas(layer const& what, operands const& its);
+void run_as_formulas(layer const& what, operands const& io);
 
 } // namespace run_network
 

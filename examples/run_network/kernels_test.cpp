@@ -56,11 +56,11 @@ void check_equal(floats const& is, std::vector<exact> const& should)
 
 operands over(std::vector<floats> const& in, floats& out)
 {
-    operands its;
-    for (floats const& f : in) its.in.push_back(f.data());
-    its.out = out.data();
-    its.out_bytes = out.size() * sizeof(float);
-    return its;
+    operands io;
+    for (floats const& f : in) io.in.push_back(f.data());
+    io.out = out.data();
+    io.out_bytes = out.size() * sizeof(float);
+    return io;
 }
 
 floats on_host(layer const& what, std::vector<floats> const& in, std::size_t count)
@@ -213,7 +213,7 @@ TEST_CASE("what a spreading convolution makes of each element is its weights, ti
     for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
         random_source roll(seed);
-        spreading s{.images = roll(1, 2),
+        conv_transpose s{.images = roll(1, 2),
                     .groups = roll(1, 2),
                     .channels = roll(1, 3),
                     .filters = roll(1, 3),
@@ -264,7 +264,7 @@ TEST_CASE("a pool takes the largest or the average of what its window covers, at
             if (room % w.stride != 0 && begins_inside) w.out += roll(0, 1); // rounded up
             return w;
         };
-        pooling s{.is_largest = roll(0, 1) == 1,
+        pooling s{.is_max = roll(0, 1) == 1,
                   .counts_padding = roll(0, 1) == 1,
                   .planes = roll(1, 4),
                   .rows = window(),
@@ -288,7 +288,7 @@ TEST_CASE("a pool takes the largest or the average of what its window covers, at
                         }
                     REQUIRE(inside > 0);
                     should.push_back(
-                        {s.is_largest ? largest : sum / (s.counts_padding ? padded : inside), 1});
+                        {s.is_max ? largest : sum / (s.counts_padding ? padded : inside), 1});
                 }
         check(s, {x}, should);
     }
@@ -331,7 +331,7 @@ TEST_CASE("layers over channels, rows and single elements are what their definit
         }
         check(normalization{images, channels, plane, 0.01f}, {x, scale, bias, mean_of, variance}, normal);
         check(lrn, {x}, response);
-        check(soft_maximum{images * plane, channels, plane}, {x}, soft);
+        check(softmax{images * plane, channels, plane}, {x}, soft);
         check(mean{images * channels, plane}, {x}, average);
 
         auto check_function = [&](function what, floats const& of, auto definition) {
@@ -347,7 +347,7 @@ TEST_CASE("layers over channels, rows and single elements are what their definit
         for (float& f : squares) f *= f;
         check_function(function::sqrt, squares, [](double v) { return std::pow(v, 0.5); });
     }
-    CHECK(on_host(soft_maximum{1, 3, 1}, {{1000, 1000, -1000}}, 3) ==
+    CHECK(on_host(softmax{1, 3, 1}, {{1000, 1000, -1000}}, 3) ==
           floats{0.5f, 0.5f, 0}); // nothing overflows
 }
 
@@ -358,24 +358,24 @@ TEST_CASE("operands of different shapes are combined as if each were repeated al
         random_source roll(seed);
         std::vector<int> size(std::size_t(roll(1, 4)));
         for (int& n : size) n = roll(1, 4);
-        combination s;
+        broadcast_arithmetic s;
         s.what = static_cast<arithmetic>(seed % 5);
         s.count = product_of(size);
         std::vector<floats> in;
         std::vector<std::vector<int>> sizes;
         int const operands = seed % 5 == 0 ? roll(1, 4) : 2; // a sum may have several
         for (int o = 0; o != operands; ++o) {
-            auto& mine = sizes.emplace_back(size);
-            for (int& n : mine)
+            auto& operand_size = sizes.emplace_back(size);
+            for (int& n : operand_size)
                 if (roll(0, 2) == 0) n = 1;
-            in.push_back(roll.tensor(product_of(mine)));
+            in.push_back(roll.tensor(product_of(operand_size)));
             for (float& f : in.back()) f = s.what >= arithmetic::divide ? std::abs(f) + 0.5f : f;
-            strided at_mine = contiguous(mine);
+            strided operand_layout = contiguous(operand_size);
             for (std::size_t axis = 0; axis != size.size(); ++axis) {
-                at_mine.size[axis] = size[axis];
-                if (mine[axis] == 1) at_mine.stride[axis] = 0;
+                operand_layout.size[axis] = size[axis];
+                if (operand_size[axis] == 1) operand_layout.stride[axis] = 0;
             }
-            s.operands.push_back(at_mine);
+            s.operands.push_back(operand_layout);
         }
         std::vector<exact> should;
         for (auto const& index : indices_of(size)) {
@@ -397,7 +397,7 @@ TEST_CASE("operands of different shapes are combined as if each were repeated al
         }
         check(s, in, should);
     }
-    combination square;
+    broadcast_arithmetic square;
     square.what = arithmetic::power;
     square.count = 2;
     square.operands = {contiguous({2}), constant_index()};
@@ -413,9 +413,9 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
         product s;
         s.rows = roll(1, 7), s.depth = roll(1, 40), s.columns = seed % 25 == 24 ? 1500 : roll(1, 9);
         s.batch = roll(1, 3);
-        bool const flips_a = roll(0, 1) == 1, flips_b = roll(0, 1) == 1, is_shared = roll(0, 1) == 1;
-        s.a_row = flips_a ? 1 : s.depth, s.a_depth = flips_a ? s.rows : 1;
-        s.b_depth = flips_b ? 1 : s.columns, s.b_column = flips_b ? s.depth : 1;
+        bool const transposes_a = roll(0, 1) == 1, transposes_b = roll(0, 1) == 1, is_shared = roll(0, 1) == 1;
+        s.a_row = transposes_a ? 1 : s.depth, s.a_depth = transposes_a ? s.rows : 1;
+        s.b_depth = transposes_b ? 1 : s.columns, s.b_column = transposes_b ? s.depth : 1;
         s.a = s.b = contiguous({s.batch});
         s.a.stride[0] = s.rows * s.depth;
         s.b.stride[0] = is_shared ? 0 : s.depth * s.columns;
@@ -430,9 +430,9 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
                 for (int j = 0; j != s.columns; ++j) {
                     exact y;
                     for (int k = 0; k != s.depth; ++k) {
-                        int const left = n * s.rows * s.depth + (flips_a ? k * s.rows + i : i * s.depth + k);
+                        int const left = n * s.rows * s.depth + (transposes_a ? k * s.rows + i : i * s.depth + k);
                         int const right = (is_shared ? 0 : n * s.depth * s.columns) +
-                                          (flips_b ? j * s.depth + k : k * s.columns + j);
+                                          (transposes_b ? j * s.depth + k : k * s.columns + j);
                         y.add(double(s.alpha) * a[std::size_t(left)] * b[std::size_t(right)]);
                     }
                     if (s.has_c) y.add(double(s.beta) * c[std::size_t(i * s.c_row + j * s.c_column)]);
@@ -460,20 +460,20 @@ TEST_CASE("what only moves elements puts each where it belongs")
         std::vector<std::size_t> order(size.size()); // a transposition
         for (std::size_t axis = 0; axis != order.size(); ++axis) order[axis] = axis;
         std::shuffle(order.begin(), order.end(), roll.engine);
-        std::vector<int> turned;
+        std::vector<int> transposed;
         strided from = contiguous(size), inside = from;
         for (std::size_t axis = 0; axis != order.size(); ++axis) {
-            turned.push_back(size[order[axis]]);
+            transposed.push_back(size[order[axis]]);
             inside.size[axis] = size[order[axis]];
             inside.stride[axis] = from.stride[order[axis]];
         }
         std::vector<exact> should;
-        for (auto const& index : indices_of(turned)) {
+        for (auto const& index : indices_of(transposed)) {
             std::vector<int> source(index.size());
             for (std::size_t axis = 0; axis != order.size(); ++axis) source[order[axis]] = index[axis];
             should.push_back({X(source), 0});
         }
-        check(rearrangement{product_of(turned), inside}, {x}, should);
+        check(strided_copy{product_of(transposed), inside}, {x}, should);
 
         padding pad{.inside = from, .value = 7}; // some elements in a larger frame
         std::vector<int> framed;
@@ -496,7 +496,7 @@ TEST_CASE("what only moves elements puts each where it belongs")
         }
         check(pad, {x}, should);
 
-        joining join;
+        concatenation join;
         join.rows = roll(1, 3); // operands side by side
         std::vector<floats> parts;
         for (int o = roll(1, 4); o != 0; --o) {
@@ -511,7 +511,7 @@ TEST_CASE("what only moves elements puts each where it belongs")
                     should.push_back({parts[o][std::size_t(r * join.lengths[o] + i)], 0});
         check(join, parts, should);
 
-        selection rows{.outer = roll(1, 3), .axis = roll(1, 5), .inner = roll(1, 3), .indices = roll(1, 4)};
+        gather rows{.outer = roll(1, 3), .axis = roll(1, 5), .inner = roll(1, 3), .indices = roll(1, 4)};
         rows.is_wide = roll(0, 1) == 1;
         floats const data = roll.tensor(rows.outer * rows.axis * rows.inner);
         std::vector<std::int64_t> wide;
@@ -526,16 +526,16 @@ TEST_CASE("what only moves elements puts each where it belongs")
                     should.push_back({data[std::size_t((o * rows.axis + row) * rows.inner + i)], 0});
                 }
         floats out(should.size(), NAN);
-        operands its = over({data, {}}, out);
-        its.in[0] = data.data();
-        its.in[1] = rows.is_wide ? static_cast<void const*>(wide.data()) : narrow.data();
-        run_on_host(rows, its, nullptr);
+        operands io = over({data, {}}, out);
+        io.in[0] = data.data();
+        io.in[1] = rows.is_wide ? static_cast<void const*>(wide.data()) : narrow.data();
+        run_on_host(rows, io, nullptr);
         check_equal(out, should);
     }
     floats words(5, NAN);
     constant const pattern{{0, 0, 128, 63, 0, 0, 0, 64}}; // 1 and 2, little endian
-    operands const its = over({}, words);
-    run_on_host(pattern, its, nullptr);
+    operands const io = over({}, words);
+    run_on_host(pattern, io, nullptr);
     CHECK(words == floats{1, 2, 1, 2, 1});
 }
 
@@ -544,7 +544,7 @@ TEST_CASE("an enlarged plane is linear between the centres of its elements, and 
     for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
         random_source roll(seed);
-        enlargement s{.planes = roll(1, 2),
+        linear_resize s{.planes = roll(1, 2),
                       .rows_in = roll(1, 5),
                       .columns_in = roll(1, 5),
                       .rows = roll(1, 9),
@@ -575,7 +575,7 @@ TEST_CASE("a layer that may write over an operand comes to the same there, bit b
 {
     random_source roll(1);
     int const all = 24;
-    combination sum, scaled;
+    broadcast_arithmetic sum, scaled;
     sum.count = scaled.count = all;
     sum.operands = {contiguous({4, 6}), contiguous({2, 12})};
     scaled.what = arithmetic::multiply;
@@ -590,23 +590,23 @@ TEST_CASE("a layer that may write over an operand comes to the same there, bit b
         for (std::size_t operand : overwritable_operands(what)) {
             CAPTURE(operand);
             ++pairs;
-            floats there = in[operand];
-            operands its = over(in, there);
-            its.in[operand] = there.data();
-            run_on_host(what, its, nullptr);
-            CHECK(there == on_host(what, in, std::size_t(all)));
-            there = in[operand];
-            run_in_elements(what, its, [](int count, auto const& formula) {
+            floats buffer = in[operand];
+            operands io = over(in, buffer);
+            io.in[operand] = buffer.data();
+            run_on_host(what, io, nullptr);
+            CHECK(buffer == on_host(what, in, std::size_t(all)));
+            buffer = in[operand];
+            run_in_elements(what, io, [](int count, auto const& formula) {
                 for (int i = 0; i != count; ++i) formula(i);
             });
-            CHECK(there == in_elements(what, in, std::size_t(all)));
+            CHECK(buffer == in_elements(what, in, std::size_t(all)));
         }
     }
     CHECK(pairs == 6);
     CHECK(overwritable_operands(scaled) == std::vector<std::size_t>{1});
     sum.operands.push_back(sum.operands[0]); // the first two are summed before the third is read
-    for (layer const& what : {layer(sum), layer(convolution{}), layer(pooling{}), layer(soft_maximum{}),
-                              layer(product{}), layer(local_response{}), layer(joining{}), layer(padding{}),
-                              layer(rearrangement{}), layer(mean{}), layer(view{})})
+    for (layer const& what : {layer(sum), layer(convolution{}), layer(pooling{}), layer(softmax{}),
+                              layer(product{}), layer(local_response{}), layer(concatenation{}), layer(padding{}),
+                              layer(strided_copy{}), layer(mean{}), layer(view{})})
         CHECK(overwritable_operands(what).empty());
 }

@@ -43,7 +43,7 @@ struct convolution { ///< x, weights[, bias]
 
 /// The gradient of a convolution: each element of x is spread by the weights. `rows` and `columns` slide over
 /// the result, so their `in` is its size, and `out` that of x.
-struct spreading { ///< x, weights[, bias]
+struct conv_transpose { ///< x, weights[, bias]
     int images = 1, groups = 1;
     int channels = 1, filters = 1; ///< of x and of the result, in one group
     sliding rows, columns;
@@ -51,7 +51,7 @@ struct spreading { ///< x, weights[, bias]
 };
 
 struct pooling { ///< x
-    bool is_largest = true, counts_padding = false;
+    bool is_max = true, counts_padding = false;
     int planes = 1;
     sliding rows, columns;
 };
@@ -74,13 +74,13 @@ struct elementwise { ///< x; Relu is a clip from 0 on
 };
 
 enum class arithmetic { add, subtract, multiply, divide, power };
-struct combination { ///< one operand or more, the first with the second, that with the third
+struct broadcast_arithmetic { ///< one operand or more, the first with the second, that with the third
     arithmetic what = arithmetic::add;
     int count = 0;
     std::vector<strided> operands;
 };
 
-struct soft_maximum { ///< x
+struct softmax { ///< x
     int rows = 1, length = 1;
     int stride = 1; ///< from one element of a row to the next
 };
@@ -99,12 +99,12 @@ struct product {   ///< a, b[, c]
     bool has_c = false;
 };
 
-struct rearrangement { ///< x: Transpose, Slice, Expand
+struct strided_copy { ///< x: Transpose, Slice, Expand
     int count = 0;
     strided from;
 };
 
-struct joining { ///< one operand or more
+struct concatenation { ///< one operand or more
     int rows = 1, length = 0;
     std::vector<int> lengths; ///< of an operand's row; their sum is `length`
 };
@@ -116,12 +116,12 @@ struct padding { ///< x
     float value = 0;
 };
 
-struct selection { ///< data, indices: rows of data along an axis
+struct gather { ///< data, indices: rows of data along an axis
     int outer = 1, axis = 1, inner = 1, indices = 1;
     bool is_wide = true; ///< indices of 64 bits
 };
 
-struct enlargement { ///< x, by linear interpolation between the centres of its elements
+struct linear_resize { ///< x, by linear interpolation between the centres of its elements
     int planes = 1, rows_in = 1, columns_in = 1, rows = 1, columns = 1;
     float row_step = 1, column_step = 1; ///< in elements of x
 };
@@ -136,9 +136,9 @@ struct unsupported {
     std::string why; ///< "Conv over 3 dimensions"
 };
 
-using layer = std::variant<unsupported, view, constant, convolution, spreading, pooling, normalization,
-                           local_response, elementwise, combination, soft_maximum, mean, product,
-                           rearrangement, joining, padding, selection, enlargement>;
+using layer = std::variant<unsupported, view, constant, convolution, conv_transpose, pooling, normalization,
+                           local_response, elementwise, broadcast_arithmetic, softmax, mean, product,
+                           strided_copy, concatenation, padding, gather, linear_resize>;
 
 } // namespace run_network
 

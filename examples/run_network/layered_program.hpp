@@ -43,12 +43,12 @@ inline layered_program program_of(layered_network const& all, bool needs_scratch
         roles.push_back(v.role);
         views.push_back(v.alias_of);
     }
-    std::vector<sublet::value_id> room(all.layers.size(), sublet::no_value);
-    for (std::size_t i = 0; i != room.size(); ++i) {
+    std::vector<sublet::value_id> scratch_of(all.layers.size(), sublet::no_value);
+    for (std::size_t i = 0; i != scratch_of.size(); ++i) {
         auto const size = sublet::byte_count{needs_scratch ? scratch_bytes(all.layers[i]) : 0};
         if (size == 0) continue;
         largest = std::max(largest, size);
-        room[i] = static_cast<sublet::value_id>(bytes.size());
+        scratch_of[i] = static_cast<sublet::value_id>(bytes.size());
         bytes.push_back(size);
         roles.push_back(sublet::value_role::intermediate);
         views.push_back(sublet::no_value);
@@ -59,7 +59,7 @@ inline layered_program program_of(layered_network const& all, bool needs_scratch
             plan_model::operation const& operation = net.operations[step];
             for (auto v : operation.inputs) sink.use(v);
             for (auto v : operation.outputs) sink.def(v);
-            sink.def(room[step]);
+            sink.def(scratch_of[step]);
             for (std::size_t o : overwritable_operands(all.layers[step])) {
                 sublet::value_id const over = operation.inputs[o], result = operation.outputs[0];
                 if (bytes[over] == bytes[result]) sink.may_overwrite(over, result);
@@ -74,11 +74,11 @@ inline layered_program program_of(layered_network const& all, bool needs_scratch
 template <class Call>
 operands operands_of(Call const& call)
 {
-    operands its;
-    for (std::size_t i = 0; i != call.uses().size(); ++i) its.in.push_back(call.in(i).data());
-    its.out = call.out(0).data();
-    its.out_bytes = call.out(0).size();
-    return its;
+    operands io;
+    for (std::size_t i = 0; i != call.uses().size(); ++i) io.in.push_back(call.in(i).data());
+    io.out = call.out(0).data();
+    io.out_bytes = call.out(0).size();
+    return io;
 }
 
 /// Runs layer `call.step` by `kernel(layer, operands)`, unless its result is a view of what is there.
@@ -96,8 +96,8 @@ struct host_kernel {
 
     void operator()(auto const& call) const
     {
-        run_layer(*all, call, [&](layer const& what, operands const& its) {
-            run_on_host(what, its, call.scratch_count() == 0 ? nullptr : call.scratch().data());
+        run_layer(*all, call, [&](layer const& what, operands const& io) {
+            run_on_host(what, io, call.scratch_count() == 0 ? nullptr : call.scratch().data());
         });
     }
 };

@@ -134,7 +134,7 @@ public:
     }
     std::vector<std::string> missing() const { return reasons(read()); }
     /// What the whole program says.
-    std::string said(std::vector<char const*> words = {}) const
+    std::string program_status(std::vector<char const*> words = {}) const
     {
         read();
         words.insert(words.begin(), {"run_network", file});
@@ -186,8 +186,8 @@ TEST_CASE("padding is what the attributes say, before and after, or by itself")
     integers const by_two{1, 2};
     CHECK(conv({1, 1, 1, 2}).with("strides", by_two).with("auto_pad", "SAME_UPPER").run() == floats{6, 7});
     CHECK(conv({1, 1, 1, 2}).with("strides", by_two).with("auto_pad", "SAME_LOWER").run() == floats{3, 9});
-    integers const beside{0, 1, 0, 1};
-    CHECK(conv({1, 1, 1, 2}).with("dilations", by_two).with("pads", beside).run() == floats{6, 4});
+    integers const side_pads{0, 1, 0, 1};
+    CHECK(conv({1, 1, 1, 2}).with("dilations", by_two).with("pads", side_pads).run() == floats{6, 4});
     CHECK(conv({1, 1, 1, 2}).in({1}, {10}).run() == floats{16, 19});
     CHECK(one_operation("Conv", 13, {1, 2, 1, 1})
               .in({1, 2, 1, 1}, {2, 3})
@@ -207,7 +207,7 @@ TEST_CASE("pools round up if they are told to, and count padding if they are tol
         one_operation op(type, 13, y);
         return op.in({1, 1, 1, std::int64_t(x.size())}, x);
     };
-    integers const two{1, 2}, three{1, 3}, beside{0, 1, 0, 1};
+    integers const two{1, 2}, three{1, 3}, side_pads{0, 1, 0, 1};
     floats const five{1, 2, 3, 4, 5}, four{1, 2, 3, 4};
     CHECK(pool("MaxPool", {1, 1, 1, 3}, five)
               .with("kernel_shape", two)
@@ -216,7 +216,7 @@ TEST_CASE("pools round up if they are told to, and count padding if they are tol
               .run() == floats{2, 4, 5});
     CHECK(pool("MaxPool", {1, 1, 1, 2}, five).with("kernel_shape", two).with("strides", two).run() ==
           floats{2, 4});
-    auto average = pool("AveragePool", {1, 1, 1, 4}, four).with("kernel_shape", three).with("pads", beside);
+    auto average = pool("AveragePool", {1, 1, 1, 4}, four).with("kernel_shape", three).with("pads", side_pads);
     CHECK(average.run() == floats{1.5f, 2, 3, 3.5f});
     CHECK(average.with("count_include_pad", 1).run() == floats{1, 2, 3, 7 / 3.0f});
     CHECK(pool("GlobalAveragePool", {1, 1, 1, 1}, four).run() == floats{2.5f});
@@ -411,13 +411,13 @@ TEST_CASE("bounds and steps of a Slice may be any numbers, its axes only once ea
 
 TEST_CASE("a Transpose names each axis once")
 {
-    auto turned = [](integers const& order) {
+    auto transpose = [](integers const& order) {
         one_operation op("Transpose", 13, {3, 3});
         return op.given({3, 5}).with("perm", order).missing();
     };
-    CHECK(turned({0, 0}) == strings{"Transpose along one axis twice (1)"});
-    CHECK(turned({0}) == strings{"Transpose of shapes that do not fit (1)"});
-    CHECK(turned({0, int64_max}) == strings{"Transpose along an axis that is not there (1)"});
+    CHECK(transpose({0, 0}) == strings{"Transpose along one axis twice (1)"});
+    CHECK(transpose({0}) == strings{"Transpose of shapes that do not fit (1)"});
+    CHECK(transpose({0, int64_max}) == strings{"Transpose along an axis that is not there (1)"});
 }
 
 TEST_CASE("what is joined or padded is as long as its parts, also beyond 32 bits")
@@ -453,7 +453,7 @@ TEST_CASE("an index is checked through every view and every constant, or made up
         return node;
     };
     for (std::int64_t index : {3, 4, -4, -5, 100000000}) {
-        bool const is_there = index >= -4 && index < 4;
+        bool const is_in_range = index >= -4 && index < 4;
         one_operation viewed("Gather", 13, {1, 2}), repeated("Gather", 13, {1, 2});
         viewed.given({4, 2}).node().add_input("j");
         auto& stored = *viewed.graph().add_initializer();
@@ -463,7 +463,7 @@ TEST_CASE("an index is checked through every view and every constant, or made up
         stored.add_int64_data(index);
         set_shape(*viewed.graph().add_value_info(), "j", {1}, index_type);
         put_before(viewed, "Identity", "i", "j");
-        CHECK(viewed.missing() == (is_there ? strings{} : no_row));
+        CHECK(viewed.missing() == (is_in_range ? strings{} : no_row));
 
         repeated.given({4, 2}).node().add_input("j");
         set_shape(*repeated.graph().add_value_info(), "j", {1}, index_type);
@@ -477,7 +477,7 @@ TEST_CASE("an index is checked through every view and every constant, or made up
         value.mutable_t()->set_data_type(index_type);
         value.mutable_t()->add_dims(1);
         value.mutable_t()->add_int64_data(index);
-        CHECK(repeated.missing() == (is_there ? strings{} : no_row));
+        CHECK(repeated.missing() == (is_in_range ? strings{} : no_row));
     }
     one_operation none("Gather", 13, {1, 4}), many("Gather", 13, {0, 4});
     CHECK(none.given({0, 4}).given({1}, index_type).missing() == no_row);
@@ -596,20 +596,20 @@ TEST_CASE("what a run needs is counted before anything is allocated")
 {
     one_operation relu("Relu", 13, {4});
     relu.given({4});
-    CHECK(relu.said() == "0 ");
+    CHECK(relu.program_status() == "0 ");
     std::string const refused = "2 run_network: run_network_layers_test.onnx: ";
-    CHECK(relu.said({"--mode", "arena", "--limit", "160"}) == "0 ");
-    CHECK(relu.said({"--mode", "arena", "--limit", "159"}) ==
+    CHECK(relu.program_status({"--mode", "arena", "--limit", "160"}) == "0 ");
+    CHECK(relu.program_status({"--mode", "arena", "--limit", "159"}) ==
           refused + "even with its plan a run needs 160 bytes, more than the limit of 159 (see --limit)\n");
-    CHECK(relu.said({"--mode", "none", "--limit", "159"}) ==
+    CHECK(relu.program_status({"--mode", "none", "--limit", "159"}) ==
           refused + "even with its plan a run needs 160 bytes, more than the limit of 159 (see --limit)\n");
     set_shape(*relu.graph().add_input(), "a", {1 << 30, 1 << 30, 2});
-    CHECK(relu.said({"--limit", "1000"}) ==
+    CHECK(relu.program_status({"--limit", "1000"}) ==
           refused +
               "even with its plan a run needs 9223372036854776000 bytes, more than the limit of 1000 (see "
               "--limit)\n");
     set_shape(*relu.graph().add_input(), "b", {1 << 30, 1 << 30, 2});
-    CHECK(relu.said() == refused + "even with its plan a run needs more bytes than 64 bits can count\n");
+    CHECK(relu.program_status() == refused + "even with its plan a run needs more bytes than 64 bits can count\n");
 }
 
 TEST_CASE("results of the host differ by a bit, those of a device by what rounding cannot explain")
@@ -620,22 +620,22 @@ TEST_CASE("results of the host differ by a bit, those of a device by what roundi
         r.executor = executor, r.mode = "arena", r.outputs = {{4, x}};
         return r;
     };
-    CHECK(judge({with("serial", one), with("serial", one)}).are_equal);
-    CHECK(!judge({with("serial", one), with("2 threads", next)}).are_equal);
-    CHECK(judge({with("serial", one), with("cuda", next), with("cuda", next)}).are_equal);
-    CHECK(judge({with("serial", one), with("formulas", one), with("cuda", next)}).are_equal);
-    CHECK(judge({with("serial", one), with("formulas", one)}).remarks == strings{});
-    CHECK(judge({with("serial", one), with("formulas", next)}).remarks.size() == 1);
-    CHECK(!judge({with("serial", one), with("cuda", next), with("cuda", one)}).are_equal);
-    CHECK(!judge({with("serial", one), with("cuda", 1.005f)}).are_equal);
-    CHECK(!judge({with("serial", NAN)}).are_equal);
-    CHECK(!judge({with("serial", one), with("cuda", NAN)}).are_equal);
+    CHECK(compare_runs({with("serial", one), with("serial", one)}).are_equal);
+    CHECK(!compare_runs({with("serial", one), with("2 threads", next)}).are_equal);
+    CHECK(compare_runs({with("serial", one), with("cuda", next), with("cuda", next)}).are_equal);
+    CHECK(compare_runs({with("serial", one), with("formulas", one), with("cuda", next)}).are_equal);
+    CHECK(compare_runs({with("serial", one), with("formulas", one)}).remarks == strings{});
+    CHECK(compare_runs({with("serial", one), with("formulas", next)}).remarks.size() == 1);
+    CHECK(!compare_runs({with("serial", one), with("cuda", next), with("cuda", one)}).are_equal);
+    CHECK(!compare_runs({with("serial", one), with("cuda", 1.005f)}).are_equal);
+    CHECK(!compare_runs({with("serial", NAN)}).are_equal);
+    CHECK(!compare_runs({with("serial", one), with("cuda", NAN)}).are_equal);
     mode_run nothing = with("serial", 0);
     nothing.outputs = {{0, 0}};
-    CHECK(!judge({nothing, nothing}).are_equal); // proves nothing
+    CHECK(!compare_runs({nothing, nothing}).are_equal); // proves nothing
     nothing.outputs = {{0}};
-    CHECK(!judge({with("serial", 0), nothing}).are_equal);
-    CHECK(judge({with("serial", one), with("2 threads", 3)}).remarks ==
+    CHECK(!compare_runs({with("serial", 0), nothing}).are_equal);
+    CHECK(compare_runs({with("serial", one), with("2 threads", 3)}).remarks ==
           strings{"2 threads arena is other than serial arena in 1 elements, by 0.500000 of the largest"});
 }
 
@@ -646,11 +646,11 @@ TEST_CASE("a kernel that is allowed to write over what it still reads makes a di
     conv.in(size, {1, 2, 3, 4, 5, 6}).in({1, 1, 1, 3}, {1, 1, 1}).with("pads", integers{0, 1, 0, 1});
     layered_network const all = conv.read();
     auto const in_place = [](layer const& what) { // each element from its neighbours
-        floats there{1, 2, 3, 4, 5, 6};
+        floats buffer{1, 2, 3, 4, 5, 6};
         floats const w{1, 1, 1};
-        operands const its{{there.data(), w.data()}, there.data(), there.size() * sizeof(float)};
+        operands const its{{buffer.data(), w.data()}, buffer.data(), buffer.size() * sizeof(float)};
         run_as_formulas(what, its);
-        return there;
+        return buffer;
     };
     CHECK(conv.run() == floats{3, 6, 9, 12, 15, 11});
     CHECK(in_place(all.layers[0]) != floats{3, 6, 9, 12, 15, 11});

@@ -50,7 +50,7 @@ int list(std::string const& folder, std::ostream& out)
     for (auto const& file : files) {
         std::string line;
         try {
-            for (auto const& its : read_layers(file).missing()) line += (line.empty() ? "" : ", ") + its.why;
+            for (auto const& reason : read_layers(file).missing()) line += (line.empty() ? "" : ", ") + reason.why;
             runnable += line.empty();
             line = line.empty() ? "runs" : "lacks " + line;
         } catch (input_error const& e) {
@@ -81,17 +81,17 @@ void print_largest(std::ostream& out, std::vector<float> const& output)
 /// results of each run.
 ///
 /// Throws: input_error where that is too little, before anything is allocated.
-sublet::byte_count room_for_runs(layered_network const& all, sublet::memory_plan const& plan,
-                                 arguments const& asked)
+sublet::byte_count run_byte_limit(layered_network const& all, sublet::memory_plan const& plan,
+                                 arguments const& args)
 {
     auto sum = [](sublet::byte_count a, sublet::byte_count b) {
         return b < sublet::no_size - a ? a + b : sublet::no_limit;
     };
-    std::size_t const modes = std::size_t{asked.none} + asked.recycle + asked.arena;
+    std::size_t const modes = std::size_t{args.none} + args.recycle + args.arena;
     std::size_t const runs =
-        modes * (1 + (asked.threads != 0) + (asked.streams != 0) + asked.cuda) + asked.formulas;
+        modes * (1 + (args.threads != 0) + (args.streams != 0) + args.cuda) + args.formulas;
     sublet::byte_count kept = 0, unplanned = 0, planned = 0;
-    for (std::size_t i = 0; i != 1 + std::size_t{asked.streams != 0}; ++i)
+    for (std::size_t i = 0; i != 1 + std::size_t{args.streams != 0}; ++i)
         kept = sum(kept, layout_of(all).bytes);
     for (std::size_t i = 0; i != runs; ++i)
         for (auto v : outputs_of(all.net)) kept = sum(kept, all.net.values[v].bytes);
@@ -102,64 +102,64 @@ sublet::byte_count room_for_runs(layered_network const& all, sublet::memory_plan
     for (auto bytes : plan.arena_bytes) planned = sum(planned, bytes);
     auto expect = [&](char const* what, sublet::byte_count needed, char const* see) {
         if (needed == sublet::no_limit)
-            throw input_error(asked.model + ": " + what + " needs more bytes than 64 bits can count");
-        if (needed > asked.limit)
-            throw input_error(asked.model + ": " + what + " needs " + std::to_string(needed) +
-                              " bytes, more than the limit of " + std::to_string(asked.limit) + see);
+            throw input_error(args.model + ": " + what + " needs more bytes than 64 bits can count");
+        if (needed > args.limit)
+            throw input_error(args.model + ": " + what + " needs " + std::to_string(needed) +
+                              " bytes, more than the limit of " + std::to_string(args.limit) + see);
     };
     expect("even with its plan a run", sum(kept, planned), " (see --limit)");
-    if (asked.none) expect("a run without a plan", sum(kept, unplanned), " (see --mode and --limit)");
-    return asked.limit - kept;
+    if (args.none) expect("a run without a plan", sum(kept, unplanned), " (see --mode and --limit)");
+    return args.limit - kept;
 }
 
-int run(arguments const& asked, std::ostream& out, std::ostream& err)
+int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    layered_network const all = read_layers(asked.model);
+    layered_network const all = read_layers(args.model);
     if (auto const missing = all.missing(); !missing.empty()) {
-        err << "run_network: " << asked.model << ": cannot be run, it lacks:\n";
-        for (auto const& its : missing) err << "  " << its.why << ": " << its.where << '\n';
+        err << "run_network: " << args.model << ": cannot be run, it lacks:\n";
+        for (auto const& reason : missing) err << "  " << reason.why << ": " << reason.where << '\n';
         return 3;
     }
-    if (outputs_of(all.net).empty()) throw input_error(asked.model + ": has no outputs to compare");
+    if (outputs_of(all.net).empty()) throw input_error(args.model + ": has no outputs to compare");
     layered_program const made = program_of(all);
     auto const planned = sublet::plan_memory(made.program, made.options);
-    sublet::byte_count const room = room_for_runs(all, planned.plan, asked);
-    weights given(all, asked.seed, asked.is_uniform);
-    std::vector<mode_run> runs = run_on_host(all, made, planned.plan, given, asked, room);
-    if (asked.formulas) runs.push_back(run_formulas(all, given));
+    sublet::byte_count const room = run_byte_limit(all, planned.plan, args);
+    weights given(all, args.seed, args.is_uniform);
+    std::vector<mode_run> runs = run_on_host(all, made, planned.plan, given, args, room);
+    if (args.formulas) runs.push_back(run_formulas(all, given));
     std::string cuda_device;
-    if (asked.cuda) {
+    if (args.cuda) {
 #ifdef RUN_NETWORK_HAS_CUDA
-        cuda_outcome const outcome = run_on_cuda(all, given, asked);
+        cuda_outcome const outcome = run_on_cuda(all, given, args);
         runs.insert(runs.end(), outcome.runs.begin(), outcome.runs.end());
         cuda_device = outcome.why;
 #else
         cuda_device = "not used: this program was built without nvcc";
 #endif
     }
-    verdict const judged = judge(runs);
-    bool const tells = is_telling(runs.front().outputs);
-    char const* const found = judged.are_equal ? "identical" : tells ? "DIFFERENT" : "PROVE NOTHING";
-    for (auto const& remark : judged.remarks) err << "run_network: " << remark << '\n';
+    run_comparison const compared = compare_runs(runs);
+    bool const conclusive = is_conclusive(runs.front().outputs);
+    char const* const found = compared.are_equal ? "identical" : conclusive ? "DIFFERENT" : "PROVE NOTHING";
+    for (auto const& remark : compared.remarks) err << "run_network: " << remark << '\n';
 
-    if (asked.csv) {
+    if (args.csv) {
         if (!cuda_device.empty()) err << "run_network: cuda: " << cuda_device << '\n';
         out << "model,executor,mode,peak_bytes,allocations,milliseconds\n";
         for (mode_run const& r : runs)
-            out << file_name(asked.model) << ',' << r.executor << ',' << r.mode << ',' << r.peak_bytes << ','
+            out << file_name(args.model) << ',' << r.executor << ',' << r.mode << ',' << r.peak_bytes << ','
                 << r.allocations << ',' << fixed(r.milliseconds, 3) << '\n';
-        return judged.are_equal ? 0 : 1;
+        return compared.are_equal ? 0 : 1;
     }
-    out << "model: " << file_name(asked.model) << "\noperations: " << all.layers.size()
+    out << "model: " << file_name(args.model) << "\noperations: " << all.layers.size()
         << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << made.largest_scratch
         << "\nlower_bound_bytes: " << planned.report.lower_bound_bytes << '\n';
-    if (asked.cuda) out << "cuda: " << cuda_device << '\n';
+    if (args.cuda) out << "cuda: " << cuda_device << '\n';
     for (mode_run const& r : runs)
         out << r.executor << ' ' << r.mode << ": peak_bytes " << r.peak_bytes << ", allocations "
             << r.allocations << ", ms " << fixed(r.milliseconds, 1) << '\n';
-    if (tells) print_largest(out, runs.front().outputs.front());
+    if (conclusive) print_largest(out, runs.front().outputs.front());
     out << "results: " << found << '\n';
-    return judged.are_equal ? 0 : 1;
+    return compared.are_equal ? 0 : 1;
 }
 
 } // namespace
@@ -168,13 +168,13 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
 {
     std::string about;
     try {
-        arguments const asked = read_arguments(count, words);
-        if (asked.help) {
+        arguments const args = read_arguments(count, words);
+        if (args.help) {
             out << usage;
             return 0;
         }
-        about = asked.model + ": ";
-        return asked.folder.empty() ? run(asked, out, err) : list(asked.folder, out);
+        about = args.model + ": ";
+        return args.folder.empty() ? run(args, out, err) : list(args.folder, out);
     } catch (input_error const& e) {
         err << "run_network: " << e.what() << '\n';
     } catch (std::exception const& e) { // a broken promise of ours, or too little memory

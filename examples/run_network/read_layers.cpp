@@ -26,7 +26,7 @@ namespace {
 
 using sublet::value_id;
 
-struct refusal {
+struct unsupported_layer {
     std::string why;
 };
 
@@ -89,7 +89,7 @@ public:
 
     std::int64_t opset() const { return opset_; }
     std::string const& type() const { return node_.op_type(); }
-    [[noreturn]] void refuse(std::string const& what) const { throw refusal{type() + ' ' + what}; }
+    [[noreturn]] void refuse(std::string const& what) const { throw unsupported_layer{type() + ' ' + what}; }
     void expect(bool holds, char const* otherwise) const
     {
         if (!holds) refuse(otherwise);
@@ -210,9 +210,9 @@ public:
     {
         std::vector<bool> is_named(rank);
         for (auto a : said) {
-            std::size_t const mine = axis(a, rank);
-            expect(!is_named[mine], "along one axis twice");
-            is_named[mine] = true;
+            std::size_t const index = axis(a, rank);
+            expect(!is_named[index], "along one axis twice");
+            is_named[index] = true;
         }
         return is_named;
     }
@@ -269,7 +269,7 @@ private:
 constexpr std::int64_t longest_axis = 1 << 30;
 
 /// What a file says about a window along one axis, before it is known to fit.
-struct said_window {
+struct declared_window {
     std::int64_t in, out, taps;
     std::int64_t stride, dilation;
     std::int64_t before, after;
@@ -293,7 +293,7 @@ struct said_window {
 };
 
 /// As `auto_pad` says: the result is so large, and this is the padding for it.
-void pad_same(said_window& w, bool is_upper)
+void pad_same(declared_window& w, bool is_upper)
 {
     std::int64_t const all = std::max<std::int64_t>(0, (w.out - 1) * w.stride + w.reach() - w.in);
     std::int64_t const less = all / 2, more = all - less;
@@ -302,7 +302,7 @@ void pad_same(said_window& w, bool is_upper)
 
 sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_t taps, bool may_round_up)
 {
-    said_window w{in, out, taps, n.numbers("strides", 2, 1)[k], n.numbers("dilations", 2, 1)[k], 0, 0};
+    declared_window w{in, out, taps, n.numbers("strides", 2, 1)[k], n.numbers("dilations", 2, 1)[k], 0, 0};
     std::string const automatic = n.text("auto_pad", "NOTSET");
     bool const is_same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
     if (automatic == "NOTSET") {
@@ -345,7 +345,7 @@ layer read_convolution(node_reader const& n)
     return s;
 }
 
-layer read_spreading(node_reader const& n)
+layer read_conv_transpose(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &w = n.operand_size(1), &y = n.result_size();
     n.expect_planes(x);
@@ -359,7 +359,7 @@ layer read_spreading(node_reader const& n)
     auto const strides = n.numbers("strides", 2, 1), dilations = n.numbers("dilations", 2, 1);
     auto const pads = n.numbers("pads", 4, 0), more = n.numbers("output_padding", 2, 0);
     auto slide = [&](std::size_t k) {
-        said_window s{y[k + 2], x[k + 2], w[k + 2], strides[k], dilations[k], pads[k], pads[k + 2]};
+        declared_window s{y[k + 2], x[k + 2], w[k + 2], strides[k], dilations[k], pads[k], pads[k + 2]};
         n.expect(s.is_sound() && more[k] >= 0 && more[k] < std::max(s.stride, s.dilation),
                  "with odd windows");
         std::int64_t const covered = (s.out - 1) * s.stride + s.reach() + more[k];
@@ -368,7 +368,7 @@ layer read_spreading(node_reader const& n)
                  "whose result has another shape than its windows give");
         return s.narrow();
     };
-    spreading s{x[0], groups, x[1] / groups, w[1], slide(0), slide(1), n.has_operand(2)};
+    conv_transpose s{x[0], groups, x[1] / groups, w[1], slide(0), slide(1), n.has_operand(2)};
     if (s.has_bias) n.expect_to_fit(n.operand_size(2) == sizes{y[1]});
     return s;
 }
@@ -439,7 +439,7 @@ layer read_local_response(node_reader const& n)
 }
 
 /// Up to opset 12 all axes from `axis` on were one.
-layer read_soft_maximum(node_reader const& n)
+layer read_softmax(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
     n.expect_to_fit(n.result_size() == x);
@@ -447,7 +447,7 @@ layer read_soft_maximum(node_reader const& n)
     std::size_t const axis = n.axis(n.integer("axis", is_flat ? 1 : -1), x.size());
     int const stride = is_flat ? 1 : product_of(x, axis + 1, x.size());
     int const length = is_flat ? product_of(x, axis, x.size()) : x[axis];
-    return soft_maximum{length == 0 ? 0 : product_of(x) / length, length, stride};
+    return softmax{length == 0 ? 0 : product_of(x) / length, length, stride};
 }
 
 // --- element by element ---------------------------------------------------------------------------------
@@ -484,13 +484,13 @@ strided broadcast(node_reader const& n, sizes const& operand, sizes const& resul
 {
     strided const from = contiguous(n, operand);
     strided s = contiguous(n, result);
-    int const lacks = s.rank - from.rank;
-    n.expect_to_fit(lacks >= 0);
+    int const missing_axes = s.rank - from.rank;
+    n.expect_to_fit(missing_axes >= 0);
     for (int axis = 0; axis != s.rank; ++axis) {
-        int const mine = axis - lacks;
-        bool const is_repeated = mine < 0 || from.size[mine] == 1;
-        n.expect_to_fit(is_repeated || from.size[mine] == s.size[axis]);
-        s.stride[axis] = is_repeated ? 0 : from.stride[mine];
+        int const index = axis - missing_axes;
+        bool const is_repeated = index < 0 || from.size[index] == 1;
+        n.expect_to_fit(is_repeated || from.size[index] == s.size[axis]);
+        s.stride[axis] = is_repeated ? 0 : from.stride[index];
     }
     return s;
 }
@@ -505,9 +505,9 @@ sizes broadcast_size(sizes a, sizes b)
     return a;
 }
 
-layer read_combination(node_reader const& n, arithmetic what)
+layer read_arithmetic(node_reader const& n, arithmetic what)
 {
-    combination s;
+    broadcast_arithmetic s;
     s.what = what;
     s.count = product_of(n.result_size());
     sizes inferred;
@@ -527,12 +527,12 @@ layer read_gemm(node_reader const& n)
 {
     auto const &a = n.operand_size(0), &b = n.operand_size(1), &y = n.result_size();
     n.expect_to_fit(a.size() == 2 && b.size() == 2 && y.size() == 2);
-    bool const flips_a = n.integer("transA", 0) != 0, flips_b = n.integer("transB", 0) != 0;
+    bool const transposes_a = n.integer("transA", 0) != 0, transposes_b = n.integer("transB", 0) != 0;
     product s;
-    s.rows = a[flips_a], s.depth = a[!flips_a], s.columns = b[!flips_b];
-    n.expect_to_fit(b[flips_b] == s.depth && y == sizes{s.rows, s.columns});
-    s.a_row = flips_a ? 1 : s.depth, s.a_depth = flips_a ? s.rows : 1;
-    s.b_depth = flips_b ? 1 : s.columns, s.b_column = flips_b ? s.depth : 1;
+    s.rows = a[transposes_a], s.depth = a[!transposes_a], s.columns = b[!transposes_b];
+    n.expect_to_fit(b[transposes_b] == s.depth && y == sizes{s.rows, s.columns});
+    s.a_row = transposes_a ? 1 : s.depth, s.a_depth = transposes_a ? s.rows : 1;
+    s.b_depth = transposes_b ? 1 : s.columns, s.b_column = transposes_b ? s.depth : 1;
     s.alpha = n.real("alpha", 1), s.beta = n.real("beta", 1);
     s.has_c = n.has_operand(2);
     if (s.has_c) {
@@ -568,10 +568,10 @@ layer read_transposition(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
     strided const from = contiguous(n, x);
-    rearrangement s{product_of(y), contiguous(n, y)};
-    integers backwards;
-    for (std::size_t i = x.size(); i-- != 0;) backwards.push_back(static_cast<std::int64_t>(i));
-    integers const order = n.numbers("perm").value_or(backwards);
+    strided_copy s{product_of(y), contiguous(n, y)};
+    integers reversed;
+    for (std::size_t i = x.size(); i-- != 0;) reversed.push_back(static_cast<std::int64_t>(i));
+    integers const order = n.numbers("perm").value_or(reversed);
     n.expect_to_fit(order.size() == x.size() && y.size() == x.size());
     n.axes(order, x.size()); // each once, and so all
     for (std::size_t i = 0; i != order.size(); ++i) {
@@ -614,13 +614,13 @@ layer read_slice(node_reader const& n)
     }
     for (std::size_t i = 0; i != y.size(); ++i)
         n.expect(y[i] == s.size[i], "whose result has another shape than its bounds give");
-    return rearrangement{product_of(y), s};
+    return strided_copy{product_of(y), s};
 }
 
 layer read_expansion(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
-    rearrangement const s{product_of(y), broadcast(n, x, y)};
+    strided_copy const s{product_of(y), broadcast(n, x, y)};
     if (n.is_known(1)) {
         sizes to;
         for (auto size : n.constant_integers(1)) to.push_back(n.narrow(size));
@@ -629,12 +629,12 @@ layer read_expansion(node_reader const& n)
     return s;
 }
 
-layer read_joining(node_reader const& n)
+layer read_concatenation(node_reader const& n)
 {
     auto const& y = n.result_size();
     n.expect_to_fit(!y.empty());
     std::size_t const axis = n.axis(n.integer("axis", 1), y.size());
-    joining s;
+    concatenation s;
     s.rows = product_of(y, 0, axis);
     s.length = product_of(y, axis, y.size());
     std::int64_t joined = 0;
@@ -675,7 +675,7 @@ layer read_padding(node_reader const& n)
     return s;
 }
 
-layer read_selection(node_reader const& n)
+layer read_gather(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
     auto const& indices = n.operand_type(1);
@@ -686,14 +686,14 @@ layer read_selection(node_reader const& n)
     y.insert(y.end(), indices.size.begin(), indices.size.end());
     y.insert(y.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
     n.expect_to_fit(n.result_size() == y);
-    selection const s{product_of(x, 0, axis), x[axis], product_of(x, axis + 1, x.size()),
+    gather const s{product_of(x, 0, axis), x[axis], product_of(x, axis + 1, x.size()),
                       product_of(indices.size), indices.element == tensor_type::int_64};
     n.expect(s.axis > 0 || s.indices == 0, "of rows that are not there");
     for (auto k : n.possible_integers(1)) n.expect(k >= -s.axis && k < s.axis, "of rows that are not there");
     return s;
 }
 
-layer read_enlargement(node_reader const& n)
+layer read_resize(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
     n.expect_planes(x);
@@ -704,7 +704,7 @@ layer read_enlargement(node_reader const& n)
              "other than linear between centres");
     n.expect(y.size() == 4 && y[0] == x[0] && y[1] == x[1], "of images or channels");
     n.expect(x[2] > 0 && x[3] > 0, "of nothing");
-    enlargement s{x[0] * x[1], x[2], x[3], y[2], y[3]};
+    linear_resize s{x[0] * x[1], x[2], x[3], y[2], y[3]};
     if (n.has_operand(3)) {
         if (n.is_known(3)) n.expect_to_fit(n.constant_integers(3) == integers(y.begin(), y.end()));
         s.row_step = static_cast<float>(x[2]) / static_cast<float>(y[2]);
@@ -756,7 +756,7 @@ bool is_squeezed(integers const& full, std::vector<bool> const& axes, integers c
 }
 
 /// Has the result the shape that the file says elsewhere? As far as that is known beforehand.
-bool is_shaped_as_said(node_reader const& n, integers const& x, integers const& y)
+bool has_declared_shape(node_reader const& n, integers const& x, integers const& y)
 {
     std::string const& type = n.type();
     auto const is_known = [&](int since) { return n.opset() < since || !n.has_operand(1) || n.is_known(1); };
@@ -790,7 +790,7 @@ layer read_view(node_reader const& n)
     auto const &x = n.declared(from), &y = n.declared(to);
     n.expect_to_fit(x.element == y.element && n.bytes(from) != sublet::no_size &&
                     n.bytes(from) == n.bytes(to));
-    n.expect_to_fit(n.bytes(to) == 0 || is_shaped_as_said(n, x.size, y.size));
+    n.expect_to_fit(n.bytes(to) == 0 || has_declared_shape(n, x.size, y.size));
     return view{};
 }
 
@@ -832,7 +832,7 @@ layer read_constant(node_reader const& n)
 }
 
 /// One element, as often as the result has room for.
-layer read_filling(node_reader const& n)
+layer read_constant_of_shape(node_reader const& n)
 {
     held_elements const held = elements_of(n);
     auto const& y = n.declared(n.result());
@@ -848,38 +848,38 @@ layer read_layer(node_reader const& n)
 {
     std::string const& type = n.type();
     if (type == "Conv") return read_convolution(n);
-    if (type == "ConvTranspose") return read_spreading(n);
+    if (type == "ConvTranspose") return read_conv_transpose(n);
     if (type == "MaxPool" || type == "AveragePool") return read_pooling(n);
     if (type == "GlobalAveragePool" || type == "ReduceMean") return read_mean(n);
     if (type == "BatchNormalization") return read_normalization(n);
     if (type == "LRN") return read_local_response(n);
-    if (type == "Softmax") return read_soft_maximum(n);
+    if (type == "Softmax") return read_softmax(n);
     if (type == "Relu") return read_elementwise(n, function::clip, 0, unbounded);
     if (type == "Clip") return read_clip(n);
     if (type == "Sigmoid") return read_elementwise(n, function::sigmoid);
     if (type == "Tanh") return read_elementwise(n, function::tanh);
     if (type == "Erf") return read_elementwise(n, function::erf);
     if (type == "Sqrt") return read_elementwise(n, function::sqrt);
-    if (type == "Add" || type == "Sum") return read_combination(n, arithmetic::add);
-    if (type == "Sub") return read_combination(n, arithmetic::subtract);
-    if (type == "Mul") return read_combination(n, arithmetic::multiply);
-    if (type == "Div") return read_combination(n, arithmetic::divide);
-    if (type == "Pow") return read_combination(n, arithmetic::power);
+    if (type == "Add" || type == "Sum") return read_arithmetic(n, arithmetic::add);
+    if (type == "Sub") return read_arithmetic(n, arithmetic::subtract);
+    if (type == "Mul") return read_arithmetic(n, arithmetic::multiply);
+    if (type == "Div") return read_arithmetic(n, arithmetic::divide);
+    if (type == "Pow") return read_arithmetic(n, arithmetic::power);
     if (type == "Gemm") return read_gemm(n);
     if (type == "MatMul") return read_product(n);
     if (type == "Transpose") return read_transposition(n);
     if (type == "Slice") return read_slice(n);
     if (type == "Expand") return read_expansion(n);
-    if (type == "Concat") return read_joining(n);
+    if (type == "Concat") return read_concatenation(n);
     if (type == "Pad") return read_padding(n);
-    if (type == "Gather") return read_selection(n);
-    if (type == "Resize") return read_enlargement(n);
+    if (type == "Gather") return read_gather(n);
+    if (type == "Resize") return read_resize(n);
     if (type == "Constant") return read_constant(n);
-    if (type == "ConstantOfShape") return read_filling(n);
+    if (type == "ConstantOfShape") return read_constant_of_shape(n);
     if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
         type == "Identity" || type == "Dropout")
         return read_view(n);
-    throw refusal{type};
+    throw unsupported_layer{type};
 }
 
 /// A name from a file, fit for a line.
@@ -922,7 +922,7 @@ void add_layer(node_reader const& n, onnx::NodeProto const& node, plan_model::op
                layered_network& all)
 {
     if (!node.domain().empty() && node.domain() != "ai.onnx")
-        throw refusal{node.domain() + '.' + node.op_type()};
+        throw unsupported_layer{node.domain() + '.' + node.op_type()};
     if (std::count_if(operation.outputs.begin(), operation.outputs.end(),
                       [](value_id v) { return v != sublet::no_value; }) != 1)
         n.refuse("with several results");
@@ -940,7 +940,7 @@ void add_layer(node_reader const& n, onnx::NodeProto const& node, plan_model::op
 
 } // namespace
 
-std::vector<layered_network::lack> layered_network::missing() const
+std::vector<layered_network::unsupported_reason> layered_network::missing() const
 {
     struct found {
         std::string where;
@@ -948,8 +948,8 @@ std::vector<layered_network::lack> layered_network::missing() const
     };
     std::map<std::string, found> reasons;
     auto add = [&](std::string const& why, std::string where) {
-        found& its = reasons.try_emplace(why, found{std::move(where)}).first->second;
-        ++its.times;
+        found& entry = reasons.try_emplace(why, found{std::move(where)}).first->second;
+        ++entry.times;
     };
     for (std::size_t i = 0; i != layers.size(); ++i)
         if (auto const* const u = std::get_if<unsupported>(&layers[i])) add(u->why, net.operations[i].label);
@@ -957,9 +957,9 @@ std::vector<layered_network::lack> layered_network::missing() const
         if (has_role(net.values[v].role, sublet::value_role::external) &&
             types[v].element == tensor_type::other)
             add("a weight or input of an odd type", "value " + plan_model::quoted(net.values[v].name));
-    std::vector<lack> all;
-    for (auto const& [why, its] : reasons)
-        all.push_back({why + " (" + std::to_string(its.times) + ')', its.where});
+    std::vector<unsupported_reason> all;
+    for (auto const& [why, entry] : reasons)
+        all.push_back({why + " (" + std::to_string(entry.times) + ')', entry.where});
     return all;
 }
 
@@ -978,7 +978,7 @@ layered_network read_layers(std::string const& file)
         auto const& operation = all.net.operations[static_cast<std::size_t>(i)];
         try {
             add_layer(node_reader(node, operation, all, opset), node, operation, all);
-        } catch (refusal const& r) {
+        } catch (unsupported_layer const& r) {
             all.layers.push_back(unsupported{printable(r.why)});
         }
     }

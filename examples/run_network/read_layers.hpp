@@ -32,12 +32,12 @@ struct layered_network {
     std::vector<std::vector<std::byte>> data;  ///< by value: what the file holds of it; empty: nothing
     std::vector<sublet::value_id> elements_of; ///< by value: what it is, in the end, a view of; or itself
 
-    struct lack {
+    struct unsupported_reason {
         std::string why;        ///< "Conv over 3 dimensions (2)": how often
         std::string where = {}; ///< the first of them: "node 7 (Conv)"
     };
     /// Why it cannot be run, each reason once; empty: it can.
-    std::vector<lack> missing() const;
+    std::vector<unsupported_reason> missing() const;
 };
 
 /// The file is read once.

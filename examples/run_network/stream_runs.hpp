@@ -27,10 +27,10 @@ public:
     device_weights(Device& device, weights& given) : device_(device), stream_(device.make_stream())
     {
         given.each([&](sublet::value_id v, std::span<std::byte> bytes) {
-            std::byte* const there =
+            std::byte* const device_bytes =
                 bytes.empty() ? nullptr : device_.allocate(bytes.size(), alignment, stream_);
-            parts_.push_back({v, {there, bytes.size()}});
-            if (!bytes.empty()) device_.copy_to_device(there, bytes, stream_);
+            parts_.push_back({v, {device_bytes, bytes.size()}});
+            if (!bytes.empty()) device_.copy_to_device(device_bytes, bytes, stream_);
         });
         device_.synchronize(stream_);
     }
@@ -65,15 +65,15 @@ mode_run run_on_streams(Device& device, layered_network const& all, layered_prog
 {
     sublet::stream_executor execute{device, made.program, made.options, mode, kernel, streams, how};
     given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
-    mode_run came;
-    came.milliseconds = timed(runs, [&] { came.peak_bytes = execute.run().run.bytes.peak; });
-    came.allocations = execute.memory().allocations.total;
+    mode_run result;
+    result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
+    result.allocations = execute.memory().allocations.total;
     for (auto v : outputs_of(all.net)) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(all.net.values[v].bytes));
         execute.take(v, bytes);
-        came.outputs.push_back(floats_in(bytes));
+        result.outputs.push_back(floats_in(bytes));
     }
-    return came;
+    return result;
 }
 
 } // namespace run_network

@@ -46,9 +46,9 @@ inline operand_use use_of(layer const& what, std::size_t operand)
     };
     if (auto const* const s = std::get_if<convolution>(&what))
         return by_position(s->channels * s->rows.taps * s->columns.taps);
-    if (auto const* const s = std::get_if<spreading>(&what)) return by_position(s->channels);
+    if (auto const* const s = std::get_if<conv_transpose>(&what)) return by_position(s->channels);
     if (auto const* const s = std::get_if<product>(&what)) return by_position(s->depth);
-    if (auto const* const s = std::get_if<selection>(&what))
+    if (auto const* const s = std::get_if<gather>(&what))
         return operand == 0 ? operand_use{operand_use::input}
                             : operand_use{operand_use::index, std::max(1, s->axis)};
     if (std::holds_alternative<normalization>(what) && (operand == 2 || operand == 3))
@@ -134,10 +134,10 @@ private:
                 if (inputs[o] == sublet::no_value) continue;
                 sublet::value_id const value = all.elements_of[inputs[o]];
                 operand_use const here = use_of(all.layers[i], o);
-                operand_use& its = uses[value];
-                if (here.what == operand_use::index && its.what == operand_use::index)
-                    its.count = std::min(its.count, here.count);
-                else if (here.what == operand_use::index || !is_used[value]) its = here;
+                operand_use& merged_use = uses[value];
+                if (here.what == operand_use::index && merged_use.what == operand_use::index)
+                    merged_use.count = std::min(merged_use.count, here.count);
+                else if (here.what == operand_use::index || !is_used[value]) merged_use = here;
                 is_used[value] = true;
             }
         }

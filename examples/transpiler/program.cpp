@@ -51,47 +51,47 @@ struct arguments {
 /// Throws: program_error.
 arguments read_arguments(int count, char const* const* words)
 {
-    arguments asked;
+    arguments args;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {
             if (++i == count) throw program_error("option " + word + " needs an operand (see --help)");
             return std::string(words[i]);
         };
-        if (word == "--level" || word == "--all-grads" || word == "--log") asked.only_optimizes = word;
+        if (word == "--level" || word == "--all-grads" || word == "--log") args.only_optimizes = word;
         if (word == "--help" || word == "-h") {
-            asked.help = true;
+            args.help = true;
         } else if (word == "--log") {
-            asked.log = true;
+            args.log = true;
         } else if (word == "--print") {
-            asked.print = true;
+            args.print = true;
         } else if (word == "--all-grads") {
-            asked.skip_grads = false;
+            args.skip_grads = false;
         } else if (word == "--skip") {
-            asked.skip.insert(operand());
+            args.skip.insert(operand());
         } else if (word == "--level") {
             std::string const level = operand();
             if (level != "0" && level != "1")
                 throw program_error("option --level is 0 or 1, not " + in_quotes(level));
-            asked.level = level == "1";
+            args.level = level == "1";
         } else if (word.size() > 1 && word[0] == '-') {
             throw program_error("unknown option " + in_quotes(word) + " (see --help)");
-        } else if (asked.call.empty()) {
-            asked.call = word;
-        } else if (asked.file.empty()) {
-            asked.file = word;
+        } else if (args.call.empty()) {
+            args.call = word;
+        } else if (args.file.empty()) {
+            args.file = word;
         } else {
-            throw program_error("more than one file: " + in_quotes(asked.file) + " and " + in_quotes(word));
+            throw program_error("more than one file: " + in_quotes(args.file) + " and " + in_quotes(word));
         }
     }
-    if (asked.help) return asked;
-    if (asked.call.empty()) throw program_error("no call is given (see --help)");
-    if (asked.call != "memory_optimize" && asked.call != "release_memory")
-        throw program_error("there is no call " + in_quotes(asked.call) + " (see --help)");
-    if (asked.file.empty()) throw program_error("no file is given (see --help)");
-    if (asked.call == "release_memory" && !asked.only_optimizes.empty())
-        throw program_error("option " + asked.only_optimizes + " is about memory_optimize (see --help)");
-    return asked;
+    if (args.help) return args;
+    if (args.call.empty()) throw program_error("no call is given (see --help)");
+    if (args.call != "memory_optimize" && args.call != "release_memory")
+        throw program_error("there is no call " + in_quotes(args.call) + " (see --help)");
+    if (args.file.empty()) throw program_error("no file is given (see --help)");
+    if (args.call == "release_memory" && !args.only_optimizes.empty())
+        throw program_error("option " + args.only_optimizes + " is about memory_optimize (see --help)");
+    return args;
 }
 
 #ifdef TRANSPILER_READS_ONNX
@@ -136,24 +136,24 @@ program_desc read(std::string const& file)
     return read_program(text);
 }
 
-void run(arguments const& asked, std::ostream& out)
+void run(arguments const& args, std::ostream& out)
 {
-    program_desc program = read(asked.file);
-    if (asked.call == "release_memory") {
-        std::size_t const deleted = release_memory(program, asked.skip);
+    program_desc program = read(args.file);
+    if (args.call == "release_memory") {
+        std::size_t const deleted = release_memory(program, args.skip);
         out << "# " << deleted << " variables are deleted\n";
     } else {
         std::stringstream log;
         optimized const all =
-            memory_optimize(program, asked.skip, asked.log ? &log : nullptr, asked.level, asked.skip_grads);
+            memory_optimize(program, args.skip, args.log ? &log : nullptr, args.level, args.skip_grads);
         for (std::string line; std::getline(log, line);) // before a program it is a remark
-            out << (asked.print ? "#   " : "") << line << '\n';
+            out << (args.print ? "#   " : "") << line << '\n';
         if (all.was_optimized) out << "# was optimized already\n";
         else
             out << "# " << all.reused << " variables reuse storage: " << all.after << " bytes instead of "
                 << all.before << '\n';
     }
-    if (asked.print) print_program(out, program);
+    if (args.print) print_program(out, program);
 }
 
 } // namespace
@@ -162,11 +162,11 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
 {
     std::string about;
     try {
-        arguments const asked = read_arguments(count, words);
-        if (asked.help) return out << usage, 0;
-        about = asked.file + ": ";
+        arguments const args = read_arguments(count, words);
+        if (args.help) return out << usage, 0;
+        about = args.file + ": ";
         std::ostringstream answer; // whole, or not at all
-        run(asked, answer);
+        run(args, answer);
         out << answer.str();
         return 0;
     } catch (std::exception const& e) {

@@ -49,10 +49,10 @@ block_desc read_block(std::vector<block_desc> const& before, words const& line)
     expect(line[2].rfind("forward=", 0) == 0, in_quotes(line[2]) + " is no twin, forward=NUMBER");
     block.forward = block_in(line[2].substr(8));
     expect(block.forward >= 0 && block.forward < count, "a block has a twin before it");
-    int const around_twin = before[static_cast<std::size_t>(block.forward)].parent;
+    int const forward_parent = before[static_cast<std::size_t>(block.forward)].parent;
     expect(count != 0 &&
-               (around_twin == block.parent ||
-                (around_twin >= 0 && around_twin == before[static_cast<std::size_t>(block.parent)].forward)),
+               (forward_parent == block.parent ||
+                (forward_parent >= 0 && forward_parent == before[static_cast<std::size_t>(block.parent)].forward)),
            "a block has a twin beside it, or in the twin of the block around it");
     return block;
 }
@@ -110,19 +110,19 @@ op_desc read_operator(words const& line)
 }
 
 /// Where an operator with a block stands.
-struct holding {
+struct block_owner {
     std::size_t line, block, op;
 };
 
 /// Each block but the first is held once, and in its parent; `line_of`, by block.
-void expect_tree(program_desc const& program, std::vector<holding> const& holdings,
+void expect_tree(program_desc const& program, std::vector<block_owner> const& block_owners,
                  std::vector<std::size_t> const& line_of)
 {
     std::vector<bool> is_held(program.blocks.size());
     auto refuse = [](std::size_t line, std::string const& what) {
         throw program_error("line " + std::to_string(line) + ": " + what);
     };
-    for (holding const& h : holdings) {
+    for (block_owner const& h : block_owners) {
         op_desc const& op = program.blocks[h.block].ops[h.op];
         auto const held = static_cast<std::size_t>(op.sub_block);
         if (held >= is_held.size() || program.blocks[held].parent != static_cast<int>(h.block))
@@ -169,7 +169,7 @@ std::uint64_t bytes_of(var_desc const& var)
 program_desc read_program(std::istream& in)
 {
     program_desc program;
-    std::vector<holding> holdings;
+    std::vector<block_owner> block_owners;
     std::vector<std::size_t> line_of; // by block
     statements::read_each<program_error>(in, [&](words const& line, std::size_t number) {
         std::string const& what = line[0];
@@ -185,13 +185,13 @@ program_desc read_program(std::istream& in)
             if (what == "var") return read_variable(block, line);
             block.ops.push_back(read_operator(line));
             if (block.ops.back().sub_block != -1)
-                holdings.push_back({number, program.blocks.size() - 1, block.ops.size() - 1});
+                block_owners.push_back({number, program.blocks.size() - 1, block.ops.size() - 1});
         } else {
             throw program_error(in_quotes(what) + " is no statement");
         }
     });
     expect(!program.blocks.empty(), "has no block");
-    expect_tree(program, holdings, line_of);
+    expect_tree(program, block_owners, line_of);
     return program;
 }
 

@@ -25,8 +25,8 @@ struct block_tree {
         std::vector<std::string> name; // by value
         std::map<std::string, value_id> ids;
         std::vector<bool> is_outer; // by value: declared in a block around, or nowhere
-        std::vector<bool> is_twin;  // by value, of gradients: what the forward block has for each time step
-        std::vector<bool> is_lent;  // by value: known to a block within, or to the gradients of this one
+        std::vector<bool> is_forward_value;  // by value, of gradients: what the forward block has for each time step
+        std::vector<bool> is_captured;  // by value: known to a block within, or to the gradients of this one
         std::vector<std::vector<value_id>> reads, writes;
     };
     std::vector<block_values> blocks;
@@ -35,8 +35,8 @@ struct block_tree {
 
     explicit block_tree(program_desc const& program) : blocks(program.blocks.size())
     {
-        constexpr std::size_t most_crossings = 1'000'000;
-        std::size_t crossings = 0;                       // a variable counts in each block that it enters
+        constexpr std::size_t max_captures = 1'000'000;
+        std::size_t capture_count = 0;                       // a variable counts in each block that it enters
         for (std::size_t b = blocks.size(); b-- != 0;) { // what is within comes first
             block_desc const& block = program.blocks[b];
             block_values& mine = blocks[b];
@@ -44,12 +44,12 @@ struct block_tree {
                 auto const [at, is_new] = mine.ids.emplace(name, static_cast<value_id>(mine.name.size()));
                 if (!is_new) return at->second;
                 bool const is_own = block.vars.count(name) != 0;
-                bool const is_twin =
+                bool const is_forward_value =
                     !is_own && block.forward >= 0 && of_block(program, block.forward).vars.count(name) != 0;
                 mine.name.push_back(name);
-                mine.is_outer.push_back(!is_own && !is_twin);
-                mine.is_twin.push_back(is_twin);
-                mine.is_lent.push_back(false);
+                mine.is_outer.push_back(!is_own && !is_forward_value);
+                mine.is_forward_value.push_back(is_forward_value);
+                mine.is_captured.push_back(false);
                 return at->second;
             };
             for (op_desc const& op : block.ops) {
@@ -59,18 +59,18 @@ struct block_tree {
                 if (op.sub_block < 0) continue;
                 block_values const& within = blocks[static_cast<std::size_t>(op.sub_block)];
                 for (auto const& [name, inner] : within.ids)
-                    if (within.is_outer[inner]) mine.is_lent[id(name)] = true, ++crossings;
-                if (crossings > most_crossings)
-                    throw program_error("its variables enter more than " + std::to_string(most_crossings) +
+                    if (within.is_outer[inner]) mine.is_captured[id(name)] = true, ++capture_count;
+                if (capture_count > max_captures)
+                    throw program_error("its variables enter more than " + std::to_string(max_captures) +
                                         " blocks in which they are not declared");
             }
         }
         for (std::size_t b = 0; b != blocks.size(); ++b) // what a twin reads is kept for it
             for (value_id v = 0; v != blocks[b].name.size(); ++v) {
-                if (!blocks[b].is_twin[v]) continue;
+                if (!blocks[b].is_forward_value[v]) continue;
                 block_values& forward = blocks[static_cast<std::size_t>(program.blocks[b].forward)];
                 auto const at = forward.ids.find(blocks[b].name[v]);
-                if (at != forward.ids.end()) forward.is_lent[at->second] = true;
+                if (at != forward.ids.end()) forward.is_captured[at->second] = true;
             }
         if (blocks.empty()) return;
 
@@ -85,14 +85,14 @@ struct block_tree {
                 std::vector<program_body::capture> captures;
                 for (auto const& [name, inner] : blocks[within].ids)
                     if (blocks[within].is_outer[inner]) captures.push_back({inner, blocks[b].ids.at(name)});
-                bool const is_choice = op.type.rfind("conditional", 0) == 0;
+                bool const is_conditional = op.type.rfind("conditional", 0) == 0;
                 auto const step = static_cast<step_id>(s);
                 program_of[within] =
                     tree.add_body(program_of[b], step,
-                                  is_choice ? program_body::run_kind::branch : program_body::run_kind::loop,
+                                  is_conditional ? program_body::run_kind::branch : program_body::run_kind::loop,
                                   flat_block(within), captures);
                 block_of.push_back(op.sub_block);
-                if (!is_choice) continue;
+                if (!is_conditional) continue;
                 tree.add_body(program_of[b], step, program_body::run_kind::branch, snapshot());
                 block_of.push_back(-1);
             }
@@ -115,7 +115,7 @@ struct block_tree {
 };
 
 /// Names in a block that no plan touches.
-std::set<std::string> untouchable(block_desc const& block, std::set<std::string> names, bool skip_grads)
+std::set<std::string> excluded_names(block_desc const& block, std::set<std::string> names, bool skip_grads)
 {
     names.insert("@EMPTY@");
     for (auto const& [name, var] : block.vars)
@@ -194,9 +194,9 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     if (program.is_optimized) return result;
     block_tree const all(program);
     flat_tree const flat = flatten(all.tree);
-    std::vector<std::set<std::string>> stays;
+    std::vector<std::set<std::string>> excluded;
     for (std::size_t b = 0; b != program.blocks.size(); ++b) {
-        stays.push_back(untouchable(program.blocks[b], skip_opt_set, skip_grads));
+        excluded.push_back(excluded_names(program.blocks[b], skip_opt_set, skip_grads));
     }
 
     // What may share lies in one pool: of one type, and of one block, or for a block of gradients of the
@@ -205,7 +205,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     std::vector<byte_count> bytes(flat.value_of.size());
     std::vector<pool_id> pool(flat.value_of.size());
     std::vector<unsigned char> shares(flat.value_of.size());
-    std::vector<std::size_t> home(flat.value_of.size()); // the block in which its storage is declared
+    std::vector<std::size_t> declaring_block(flat.value_of.size()); // the block in which its storage is declared
     std::vector<std::string> name(flat.value_of.size());
     std::map<std::string, pool_id> pools;
     for (value_id f = 0; f != flat.value_of.size(); ++f) {
@@ -214,12 +214,12 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         block_desc const& block = program.blocks[b];
         name[f] = all.blocks[b].name[v];
         auto const declared = block.vars.find(name[f]);
-        bool const is_own = declared != block.vars.end() && !all.blocks[b].is_lent[v];
-        if (!is_own || stays[b].count(name[f]) != 0) continue;
+        bool const is_own = declared != block.vars.end() && !all.blocks[b].is_captured[v];
+        if (!is_own || excluded[b].count(name[f]) != 0) continue;
         shares[f] = is_written_first[f]; // else somebody has put it there
         bytes[f] = transpiler::bytes_of(declared->second);
-        home[f] = block.forward >= 0 ? static_cast<std::size_t>(block.parent) : b;
-        std::string key = std::to_string(home[f]) + ' ' + declared->second.type;
+        declaring_block[f] = block.forward >= 0 ? static_cast<std::size_t>(block.parent) : b;
+        std::string key = std::to_string(declaring_block[f]) + ' ' + declared->second.type;
         if (level == 0)
             for (auto extent : declared->second.shape) key += ' ' + std::to_string(extent);
         else if (declared->second.shape[0] == -1) key += " batch";
@@ -257,7 +257,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         auto const [p, v] = flat.value_of[slot.largest];
         var_desc const& largest =
             program.blocks[static_cast<std::size_t>(all.block_of[p])].vars.at(name[slot.largest]);
-        program.blocks[home[slot.largest]].vars[new_name[k]] = var_desc(largest);
+        program.blocks[declaring_block[slot.largest]].vars[new_name[k]] = var_desc(largest);
         result.reused += slot.occupants - 1;
     }
     for (value_id f = 0; f != flat.value_of.size(); ++f)
@@ -287,31 +287,31 @@ std::size_t release_memory(program_desc& program, std::set<std::string> const& s
         auto const b = static_cast<std::size_t>(all.block_of[p]);
         auto const& mine = all.blocks[b];
         block_desc& block = program.blocks[b];
-        auto const stays = untouchable(block, skip_opt_set, false);
+        auto const excluded = excluded_names(block, skip_opt_set, false);
         std::vector<buffer_id> buffer_of;
         for (value_id v = 0; v != mine.name.size(); ++v) {
-            bool const is_own = block.vars.count(mine.name[v]) != 0 && stays.count(mine.name[v]) == 0;
-            bool const is_kept = b != 0 && mine.is_lent[v]; // for its gradients
+            bool const is_own = block.vars.count(mine.name[v]) != 0 && excluded.count(mine.name[v]) == 0;
+            bool const is_kept = b != 0 && mine.is_captured[v]; // for its gradients
             buffer_of.push_back(is_own && !is_kept ? v : no_buffer);
         }
-        std::vector<op_desc> backwards;           // the new list
-        auto take_from = [&](std::size_t first) { // what is left of the old one
+        std::vector<op_desc> reversed;           // the new list
+        auto move_tail = [&](std::size_t first) { // what is left of the old one
             while (block.ops.size() != first) {
-                backwards.push_back(std::move(block.ops.back()));
+                reversed.push_back(std::move(block.ops.back()));
                 block.ops.pop_back();
             }
         };
         auto const points = releases(programs[p], mine.name.size(), buffer_of);
-        insert_releases(points, {}, [&](step_id i, std::span<buffer_id const> dying) {
-            take_from(i);
-            op_desc& op = backwards.emplace_back();
+        insert_releases(points, {}, [&](step_id i, std::span<buffer_id const> last_used) {
+            move_tail(i);
+            op_desc& op = reversed.emplace_back();
             op.type = "delete_var";
-            for (buffer_id v : dying) op.inputs.push_back(mine.name[v]);
-            deleted += dying.size();
+            for (buffer_id v : last_used) op.inputs.push_back(mine.name[v]);
+            deleted += last_used.size();
         });
-        take_from(0);
-        block.ops.assign(std::make_move_iterator(backwards.rbegin()),
-                         std::make_move_iterator(backwards.rend()));
+        move_tail(0);
+        block.ops.assign(std::make_move_iterator(reversed.rbegin()),
+                         std::make_move_iterator(reversed.rend()));
     }
     return deleted;
 }

@@ -30,7 +30,7 @@ std::string text_of(program_desc const& program)
     return out.str();
 }
 
-std::string complaint(std::string const& text)
+std::string error_message(std::string const& text)
 {
     try {
         (void)program_of(text);
@@ -57,11 +57,11 @@ outcome outcome_of(std::vector<char const*> words)
 
 TEST_CASE("a text that is wrong is refused in one sentence with its line")
 {
-    struct damage {
+    struct bad_input {
         std::string text, sentence;
     };
-    for (damage const& d : {
-             damage{"", "has no statement"},
+    for (bad_input const& d : {
+             bad_input{"", "has no statement"},
              {"# nothing\n\r\n", "has no statement"},
              {"optimized\n", "has no block"},
              {"optimized already\n", "line 1: nothing follows 'optimized'"},
@@ -104,7 +104,7 @@ TEST_CASE("a text that is wrong is refused in one sentence with its line")
               "line 3: operator b holds a block that another one holds"},
              {"block -1\nblock 0\nop c block=2\nblock 1\n", "line 2: no operator holds this block, 1"},
          })
-        CHECK(complaint(d.text) == d.sentence);
+        CHECK(error_message(d.text) == d.sentence);
 }
 
 TEST_CASE("a tensor with a dimension of 0 has no bytes, however large the others are")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_BENCH_NETWORK_WORDS_HPP
-#define SUBLET_BENCH_NETWORK_WORDS_HPP
+#ifndef SUBLET_BENCH_READ_NETWORK_HPP
+#define SUBLET_BENCH_READ_NETWORK_HPP
 
 /// Networks by a word of a command line: resnet50:16, densenet121:forward, or the name of a file.
 
@@ -33,20 +33,20 @@ inline network read_network(std::string const& word)
         throw std::runtime_error(word + ": this program was built without a reader of ONNX files");
 #endif
     }
-    training_options asked;
+    training_options options;
     std::string name;
     for (std::size_t at = 0, end; at <= word.size(); at = end + 1) {
         end = std::min(word.find(':', at), word.size());
         std::string const part = word.substr(at, end - at);
         if (at == 0) name = part;
-        else if (part == "forward") asked.trains = false;
-        else if (part == "operand") asked.keeps = relu_keeps::operand;
-        else asked.batch = number_in(part, 1);
+        else if (part == "forward") options.trains = false;
+        else if (part == "operand") options.keeps = relu_keeps::operand;
+        else options.batch = number_in(part, 1);
     }
-    if (name == "resnet50") return resnet50(asked);
-    if (name == "densenet121") return densenet121(asked);
-    if (name == "inception") return inception(asked);
-    if (name == "transformer") return transformer(asked);
+    if (name == "resnet50") return resnet50(options);
+    if (name == "densenet121") return densenet121(options);
+    if (name == "inception") return inception(options);
+    if (name == "transformer") return transformer(options);
     throw std::runtime_error(word + ": none of resnet50, densenet121, inception, transformer, FILE.onnx");
 }
 
@@ -56,7 +56,7 @@ inline std::string name_of(std::string const& word)
 }
 
 /// Of the caller's own storage, each byte once.
-inline byte_count bytes_of_caller(network const& net)
+inline byte_count external_bytes(network const& net)
 {
     byte_count sum = 0;
     for (auto const& v : net.values)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXAMPLES_PLAN_MODEL_CAPPED_HPP
-#define SUBLET_EXAMPLES_PLAN_MODEL_CAPPED_HPP
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_PRINT_ADVICE_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_PRINT_ADVICE_HPP
 
 #include "network.hpp"
 #include "timed_plan.hpp"
@@ -14,10 +14,10 @@ namespace plan_model {
 
 /// Print what of a network has to be away for a while to fit a capacity. Returns whether it then fits,
 /// proved.
-inline bool print_advice(std::ostream& out, std::string const& model, network const& net, wishes const& asked,
+inline bool print_advice(std::ostream& out, std::string const& model, network const& net, plan_settings const& settings,
                          sublet::byte_count capacity)
 {
-    sublet::plan_options options = as_options(net, asked);
+    sublet::plan_options options = as_options(net, settings);
     options.pools = {{.capacity = capacity}};
     auto const advice = sublet::advise_memory(as_program(net), options);
     auto const& refuted = advice.planned.refuted;
