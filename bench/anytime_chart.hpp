@@ -25,7 +25,7 @@ struct anytime_curve {
     };
     std::string name;
     std::vector<incumbent> incumbents = {}; ///< ascending in time
-    double end = 0;               ///< ms, of the run
+    double end = 0;                         ///< ms, of the run
     bool is_optimal = false;
 
     /// In percent after so many milliseconds; below 0: nothing has been found by then.

@@ -86,8 +86,7 @@ void run_drawn(arguments const& args)
     std::sort(nodes.begin(), nodes.end());
     auto const time = bench::timing_of(ms);
     std::printf("%u of %u proved; nodes: median %llu, most %llu; ms: median %.2f, most %.2f\n", proved,
-                args.graphs, printed(nodes[nodes.size() / 2]), printed(nodes.back()), time.median,
-                time.high);
+                args.graphs, printed(nodes[nodes.size() / 2]), printed(nodes.back()), time.median, time.high);
 }
 
 struct subject {
@@ -139,7 +138,8 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
 
     dependence_graph const order = dependences(s.program, {.role = role, .handoffs = s.handoffs});
     if (order.violation) throw std::runtime_error(file + ": has no concurrent reading");
-    concurrent_live_ranges const lives = concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
+    concurrent_live_ranges const lives =
+        concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
     conflict_ranges const conflicts = find_conflict_ranges(order, lives);
     byte_count const by_chains =
         share_in_chains(lives, conflicts, [&](buffer_id b) { return bytes[b]; }).total_bytes;

@@ -104,8 +104,8 @@ measured run(network const& net, case_kind kind, std::size_t width, int runs)
     plan_model::external_storage external(net, 1);
     bench::with_executor<plan_model::network_kernel>(kind, net, width, [&](auto& execute, auto const& ready) {
         result.plan.push_back(ready.plan_ms);
-        external.bind(execute); // so that it is there, and no part of what the run grows by
-        bench::reset_peak_rss();   // what an arena is has been allocated, and not been touched
+        external.bind(execute);  // so that it is there, and no part of what the run grows by
+        bench::reset_peak_rss(); // what an arena is has been allocated, and not been touched
         double const before = bench::process_mebibytes("VmRSS");
         for (int i = 0; i != runs; ++i) {
             set_inputs(execute, net, external);
@@ -212,7 +212,7 @@ struct comparison {
 bool run_all(std::string const& self, arguments const& args)
 {
     std::printf(args.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
-                             : "%-24s %-2s %-9s %9s %9s %9s %6s %6s %6s %8s %8s %8s %5s %8s %8s %17s\n",
+                            : "%-24s %-2s %-9s %9s %9s %9s %6s %6s %6s %8s %8s %8s %5s %8s %8s %17s\n",
                 "network", "", "case", "peak MiB", "bound MiB", "RSS MiB", "asked", "heap", "waits",
                 "plan ms", "first ms", "ms", "+- %", "cpu ms", "ns/step", "digest");
     comparison pairs[] = {{case_kind::recycle, case_kind::no_plan}, {case_kind::pooled, case_kind::recycle},

@@ -40,10 +40,11 @@ struct execution_case {
     char const* label;
     char const* name;
 };
-inline constexpr execution_case execution_cases[] = {{case_kind::no_plan, "B0", "no_plan"},    {case_kind::recycle, "B1", "recycle"},
-                                         {case_kind::pooled, "B2", "pooled"},      {case_kind::arena, "B4", "arena"},
-                                         {case_kind::threads, "B5", "threads"},    {case_kind::streams, "B5", "streams"},
-                                         {case_kind::any_order, "B6", "any_order"}};
+inline constexpr execution_case execution_cases[] = {
+    {case_kind::no_plan, "B0", "no_plan"},    {case_kind::recycle, "B1", "recycle"},
+    {case_kind::pooled, "B2", "pooled"},      {case_kind::arena, "B4", "arena"},
+    {case_kind::threads, "B5", "threads"},    {case_kind::streams, "B5", "streams"},
+    {case_kind::any_order, "B6", "any_order"}};
 
 /// What there is to know of an executor besides itself.
 struct prepared {

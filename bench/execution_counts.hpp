@@ -66,7 +66,7 @@ struct published_figure {
     char const* less;
 };
 inline constexpr published_figure singa_figures[] = {{"resnet50:16", 4961, 3105, "37.41"},
-                                         {"resnet50:32", 10113, 6517, "35.56"}};
+                                                     {"resnet50:32", 10113, 6517, "35.56"}};
 
 inline void print_counts(std::vector<std::string> const& words, bool as_csv)
 {
@@ -83,10 +83,10 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
         counted const none = count(net, program, options, no_plan{});
         counted const recycled = count(net, program, options, recycle{});
         counted const planned = count(net, program, options, arena{plan_memory(program, options).plan});
-        auto const any_order_plan =
-            plan_concurrent(versions.versioned.program, versions.options, {.handoffs = versions.versioned.handoffs});
-        auto const with_handoffs =
-            plan_with_handoffs(versions.versioned.program, versions.options, {.handoffs = versions.versioned.handoffs});
+        auto const any_order_plan = plan_concurrent(versions.versioned.program, versions.options,
+                                                    {.handoffs = versions.versioned.handoffs});
+        auto const with_handoffs = plan_with_handoffs(versions.versioned.program, versions.options,
+                                                      {.handoffs = versions.versioned.handoffs});
         byte_count const more = external_bytes(net);
         double const less = percent_less(planned.peak + more, none.peak + more);
         std::printf(as_csv ? "%s,%.2f,%.2f,%.2f,%.2f,%.3f,%llu,%.2f,%.2f,%.2f,%.2f\n"
@@ -95,8 +95,8 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
                     in_mebibytes(planned.peak), in_mebibytes(planned.bound),
                     std::max(0.0, -percent_less(planned.peak, planned.bound)),
                     static_cast<unsigned long long>(planned.later_allocations),
-                    in_mebibytes(with_handoffs.report.arena_bytes), in_mebibytes(any_order_plan.report.arena_bytes),
-                    in_mebibytes(more), less);
+                    in_mebibytes(with_handoffs.report.arena_bytes),
+                    in_mebibytes(any_order_plan.report.arena_bytes), in_mebibytes(more), less);
         std::fflush(stdout);
         for (published_figure const& row : singa_figures) {
             if (word != row.name && word != std::string(row.name) + ":operand") continue;

@@ -62,19 +62,27 @@ public:
     }
 };
 
-enum class case_kind : std::uint8_t { no_plan, recycle_malloc, recycle_pool, recycle_graph, arena, streams, graph };
+enum class case_kind : std::uint8_t {
+    no_plan,
+    recycle_malloc,
+    recycle_pool,
+    recycle_graph,
+    arena,
+    streams,
+    graph
+};
 struct execution_case {
     case_kind kind;
     char const* label;
     char const* name;
 };
 constexpr execution_case execution_cases[] = {{case_kind::no_plan, "B0", "no_plan"},
-                                  {case_kind::recycle_malloc, "B1", "recycle, malloc"},
-                                  {case_kind::recycle_pool, "B2", "recycle, pool"},
-                                  {case_kind::recycle_graph, "B3", "recycle, graph"},
-                                  {case_kind::arena, "B4", "arena"},
-                                  {case_kind::streams, "B5", "arena, streams"},
-                                  {case_kind::graph, "B7", "arena, graph"}};
+                                              {case_kind::recycle_malloc, "B1", "recycle, malloc"},
+                                              {case_kind::recycle_pool, "B2", "recycle, pool"},
+                                              {case_kind::recycle_graph, "B3", "recycle, graph"},
+                                              {case_kind::arena, "B4", "arena"},
+                                              {case_kind::streams, "B5", "arena, streams"},
+                                              {case_kind::graph, "B7", "arena, graph"}};
 
 struct measured {
     byte_count peak = 0;
@@ -202,7 +210,8 @@ void run(int id, network const& net, Mode const& mode, stream_options const& str
         bool const is_counted = !std::same_as<Device, malloc_device>;
         byte_count const free_memory_drop = free_before - std::min(free_before, least_free);
         all.used = in_mebibytes(is_counted ? pool.used_high + graphs.used_high : free_memory_drop);
-        all.reserved = in_mebibytes(is_counted ? pool.reserved_high + graphs.reserved_high : free_memory_drop);
+        all.reserved =
+            in_mebibytes(is_counted ? pool.reserved_high + graphs.reserved_high : free_memory_drop);
     };
     if (is_captured) {
         auto captured = execute.capture();
@@ -238,7 +247,7 @@ struct arguments {
 bool run_all(int id, arguments const& args)
 {
     std::printf(args.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
-                             : "%-22s %-2s %-16s %9s %9s %9s %9s %9s %9s %5s %17s\n",
+                            : "%-22s %-2s %-16s %9s %9s %9s %9s %9s %9s %5s %17s\n",
                 "network", "", "case", "peak MiB", "used", "reserved", "issue ms", "first ms", "ms", "+- %",
                 "digest");
     bool agree = true;
@@ -252,9 +261,8 @@ bool run_all(int id, arguments const& args)
         for (execution_case const& its : execution_cases) {
             measured const& m = rows[&its - execution_cases];
             bench::timing const ms = bench::timing_of(m.later);
-            std::printf(args.as_csv
-                            ? "%s,%s,%s,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.0f,%016llx\n"
-                            : "%-22s %-2s %-16s %9.2f %9.2f %9.2f %9.3f %9.3f %9.3f %5.0f  %016llx\n",
+            std::printf(args.as_csv ? "%s,%s,%s,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.0f,%016llx\n"
+                                    : "%-22s %-2s %-16s %9.2f %9.2f %9.2f %9.3f %9.3f %9.3f %5.0f  %016llx\n",
                         bench::name_of(word).c_str(), its.label, its.name, in_mebibytes(m.peak), m.used,
                         m.reserved, bench::timing_of(m.issue).median, bench::timing_of(m.first).median,
                         ms.median, 100 * ms.spread(), static_cast<unsigned long long>(m.digest));
@@ -290,7 +298,7 @@ arguments read_arguments(int count, char** words)
     }
     if (args.words.empty())
         args.words = {"resnet50:1",  "resnet50:16", "resnet50:16:operand", "resnet50:32",
-                       "densenet121", "inception",   "transformer"};
+                      "densenet121", "inception",   "transformer"};
     return args;
 }
 

@@ -60,7 +60,8 @@ std::vector<interval> lifetimes_by_hand(operations const& ops)
     std::vector<interval> intervals(n);
     for (std::uint32_t i = 0; i != n; ++i) {
         intervals[i] = {i, i + 1};
-        for (std::uint32_t u = ops.begin[i]; u != ops.begin[i + 1]; ++u) intervals[ops.inputs[u]].last = i + 1;
+        for (std::uint32_t u = ops.begin[i]; u != ops.begin[i + 1]; ++u)
+            intervals[ops.inputs[u]].last = i + 1;
     }
     return intervals;
 }

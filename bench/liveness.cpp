@@ -143,9 +143,11 @@ void run(subjects const& all, std::string const& only, unsigned rounds)
         print_metric("blocks", sum_over(all, [](subject const& s) { return s.program.nodes(); }));
         print_metric("values", sum_over(all, [](subject const& s) { return s.program.values(); }));
         print_metric("sum_live_in", sum_over(all, [](subject const& s) { return live_in_sum(s.live); }));
-        print_metric("maxlive_sum", sum_over(all, [](subject const& s) { return max_live(s.program, s.live); }));
-        print_metric("maxlive_sum_held",
-             sum_over(all, [](subject const& s) { return max_live(snapshot(held{s.source}), s.live); }));
+        print_metric("maxlive_sum",
+                     sum_over(all, [](subject const& s) { return max_live(s.program, s.live); }));
+        print_metric("maxlive_sum_held", sum_over(all, [](subject const& s) {
+                         return max_live(snapshot(held{s.source}), s.live);
+                     }));
         print_metric("interference_edges", sum_over(all, edges_of));
     }
     for (benchmark const& w : benchmarks) {

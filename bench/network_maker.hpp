@@ -49,7 +49,10 @@ struct feature {
 /// Writes a network operation by operation, and then what trains it.
 class network_maker {
 public:
-    explicit network_maker(training_options const& options) : options_(options) { net_.batch = options.batch; }
+    explicit network_maker(training_options const& options) : options_(options)
+    {
+        net_.batch = options.batch;
+    }
 
     feature input(byte_count channels, byte_count height, byte_count width)
     {
@@ -75,7 +78,8 @@ public:
         feature const y = step("native_batch_norm", {x.value, weight, bias, mean, variance},
                                {no_value, x.channels, x.height, x.width});
         if (!options_.trains) return y;
-        value_id const saved_mean = add_result(4 * x.channels), saved_inverse_std = add_result(4 * x.channels);
+        value_id const saved_mean = add_result(4 * x.channels),
+                       saved_inverse_std = add_result(4 * x.channels);
         net_.operations.back().mutated = {mean, variance};
         differentiate(y, {{"native_batch_norm_backward",
                            {x.value, weight, mean, variance, saved_mean, saved_inverse_std},
@@ -170,11 +174,14 @@ public:
         }
         value_id const target = add_external("target", 8 * options_.batch, value_role::external);
         feature const log_probabilities = step("_log_softmax", {last.value}, last);
-        differentiate(log_probabilities, {{"_log_softmax_backward_data", {log_probabilities.value}, {last.value}}});
+        differentiate(log_probabilities,
+                      {{"_log_softmax_backward_data", {log_probabilities.value}, {last.value}}});
         value_id const loss = add_operation("nll_loss_forward", {log_probabilities.value, target}, 4);
         net_.values[loss].role = value_role::output;
         value_id const weight = add_result(4);
-        differentiate({loss}, {{"nll_loss_backward", {log_probabilities.value, target, weight}, {log_probabilities.value}}});
+        differentiate(
+            {loss},
+            {{"nll_loss_backward", {log_probabilities.value, target, weight}, {log_probabilities.value}}});
         gradient_.resize(net_.values.size(), no_value);
         gradient_[loss] = add_operation("ones_like", {loss}, 4);
         for (std::size_t i = tape_.size(); i-- != 0;) backpropagate(tape_[i]);

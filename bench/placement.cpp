@@ -29,10 +29,10 @@
 
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/improve.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
@@ -340,7 +340,8 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& args)
         curve.end = cpu_milliseconds() - start;
         curve.is_optimal = placed.status == placement::outcome::optimal;
         is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement::objective::minimize);
-        std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(), curve.incumbents.front().ms);
+        std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(),
+                    curve.incumbents.front().ms);
         for (std::size_t i = 0; i != std::size(after); ++i) {
             double const gap = curve.gap_after(after[i]);
             if (gap < 0) {
@@ -479,7 +480,7 @@ int main(int count, char** words)
         arguments args = read_arguments(count, words);
         if (args.smoke) {
             args.sections = {"--files",       "--capacity", "--variants", "--minimize",
-                              "--dissections", "--copies",   "--anytime",  "--scaling"};
+                             "--dissections", "--copies",   "--anytime",  "--scaling"};
             args.capacity = 1024;
             args.variants = args.copies = args.seeds = args.limit = 1;
             args.scaling = 100;

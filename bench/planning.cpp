@@ -222,7 +222,8 @@ void print(kind const& k, std::size_t n, row const& r, bool as_csv)
         as_csv ? "%zu,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%u,%.2f,%.0f,%.0f\n"
                : "%8zu %-9s %10.2f %10.2f %10.2f %10.2f %10.2f %8.0f %9u %7.2f %9.0f %13.0f\n";
     std::printf(format, n, k.name, r.lifetimes.median, r.buffers.median, r.place.median, r.check.median,
-                r.all.median, 100 * r.all.spread(), r.packings, r.gap_percent, r.mebibytes, r.bytes_per_buffer);
+                r.all.median, 100 * r.all.spread(), r.packings, r.gap_percent, r.mebibytes,
+                r.bytes_per_buffer);
     std::fflush(stdout);
 }
 

@@ -121,7 +121,8 @@ prepared prepare(subject const& s, bool with_ranges)
             concurrent_lifetimes(s.program, made.graph, made.plan.buffers.size(), made.plan.buffer_of, role);
     });
     if (with_ranges)
-        made.ranges_ms = cpu_milliseconds([&] { made.conflicts = find_conflict_ranges(made.graph, made.lives); });
+        made.ranges_ms =
+            cpu_milliseconds([&] { made.conflicts = find_conflict_ranges(made.graph, made.lives); });
     return made;
 }
 

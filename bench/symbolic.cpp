@@ -151,8 +151,7 @@ int main(int count, char** words)
             throw std::runtime_error(file + ": this program was built without a reader of networks");
 #endif
         }
-        for (unsigned seed = 0; args.files.empty() && seed != args.nets; ++seed)
-            run_drawn(seed, args, all);
+        for (unsigned seed = 0; args.files.empty() && seed != args.nets; ++seed) run_drawn(seed, args, all);
         double const lines = detail::larger(all.lines, 1u);
         std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n",
                     all.lines, all.sum / lines, all.worst, all.faults);

@@ -63,12 +63,16 @@ int main()
     auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
     auto const options = sublet::with_versions(by_texture, frame);
 
-    auto const without_handoffs = sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});
-    auto const with_handoffs = sublet::plan_with_handoffs(frame.program, options, {.handoffs = frame.handoffs});
-    std::cout << "no queue waits:  " << without_handoffs.report << "\nbarriers:        " << with_handoffs.report
+    auto const without_handoffs =
+        sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});
+    auto const with_handoffs =
+        sublet::plan_with_handoffs(frame.program, options, {.handoffs = frame.handoffs});
+    std::cout << "no queue waits:  " << without_handoffs.report
+              << "\nbarriers:        " << with_handoffs.report
               << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";
     for (unsigned t = 0; t != textures.size(); ++t) {
-        auto const [at, or_at] = std::pair(without_handoffs.plan.offset_of(t), with_handoffs.plan.offset_of(t));
+        auto const [at, or_at] =
+            std::pair(without_handoffs.plan.offset_of(t), with_handoffs.plan.offset_of(t));
         std::cout << std::left << std::setw(10) << textures[t].name << std::right;
         if (at == sublet::no_offset) std::cout << "  (not ours)\n";
         else

@@ -53,7 +53,7 @@ int main()
     block const coarse{"coarse", {{"rest", 64}, {"spectrum", 128}, {"found", 64}}, {{{0}, {1}}, {{1}, {2}}}};
     block const fine{"fine", {{"rest", 64}, {"curve", 96}, {"found", 64}}, {{{0}, {1}}, {{1}, {2}}}};
     std::vector<body> const branches{{branch, &coarse, {{0, 2}}, {{.inner = 2, .result = 3}}},
-                                 {branch, &fine, {{0, 2}}, {{.inner = 2, .result = 3}}}};
+                                     {branch, &fine, {{0, 2}}, {{.inner = 2, .result = 3}}}};
     block const turn{"turn",
                      {{"image", 64}, {"x", 64}, {"rest", 64}, {"found", 64}, {"better", 64}},
                      {{{0, 1}, {2}}, {{}, {3}, false, branches}, {{1, 3}, {4}, true}}};

@@ -75,9 +75,7 @@ int main()
             std::cout << "  again: " << operations[step].name << '\n';
             break;
         case sublet::spilled_program::kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
-        case sublet::spilled_program::kind::copied_back:
-            std::cout << "  copy back: " << first << '\n';
-            break;
+        case sublet::spilled_program::kind::copied_back: std::cout << "  copy back: " << first << '\n'; break;
         }
     }
     return advice.is_enough() ? 0 : 1;

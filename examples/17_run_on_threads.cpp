@@ -70,7 +70,8 @@ int main()
         is_same = is_same && sound == expected;
     };
     run_parallel("a plan for one order:      ", sublet::arena{sublet::plan_memory(program, options).plan});
-    run_parallel("a plan for every schedule: ", sublet::arena{sublet::plan_concurrent(program, options).plan});
+    run_parallel("a plan for every schedule: ",
+                 sublet::arena{sublet::plan_concurrent(program, options).plan});
     run_parallel("references counted:        ", sublet::recycle{});
     std::cout << (is_same ? "all sound like one thread\n" : "they differ\n");
     return is_same ? 0 : 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/advise_memory.hpp>
 
-#include "random_source.hpp"
 #include "network.hpp"
 #include "random_program.hpp"
+#include "random_source.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -32,14 +32,15 @@ namespace {
 std::vector<spill_candidate> absences_of(snapshot const& p, plan_options const& options)
 {
     auto const steps = steps_in_order(p, options.order);
-    auto const unjoined = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
+    auto const unjoined =
+        gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
     auto const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     auto const role = options.role.tabulate(p.values());
     return find_spill_candidates(p, steps, unjoined, joined, role);
 }
 
 std::vector<spill_candidate> absences_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
-                                 int values, plan_options const& options = {.bytes = 8})
+                                         int values, plan_options const& options = {.bytes = 8})
 {
     return absences_of(sequence(
                            uses.size(),
@@ -131,7 +132,8 @@ TEST_CASE("views and what is written in place are touches of the buffer")
         if (step == 3) s.def(2);
         if (step == 5) s.use(1);
     });
-    CHECK(absences_of(p, {.bytes = 8}) == std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
+    CHECK(absences_of(p, {.bytes = 8}) ==
+          std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
 }
 
 TEST_CASE("on random programs the absences are the times between the touches of planned classes")
@@ -452,8 +454,8 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         }
         trace const expected = run(program, options, unchanged_steps, itself, shown, no_plan{});
         for (value_id& v : shown) v = advice.spilled.final_version[v];
-        CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin,
-                  shown, arena{advice.planned.plan}) == expected);
+        CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin, shown,
+                  arena{advice.planned.plan}) == expected);
     }
     MESSAGE("relieved " << spilled << " programs, fitting " << fitting << ", out of reach " << unreachable
                         << ", missed " << missed << "; " << suggestions << " suggestions, " << remats
@@ -545,15 +547,18 @@ outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& 
 }
 
 /// Of each time at most one absence, and nobody away whom a step that is run again reads.
-std::vector<spill_candidate> draw_absences(random_source& pick, found const& f, std::vector<value_id> const& alias_of)
+std::vector<spill_candidate> draw_absences(random_source& pick, found const& f,
+                                           std::vector<value_id> const& alias_of)
 {
     std::vector<spill_candidate> chosen;
     auto root = [&](value_id v) {
         while (alias_of[v] != no_value) v = alias_of[v];
         return v;
     };
-    auto is_in_the_way = [&](spill_candidate const& made, spill_candidate const& away) { // who reads what is away
-        if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before) return false;
+    auto is_in_the_way = [&](spill_candidate const& made,
+                             spill_candidate const& away) { // who reads what is away
+        if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before)
+            return false;
         for (touch t : f.program.touches(f.steps[made.remat_step]))
             if (t.kind != touch::access::def && root(t.value) == away.root) return true;
         return false;
@@ -612,8 +617,9 @@ TEST_CASE("a step is run again right before its result is needed")
     found const f = small();
     auto const spilled = f.apply({{1, 1, 1, 3, 1}});
     using enum spilled_program::kind;
-    CHECK(spilled.steps == std::vector<spilled_program::step>{
-                                {original, 0}, {original, 1}, {original, 2}, {rematerialize, 1}, {original, 3}});
+    CHECK(spilled.steps ==
+          std::vector<spilled_program::step>{
+              {original, 0}, {original, 1}, {original, 2}, {rematerialize, 1}, {original, 3}});
     CHECK(spilled.homes.empty());
     CHECK(spilled.final_version == ids{0, 3, 2});
     CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());

@@ -87,7 +87,8 @@ private:
             if (v != net.head && --readers_left_[v] == 0)
                 freed.push_back({-times_shared_[storage[v]], storage[v]});
         for (auto v : net.outputs[op])
-            if (auto const reused = by_size ? choose_by_size(v, held_tokens, free) : choose_most_shared(held_tokens, free)) {
+            if (auto const reused =
+                    by_size ? choose_by_size(v, held_tokens, free) : choose_most_shared(held_tokens, free)) {
                 needed_[*reused].insert(held_tokens.begin(), held_tokens.end());
                 ++times_shared_[*reused];
                 storage[v] = *reused;
@@ -115,7 +116,8 @@ private:
     {
         return std::includes(held_tokens.begin(), held_tokens.end(), needed_[v].begin(), needed_[v].end());
     }
-    std::optional<sublet::value_id> choose_most_shared(tokens const& held_tokens, std::vector<free_storage>& free)
+    std::optional<sublet::value_id> choose_most_shared(tokens const& held_tokens,
+                                                       std::vector<free_storage>& free)
     {
         std::sort(free.begin(), free.end());
         for (auto at = free.begin(); at != free.end(); ++at)

@@ -17,6 +17,6 @@
 #endif
 
 extern std::atomic<std::size_t> heap_allocations; // asked for, ever
-extern std::atomic<std::size_t> heap_limit;  // so many, and no more
+extern std::atomic<std::size_t> heap_limit;       // so many, and no more
 
 #endif

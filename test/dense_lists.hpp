@@ -10,8 +10,8 @@
 
 /// What a solver over rows of bits has found, by node: what is alive where it begins, then what is where it
 /// ends.
-inline std::vector<std::vector<sublet::value_id>> dense_lists(sublet::detail::cross_block_values const& cross_block,
-                                                              sublet::detail::dense_sets const& sets)
+inline std::vector<std::vector<sublet::value_id>>
+dense_lists(sublet::detail::cross_block_values const& cross_block, sublet::detail::dense_sets const& sets)
 {
     std::vector<std::vector<sublet::value_id>> all;
     for (sublet::detail::bit_rows const* half : {&sets.in, &sets.out})

@@ -9,8 +9,8 @@
 ///
 /// Where the plan says that bytes are dead, they are painted over before the step writes.
 
-#include "random_source.hpp"
 #include "random_flow.hpp"
+#include "random_source.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/plan_flow.hpp>

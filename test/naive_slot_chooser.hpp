@@ -49,8 +49,9 @@ struct naive_slot_chooser {
         std::optional<sublet::slot_id> chosen;
         switch (choice) {
         case sublet::slot_choice::most_shared:
-            chosen = best(
-                [&](sublet::slot_id a, sublet::slot_id b) { return slots[a].occupants > slots[b].occupants; });
+            chosen = best([&](sublet::slot_id a, sublet::slot_id b) {
+                return slots[a].occupants > slots[b].occupants;
+            });
             break;
         case sublet::slot_choice::best_fit:
             chosen = best([&](sublet::slot_id a, sublet::slot_id b) {
@@ -67,7 +68,8 @@ struct naive_slot_chooser {
         case sublet::slot_choice::grow_largest: chosen = best(by_fit); break;
         case sublet::slot_choice::caffe2_sized: { // their loop, over their list
             std::sort(free.begin(), free.end(), [&](sublet::slot_id a, sublet::slot_id b) {
-                return slots[a].free_from != slots[b].free_from ? slots[a].free_from < slots[b].free_from : a < b;
+                return slots[a].free_from != slots[b].free_from ? slots[a].free_from < slots[b].free_from
+                                                                : a < b;
             });
             std::optional<sublet::byte_count> most;
             for (sublet::slot_id s : free) {

@@ -177,7 +177,8 @@ struct placement_oracle {
         orders all{*this, std::vector<bool>(of.size()), std::vector<bytes>(of.size(), 0), {}, unplaceable};
         for (std::size_t g = 0; g != of.size(); ++g) all.is_placed[g] = !of[g];
         for (std::size_t a = 0; a != groups.size(); ++a)
-            for (std::size_t b = 0; b != groups.size(); ++b) all.min_separation.push_back(min_separation(a, b));
+            for (std::size_t b = 0; b != groups.size(); ++b)
+                all.min_separation.push_back(min_separation(a, b));
         all.extend(0, none);
         return all.best;
     }
@@ -310,7 +311,8 @@ private:
                 if (last != none && g < last && min_separation[last * n + g] == apart) continue;
                 bytes least = 0;
                 for (std::size_t p : order)
-                    if (min_separation[p * n + g] != apart) least = std::max(least, origin[p] + min_separation[p * n + g]);
+                    if (min_separation[p * n + g] != apart)
+                        least = std::max(least, origin[p] + min_separation[p * n + g]);
                 bytes const at = oracle.least_origin(g, least);
                 if (at == unplaceable) continue;
                 bytes const top = std::max(height, at + oracle.groups[g].size);

@@ -148,7 +148,8 @@ TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says
             REQUIRE(budgeted.is_sound());
             REQUIRE(budgeted.report.lower_bound_bytes == planned.report.lower_bound_bytes);
             REQUIRE(budgeted.report.arena_bytes <= slots.report.arena_bytes);
-            if (budgeted.report.arena_bytes > planned.report.arena_bytes) REQUIRE(budgeted.report.is_cut_short);
+            if (budgeted.report.arena_bytes > planned.report.arena_bytes)
+                REQUIRE(budgeted.report.is_cut_short);
             if (budgeted.report.arena_bytes == budgeted.report.lower_bound_bytes)
                 REQUIRE(!budgeted.report.is_cut_short);
             cut_short += budgeted.report.is_cut_short;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/plan_flow.hpp>
 
-#include "random_source.hpp"
 #include "flow_nodes.hpp"
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
+#include "random_source.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/checking/check_plan.hpp>
@@ -137,8 +137,8 @@ TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
 
     // out = ..; for (;;) { t = ..; use t; }      nobody can leave the loop, but it can be stopped
     snapshot const infinite_loop = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
-    planned_flow const kept =
-        plan_flow(infinite_loop, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
+    planned_flow const kept = plan_flow(
+        infinite_loop, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
     CHECK(kept.is_sound());
     CHECK(kept.report.arena_bytes == 16);
     CHECK(plan_flow(infinite_loop, {.bytes = 8}).report.arena_bytes == 8);

@@ -93,7 +93,8 @@ TEST_CASE("nobody waits for a trifle")
 {
     branches program;
     program.bytes[3] = program.bytes[5] = 2;
-    auto const without = plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.minimum_gain = 1000});
+    auto const without =
+        plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.minimum_gain = 1000});
     REQUIRE(without.is_sound());
     CHECK(without.plan.handoffs.empty());
     CHECK(without.plan == plan_concurrent(program.program(), {.bytes = program.bytes}).plan);

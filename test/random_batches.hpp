@@ -4,8 +4,8 @@
 
 /// Random programs and buffers whose sizes grow with a batch.
 
-#include "random_source.hpp"
 #include "random_program.hpp"
+#include "random_source.hpp"
 
 #include <sublet/symbolic_plan.hpp>
 
@@ -78,8 +78,8 @@ inline random_batches draw_batches(random_source& pick, std::uint32_t most_nodes
 }
 
 /// Buffers of one pool, at up to `most_positions` positions.
-inline std::vector<sublet::symbolic_plan::buffer> draw_growing_buffers(random_source& pick, std::uint32_t most,
-                                                                       std::uint32_t most_positions)
+inline std::vector<sublet::symbolic_plan::buffer>
+draw_growing_buffers(random_source& pick, std::uint32_t most, std::uint32_t most_positions)
 {
     std::vector<sublet::symbolic_plan::buffer> buffers(1 + pick.below(most));
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {

@@ -22,18 +22,26 @@ inline sublet::stream_commands draw_commands(random_source& pick, std::uint32_t 
     for (std::uint32_t i = 0; i != count; ++i) {
         std::uint32_t const s = pick.below(streams);
         switch (pick.below(12)) {
-        case 0: list.operations.push_back({stream_commands::operation_kind::allocate, s, pick.below(blocks)}); break;
-        case 1: list.operations.push_back({stream_commands::operation_kind::release, s, pick.below(blocks)}); break;
+        case 0:
+            list.operations.push_back({stream_commands::operation_kind::allocate, s, pick.below(blocks)});
+            break;
+        case 1:
+            list.operations.push_back({stream_commands::operation_kind::release, s, pick.below(blocks)});
+            break;
         case 2:
         case 3:
-        case 4: list.operations.push_back({stream_commands::operation_kind::record, s, pick.below(events)}); break;
+        case 4:
+            list.operations.push_back({stream_commands::operation_kind::record, s, pick.below(events)});
+            break;
         case 5:
         case 6:
-        case 7: list.operations.push_back({stream_commands::operation_kind::wait, s, pick.below(events)}); break;
+        case 7:
+            list.operations.push_back({stream_commands::operation_kind::wait, s, pick.below(events)});
+            break;
         case 8:
-            list.operations.push_back(
-                {pick.below(2) == 0 ? stream_commands::operation_kind::join : stream_commands::operation_kind::join_all,
-                 s, no_step});
+            list.operations.push_back({pick.below(2) == 0 ? stream_commands::operation_kind::join
+                                                          : stream_commands::operation_kind::join_all,
+                                       s, no_step});
             break;
         default:
             list.operations.push_back({stream_commands::operation_kind::work, s, i});
@@ -68,7 +76,8 @@ inline std::vector<std::vector<bool>> order_by_pairs(sublet::stream_commands con
         if (operations[b].what == stream_commands::operation_kind::wait) {
             std::size_t last = operations.size();
             for (std::size_t a = 0; a != b; ++a)
-                if (operations[a].what == stream_commands::operation_kind::record && operations[a].which == operations[b].which)
+                if (operations[a].what == stream_commands::operation_kind::record &&
+                    operations[a].which == operations[b].which)
                     last = a;
             if (last != operations.size()) before[last][b] = true;
         }

@@ -5,8 +5,8 @@
 /// Random programs that may run in many orders, an order drawn among them, what the planner's own stages say
 /// of one, and the best of all by looking at all.
 
-#include "random_source.hpp"
 #include "random_program.hpp"
+#include "random_source.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>

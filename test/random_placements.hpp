@@ -54,11 +54,12 @@ sublet::live_range draw_life(RandomSource& random_source, unsigned positions)
 }
 
 template <class RandomSource>
-void draw_gaps(RandomSource& random_source, random_placement_shape const& shape, sublet::placement_problem& problem,
-               sublet::buffer_id id)
+void draw_gaps(RandomSource& random_source, random_placement_shape const& shape,
+               sublet::placement_problem& problem, sublet::buffer_id id)
 {
     auto const [life, size] = std::pair{problem.buffers[id].life, problem.buffers[id].size / shape.scale};
-    sublet::step_id next = life.first == 0 ? 0 : life.first - random_source.below(2); // perhaps begun before its life
+    sublet::step_id next =
+        life.first == 0 ? 0 : life.first - random_source.below(2); // perhaps begun before its life
     unsigned const wanted = 1 + random_source.below(2);
     for (unsigned i = 0; i != wanted && next < life.last; ++i) {
         next += random_source.below(3);
@@ -95,7 +96,8 @@ sublet::placement_problem draw_placement(RandomSource& random_source, random_pla
         if (chance(shape.pinned)) buffer.pinned = sublet::byte_count{random_source.below(room)} * shape.scale;
         if (buffer.pinned != sublet::no_offset && !chance(10))
             buffer.pinned -= buffer.pinned % buffer.alignment;
-        if (chance(shape.preferred)) buffer.preferred = sublet::byte_count{random_source.below(room)} * shape.scale;
+        if (chance(shape.preferred))
+            buffer.preferred = sublet::byte_count{random_source.below(room)} * shape.scale;
         problem.buffers.push_back(buffer);
         if (chance(shape.gaps)) draw_gaps(random_source, shape, problem, b);
     }
@@ -103,7 +105,8 @@ sublet::placement_problem draw_placement(RandomSource& random_source, random_pla
         if (!chance(shape.colocated)) continue;
         buffer_id const anchor = random_source.below(b);
         if (problem.buffers[anchor].pool != problem.buffers[b].pool) continue;
-        sublet::byte_count const distance = sublet::byte_count{random_source.below(shape.sizes + 1)} * shape.scale;
+        sublet::byte_count const distance =
+            sublet::byte_count{random_source.below(shape.sizes + 1)} * shape.scale;
         problem.colocated.push_back({b, anchor, distance});
         if (chance(10)) problem.colocated.push_back({b, anchor, distance}); // once more
         if (chance(5)) problem.colocated.push_back({b, anchor, distance + 1});
@@ -139,7 +142,8 @@ sublet::placement_problem draw_circle(RandomSource& random_source)
     for (sublet::buffer_id b = 0; b != 3; ++b)
         for (sublet::step_id at = 0; at != 3; ++at) {
             sublet::byte_count const begin = random_source.below(3);
-            problem.gaps.push_back({b, {at, at + 1}, begin, begin + (at == b ? 0 : 1 + random_source.below(2))});
+            problem.gaps.push_back(
+                {b, {at, at + 1}, begin, begin + (at == b ? 0 : 1 + random_source.below(2))});
         }
     return problem;
 }

@@ -28,8 +28,8 @@ struct random_program {
         std::vector<step> steps;
         ids uses_at_end; // used where the node ends
     };
-    std::vector<node> nodes; // each leads to the next, unless that runs earlier
-    bool drops_free_edges = false;   // ... or nothing is needed where the node ends
+    std::vector<node> nodes;       // each leads to the next, unless that runs earlier
+    bool drops_free_edges = false; // ... or nothing is needed where the node ends
     std::vector<sublet::byte_count> bytes, alignment;
     std::vector<sublet::value_role> role;
     ids alias_of;
@@ -53,7 +53,7 @@ struct random_program {
             nodes.size(), values(),
             [this](node_id n) {
                 return n + 1 < nodes.size() && has_next_edge(n) ? std::vector<node_id>{n + 1}
-                                                           : std::vector<node_id>{};
+                                                                : std::vector<node_id>{};
             },
             [this](node_id n, sublet::effect_sink& s) { list_effects(n, s); });
     }
@@ -139,7 +139,8 @@ struct random_program {
 /// What is done to a class at a position.
 struct class_touch {
     std::set<sublet::value_id> read, read_early, written;
-    bool is_used_at_end = false, is_unused_input = false; // an input that nobody needs leaves with the first step
+    bool is_used_at_end = false,
+         is_unused_input = false; // an input that nobody needs leaves with the first step
     bool is_early() const { return read.empty() && written.empty() && !is_used_at_end && !is_unused_input; }
     bool only_reads(sublet::value_id v) const
     {

@@ -134,7 +134,7 @@ struct alignas(16) line {
 /// The same of an executor; `named` says by which id it knows an output.
 template <class Call, class Executor, class Named>
 std::vector<bytes_of_values> run_recorded(drawn_recording<Call> const& drawn, Executor& runs, unsigned count,
-                                     Named named)
+                                          Named named)
 {
     std::vector<line> bound(drawn.size.size());
     auto bytes_of = [&](sublet::value_id v) { return std::span(bound[v].bytes).first(drawn.size[v]); };

@@ -115,7 +115,8 @@ random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& s
         }
         drawn.tasks.push_back(now);
         if (t != 0 && chance(shape.edges))
-            drawn.tasks[random_source.below(static_cast<unsigned>(t))].next.push_back(static_cast<sublet::node_id>(t));
+            drawn.tasks[random_source.below(static_cast<unsigned>(t))].next.push_back(
+                static_cast<sublet::node_id>(t));
     }
     if (shape.shuffled) {
         std::vector<sublet::node_id> to(drawn.tasks.size());
@@ -199,7 +200,10 @@ struct sharing_rule {
         }
         return true;
     }
-    bool may_share(sublet::value_id u, sublet::value_id v) const { return reusable_by(u, v) || reusable_by(v, u); }
+    bool may_share(sublet::value_id u, sublet::value_id v) const
+    {
+        return reusable_by(u, v) || reusable_by(v, u);
+    }
 };
 
 #endif

@@ -116,7 +116,8 @@ struct random_tree {
 /// Draws one.
 class tree_generator {
 public:
-    tree_generator(random_source& pick, std::uint32_t depth) : pick_(pick), depth_(depth), has_pools_(pick.below(4) == 0)
+    tree_generator(random_source& pick, std::uint32_t depth)
+        : pick_(pick), depth_(depth), has_pools_(pick.below(4) == 0)
     {
     }
 
@@ -376,6 +377,9 @@ private:
     value_id filled_ = sublet::no_value; // of the step whose bodies are drawn
 };
 
-inline random_tree draw_tree(random_source& pick, std::uint32_t depth = 4) { return tree_generator(pick, depth).draw(); }
+inline random_tree draw_tree(random_source& pick, std::uint32_t depth = 4)
+{
+    return tree_generator(pick, depth).draw();
+}
 
 #endif

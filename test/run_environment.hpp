@@ -62,7 +62,8 @@ struct outcome {
 class run_environment {
 public:
     explicit run_environment(subject const& s)
-        : table_(sublet::detail::lower_program(s.program, s.options, sublet::per_value<bool>(s.is_scratch)).table)
+        : table_(sublet::detail::lower_program(s.program, s.options, sublet::per_value<bool>(s.is_scratch))
+                     .table)
     {
         now_.written.resize(s.program.steps());
         now_.calls.resize(s.program.steps());

@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_STACKING_ORACLE_HPP
 #define SUBLET_TEST_STACKING_ORACLE_HPP
 
-#include "random_source.hpp"
 #include "all_shapes.hpp"
+#include "random_source.hpp"
 
 #include <sublet/placement/detail/shapes.hpp>
 

@@ -4,8 +4,8 @@
 
 /// The versions of a program with names, run in an order drawn from those that its dependences allow.
 
-#include "random_source.hpp"
 #include "random_names.hpp"
+#include "random_source.hpp"
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/versions.hpp>

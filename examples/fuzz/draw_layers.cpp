@@ -367,7 +367,8 @@ private:
     {
         auto const a = any_of_rank(2);
         bool const transposes_a = d_.percent(30), transposes_b = d_.percent(30);
-        std::int64_t const rows = a.size[transposes_a], depth = a.size[!transposes_a], columns = d_.between(1, 6);
+        std::int64_t const rows = a.size[transposes_a], depth = a.size[!transposes_a],
+                           columns = d_.between(1, 6);
         std::vector<std::string> inputs{
             a.name, new_weight(transposes_b ? shape{columns, depth} : shape{depth, columns}).name};
         if (d_.percent(60)) inputs.push_back(fitting({rows, columns}).name);

@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_FUZZ_DRAWN_MODELS_HPP
 #define SUBLET_EXAMPLES_FUZZ_DRAWN_MODELS_HPP
 
-#include "random_source.hpp"
 #include "plan_answers.hpp"
+#include "random_source.hpp"
 
 #include <onnx/onnx_pb.h>
 

@@ -3,11 +3,11 @@
 // Holds the example programs to what they promise of any file: a right answer, or a refusal that is one true
 // sentence. Files that once did harm, models drawn at random, and files that are damaged at random.
 
-#include "random_source.hpp"
 #include "drawn_models.hpp"
 #include "in_process.hpp"
 #include "mutate.hpp"
 #include "plan_answers.hpp"
+#include "random_source.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -303,7 +303,8 @@ int run_models(arguments const& args)
             std::string mistake;
             if (result.status > 1) mistake = "a valid model is refused";
             else if (plans) mistake = mistake_in_plan(words, result, known);
-            else if (!matches(result.out, "*\nresults: identical\n")) mistake = "the results are not identical";
+            else if (!matches(result.out, "*\nresults: identical\n"))
+                mistake = "the results are not identical";
             if (!all.check_outcome(result, mistake))
                 std::filesystem::copy_file(file, args.work / ("mistake_" + std::to_string(seed) + ".onnx"),
                                            std::filesystem::copy_options::overwrite_existing);

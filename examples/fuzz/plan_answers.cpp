@@ -191,7 +191,9 @@ std::vector<std::string> plan_modes()
 std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
                             std::optional<model_facts> const& known)
 {
-    auto has_option = [&](char const* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    auto has_option = [&](char const* word) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
     auto operand_of = [&](char const* option) {
         auto const at = std::find(words.begin(), words.end(), option);
         return at == words.end() ? std::string() : *(at + 1);
@@ -200,8 +202,9 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
         bool const is_denied = result.out.find("\nno suggestions help: ") != result.out.npos;
         std::size_t const needs = result.out.rfind(" needs ");
         bool const is_more =
-            is_denied && number_in(result.out.substr(needs + 7, result.out.find(' ', needs + 7) - needs - 7)) >
-                             number_in(capacity);
+            is_denied &&
+            number_in(result.out.substr(needs + 7, result.out.find(' ', needs + 7) - needs - 7)) >
+                number_in(capacity);
         return is_denied == (result.status == 1) && is_more == is_denied ? "" : "gives no clear advice";
     }
     if (result.status != 0) return "is neither right nor refused";
@@ -230,7 +233,8 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
             return "another lower bound than the peak of the model, " + std::to_string(known->peak_bytes);
     }
     if (auto const file = operand_of("--csv"); !file.empty())
-        if (auto const wrong = mistake_in_csv(contents_of(file), reported, is_sequential, known); !wrong.empty())
+        if (auto const wrong = mistake_in_csv(contents_of(file), reported, is_sequential, known);
+            !wrong.empty())
             return wrong;
     if (auto const file = operand_of("--svg"); !file.empty() && !is_xml(contents_of(file)))
         return "the picture is not well-formed";

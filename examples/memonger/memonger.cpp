@@ -30,11 +30,11 @@ struct net_output {
 /// A net as the library sees it. What the nets inside an operator know from outside is read by it, behind its
 /// own inputs; what they write there keeps its name.
 struct numbered_net {
-    std::vector<std::string> name;                    // by value
-    std::vector<std::vector<value_id>> reads, writes; // by operator
-    std::vector<std::vector<std::string>> captured;   // by operator: read behind its own inputs
-    std::vector<std::vector<node_id>> next;           // by operator: who waits for it by a control input
-    std::vector<std::vector<net_output>> control_sources;     // by operator: what its control inputs stand for
+    std::vector<std::string> name;                        // by value
+    std::vector<std::vector<value_id>> reads, writes;     // by operator
+    std::vector<std::vector<std::string>> captured;       // by operator: read behind its own inputs
+    std::vector<std::vector<node_id>> next;               // by operator: who waits for it by a control input
+    std::vector<std::vector<net_output>> control_sources; // by operator: what its control inputs stand for
     std::vector<value_role> role;
     std::vector<net_output> producer; // by value: the last
     std::vector<bool> keeps_storage;  // by value: a net inside writes it, or it is a view of several
@@ -79,7 +79,8 @@ struct numbered_net {
             for (auto const& blob : op.controls) {
                 auto const known = ids.find(blob);
                 control_sources[self].push_back(known == ids.end() ? net_output() : producer[known->second]);
-                if (control_sources[self].back().op != no_node) next[control_sources[self].back().op].push_back(self);
+                if (control_sources[self].back().op != no_node)
+                    next[control_sources[self].back().op].push_back(self);
             }
             for (std::size_t i = 0; i != op.outputs.size(); ++i) {
                 value_id const made = id(op.outputs[i], value_role::intermediate);
@@ -472,7 +473,7 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
     std::vector<buffer_id> buffer_of;
     for (buffer_id b : storage.buffer_of) buffer_of.push_back(is_excluded[b] ? no_buffer : storage.root[b]);
     std::size_t freed = 0;
-    std::vector<operator_def> reversed;      // the new list
+    std::vector<operator_def> reversed;       // the new list
     auto move_tail = [&](std::size_t first) { // what is left of the old one
         while (net.operators.size() != first) {
             reversed.push_back(std::move(net.operators.back()));

@@ -200,7 +200,7 @@ TEST_CASE("a control input waits for the same operator after the blob has two na
 TEST_CASE("sizes that 64 bits cannot add up are refused")
 {
     CHECK(error_message("size a 18446744073709551614\nsize b 2\nop A -> a\nop B -> b\nop C a b ->\n",
-                    [](net_def& net) { optimize_inference_fast(net, {}); }) ==
+                        [](net_def& net) { optimize_inference_fast(net, {}); }) ==
           "its blobs take more bytes than 64 bits can count");
 }
 

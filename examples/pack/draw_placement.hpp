@@ -19,7 +19,7 @@ namespace pack {
 /// What is solid of each buffer: a rectangle between two gaps, and one for each window. As a plan, so that
 /// it can be drawn like one.
 inline sublet::memory_plan occupied_parts(sublet::placement_problem const& problem,
-                                       sublet::placement const& placed)
+                                          sublet::placement const& placed)
 {
     sublet::memory_plan plan;
     plan.arena_bytes = {placed.pools[0].height};

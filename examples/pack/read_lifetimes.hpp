@@ -156,7 +156,7 @@ inline sublet::live_range range_of(table_cell const& cell, std::uint64_t first, 
 
 /// The two numbers around `separator`.
 inline std::pair<std::string_view, std::string_view> split_at(table_cell const& cell, std::string_view text,
-                                                            char separator)
+                                                              char separator)
 {
     std::size_t const cut = text.find(separator, 1); // a minus may stand in front
     if (cut == text.npos)
@@ -206,7 +206,8 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
     auto const buffer = static_cast<sublet::buffer_id>(into.rows.size());
     sublet::placement_problem::buffer b;
     std::uint64_t const first = cell(lower).number(last_position);
-    std::uint64_t const last = cell(upper).number(last_position - places.exclusive_shift) + places.exclusive_shift;
+    std::uint64_t const last =
+        cell(upper).number(last_position - places.exclusive_shift) + places.exclusive_shift;
     b.life = range_of(cell(upper), first, last);
     b.size = cell(size).number(most_bytes);
     if (auto const c = cell(alignment); !c.text.empty()) {

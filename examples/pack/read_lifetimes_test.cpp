@@ -136,7 +136,8 @@ TEST_CASE("what is wrong is named by line and column")
     CHECK(error_message("ID,lower,upper,size\n") == "line 1: there is no column 'id'");
     CHECK(error_message("id,lower,upper,size,upper") ==
           "line 1, column 'upper': there is another that says this");
-    CHECK(error_message("id,lower,upper,size,end") == "line 1, column 'end': there is another that says this");
+    CHECK(error_message("id,lower,upper,size,end") ==
+          "line 1, column 'end': there is another that says this");
     CHECK(error_message("id,lower,upper,size,,") == "line 1, column '': there is another that says this");
     CHECK(row("b,1,2") == "line 3: 3 fields, and the header has 8");
     CHECK(row("b,1,2,8,,,,,") == "line 3: 9 fields, and the header has 8");

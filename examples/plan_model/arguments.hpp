@@ -84,7 +84,7 @@ inline sublet::byte_count half_of_memory()
 
 /// Throws: input_error.
 inline bool parse_choice(std::string const& option, std::string const& word, char const* first,
-                      char const* second)
+                         char const* second)
 {
     if (word != first && word != second)
         throw input_error("option " + option + " is " + first + " or " + second + ", not " + quoted(word));
@@ -203,7 +203,7 @@ inline arguments read_arguments(int count, char const* const* words)
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
     if (args.max_batch != 0 && (args.concurrent || args.run || !args.svg.empty() || !args.dot.empty() ||
-                                 !args.csv.empty() || !args.why_peak.empty()))
+                                !args.csv.empty() || !args.why_peak.empty()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");

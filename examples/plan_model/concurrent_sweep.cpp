@@ -63,17 +63,20 @@ struct sweep {
         auto const versioned = sublet::versions(as_program(net), options);
         sublet::plan_options const versioned_options = sublet::with_versions(options, versioned);
         sublet::snapshot const& program = versioned.program;
-        auto const planned = sublet::plan_concurrent(program, versioned_options, {.handoffs = versioned.handoffs});
-        auto const small_budget =
-            sublet::plan_concurrent(program, versioned_options, {.handoffs = versioned.handoffs, .visits = 1'000'000});
-        auto const with_handoffs = sublet::plan_with_handoffs(program, versioned_options, {.handoffs = versioned.handoffs});
+        auto const planned =
+            sublet::plan_concurrent(program, versioned_options, {.handoffs = versioned.handoffs});
+        auto const small_budget = sublet::plan_concurrent(
+            program, versioned_options, {.handoffs = versioned.handoffs, .visits = 1'000'000});
+        auto const with_handoffs =
+            sublet::plan_with_handoffs(program, versioned_options, {.handoffs = versioned.handoffs});
         auto const in_order = sublet::plan_memory(as_program(net), options);
         sublet::byte_count const bound = planned.report.lower_bound_bytes;
         sublet::byte_count const bytes = planned.report.arena_bytes;
 
         // What the original takes of the same facts: its choice of a slot without and with sizes.
         auto by_tokens = [&](sublet::slot_choice choice) {
-            return sublet::share_slots(program, versioned_options, {.choice = choice, .handoffs = versioned.handoffs});
+            return sublet::share_slots(program, versioned_options,
+                                       {.choice = choice, .handoffs = versioned.handoffs});
         };
         auto const most_shared = by_tokens(sublet::slot_choice::most_shared);
         auto const sized = by_tokens(sublet::slot_choice::caffe2_sized);
@@ -84,15 +87,17 @@ struct sweep {
 
         std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
                     file.c_str(), planned.plan.buffers.size(), static_cast<unsigned long long>(bound),
-                    budgeted.add(small_budget.report.arena_bytes, bound), search.add(bytes, bound), planned.slots.slots,
-                    slots.add(planned.slots.total_bytes, bound), most_shared.slots,
+                    budgeted.add(small_budget.report.arena_bytes, bound), search.add(bytes, bound),
+                    planned.slots.slots, slots.add(planned.slots.total_bytes, bound), most_shared.slots,
                     caffe2.add(caffe2_bytes, bound), fewest.slots,
                     static_cast<unsigned long long>(in_order.report.arena_bytes),
                     static_cast<unsigned long long>(with_handoffs.report.arena_bytes),
-                    with_handoffs.plan.handoffs.size() - versioned.handoffs.size(), 1000 * planned.report.seconds);
+                    with_handoffs.plan.handoffs.size() - versioned.handoffs.size(),
+                    1000 * planned.report.seconds);
         without_handoffs += with_handoffs.plan.handoffs.size() == versioned.handoffs.size();
 
-        expect(planned.is_sound() && small_budget.is_sound() && with_handoffs.is_sound(), file, "a plan is refuted");
+        expect(planned.is_sound() && small_budget.is_sound() && with_handoffs.is_sound(), file,
+               "a plan is refuted");
         expect(planned.is_bound_exact, file, "the bound is not exact");
         expect(fewest.is_fewest(), file, "the number of slots is not proved");
         expect(bytes <= caffe2_bytes, file, "the original needs fewer bytes");
@@ -114,7 +119,8 @@ struct sweep {
         auto is_most = [&](int of) { return of * 37 >= search.files * 30; };
         expect(is_most(search.at_the_bound), "all", "fewer than 30 of 37 at the bound");
         expect(search.mean() <= 0.1 && search.worst <= 1.5, "all", "offsets lie too far above the bound");
-        expect(budgeted.mean() <= 0.3 && budgeted.worst <= 8, "all", "greedy offsets lie too far above the bound");
+        expect(budgeted.mean() <= 0.3 && budgeted.worst <= 8, "all",
+               "greedy offsets lie too far above the bound");
         expect(slots.mean() <= 20, "all", "slots lie too far above the bound");
         expect(without_handoffs * 37 >= search.files * 20, "all", "too many need hand-offs");
         return search.files != 0 && failures == 0;

@@ -75,7 +75,8 @@ struct network_runs {
     int modes = 0, runs = 0, different = 0;
 
     template <class Executor>
-    void run(Executor& execute, run_variant const& variant, char const* mode, char const* how, std::size_t width)
+    void run(Executor& execute, run_variant const& variant, char const* mode, char const* how,
+             std::size_t width)
     {
         set_inputs(execute, net, external);
         execute.run();
@@ -95,9 +96,10 @@ struct network_runs {
             sublet::cpu_executor one(variant.program, variant.options, mode, kernel, how);
             run(one, variant, name, "step at a time", 1);
         }
-        std::vector<sublet::step_id> const last_first = latest_first(
-            sublet::thread_executor(variant.program, variant.options, mode, kernel, {.handoffs = variant.handoffs})
-                .waits());
+        std::vector<sublet::step_id> const last_first =
+            latest_first(sublet::thread_executor(variant.program, variant.options, mode, kernel,
+                                                 {.handoffs = variant.handoffs})
+                             .waits());
         struct named_policy {
             sublet::queue_policy policy;
             char const* name;
@@ -125,7 +127,8 @@ struct network_runs {
                 {.order = sublet::simulated_options::order_kind::random, .seed = streams});
             sublet::stream_options wanted{.streams = streams};
             wanted.handoffs = variant.handoffs;
-            sublet::stream_executor queued(device, variant.program, variant.options, mode, kernel, wanted, how);
+            sublet::stream_executor queued(device, variant.program, variant.options, mode, kernel, wanted,
+                                           how);
             run(queued, variant, name, "streams", streams);
         }
     }
@@ -144,10 +147,10 @@ bool run_all(std::string const& file, network net, bool is_full)
     run_variant const listed{.program = as_program(net), .options = as_options(net, {})};
     network_versions versions(net);
     run_variant const versioned{.program = versions.versioned.program,
-                         .options = versions.options,
-                         .value_of = versions.versioned.value_of,
-                         .last = versions.versioned.last,
-                         .handoffs = versions.versioned.handoffs};
+                                .options = versions.options,
+                                .value_of = versions.versioned.value_of,
+                                .last = versions.versioned.last,
+                                .handoffs = versions.versioned.handoffs};
 
     network_runs all{.net = net, .external = external_storage(net, 1), .is_full = is_full};
     all.run_everywhere(listed, "no_plan", sublet::no_plan{});
@@ -157,7 +160,7 @@ bool run_all(std::string const& file, network net, bool is_full)
                                            {.handoffs = versioned.handoffs, .visits = visits});
     all.run_everywhere(versioned, "any_order", sublet::arena{any_order.plan});
     auto const with_handoffs = plan_with_handoffs(versioned.program, versioned.options,
-                                            {.handoffs = versioned.handoffs, .visits = visits});
+                                                  {.handoffs = versioned.handoffs, .visits = visits});
     all.run_everywhere(versioned, "waiting", sublet::arena{with_handoffs.plan});
     std::printf("%-40s %6llu %12llu %5d %9.1f  %016llx\n", file.c_str(),
                 static_cast<unsigned long long>(divisor), static_cast<unsigned long long>(naive), all.runs,

@@ -198,7 +198,8 @@ void write_wrong_attributes()
     save("two_attributes.onnx", twice.bytes());
 }
 
-onnx::TensorProto& store(model_builder& d, char const* name, dims shape, int type, std::string const& raw = {})
+onnx::TensorProto& store(model_builder& d, char const* name, dims shape, int type,
+                         std::string const& raw = {})
 {
     auto& t = *d.graph().add_initializer();
     t.set_name(name);

@@ -48,7 +48,8 @@ struct network_versions {
         : versioned(sublet::versions(as_program(net), as_options(net, settings), written_with_views(net))),
           options(sublet::with_versions(as_options(net, settings), versioned))
     {
-        if (versioned.violation) throw input_error("its nodes are not listed in an order in which they can run");
+        if (versioned.violation)
+            throw input_error("its nodes are not listed in an order in which they can run");
     }
 
     /// h, and h@1, h@2 ... for what is written over h.

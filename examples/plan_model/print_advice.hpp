@@ -14,8 +14,8 @@ namespace plan_model {
 
 /// Print what of a network has to be away for a while to fit a capacity. Returns whether it then fits,
 /// proved.
-inline bool print_advice(std::ostream& out, std::string const& model, network const& net, plan_settings const& settings,
-                         sublet::byte_count capacity)
+inline bool print_advice(std::ostream& out, std::string const& model, network const& net,
+                         plan_settings const& settings, sublet::byte_count capacity)
 {
     sublet::plan_options options = as_options(net, settings);
     options.pools = {{.capacity = capacity}};

@@ -8,9 +8,9 @@
 
 #include "any_batch.hpp"
 #include "arguments.hpp"
-#include "print_advice.hpp"
 #include "choose_order.hpp"
 #include "network.hpp"
+#include "print_advice.hpp"
 #include "read_onnx.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
@@ -74,8 +74,8 @@ void write_file(std::string const& file, Write write)
 }
 
 /// Without a verified plan the comparison stays empty: nothing unsound is run.
-std::optional<mode_comparison> run_if_asked(arguments const& args, network const& net, plan_settings const& wanted,
-                                            timed_plan const& timed)
+std::optional<mode_comparison> run_if_asked(arguments const& args, network const& net,
+                                            plan_settings const& wanted, timed_plan const& timed)
 {
     if (!args.run) return std::nullopt;
     if (!timed.is_verified()) return mode_comparison{};
@@ -102,8 +102,8 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
     network const net = read_onnx(args.model);
-    plan_settings wanted{args.alignment, args.in_place, {},           args.concurrent,
-                  args.slots,     args.handoffs, args.workers};
+    plan_settings wanted{args.alignment, args.in_place, {},          args.concurrent,
+                         args.slots,     args.handoffs, args.workers};
     chosen_order const chosen = choose_order(args.order, net, wanted);
     std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 

@@ -455,7 +455,8 @@ private:
     void add_view(int n, value_id view, value_id of)
     {
         auto const& node = graph_.node(n);
-        byte_count const view_bytes = storage_of(net_.types[view]).bytes, viewed_bytes = storage_of(net_.types[of]).bytes;
+        byte_count const view_bytes = storage_of(net_.types[view]).bytes,
+                         viewed_bytes = storage_of(net_.types[of]).bytes;
         bool const repeats = node.domain() == "aten" && node.op_type() == "expand";
         if (view_bytes > viewed_bytes && !repeats)
             refuse("value " + quoted(net_.values[view].name) + " has " + std::to_string(view_bytes) +

@@ -64,8 +64,8 @@ inline std::string explain(sublet::clobbered_value::finding const& what, network
 /// Requires: the plan is one of this network with these wishes, or of `versions` of it. (It may be unsound if
 ///           `how` says that it need not be proved.)
 /// Throws:   limit_exceeded if the plan needs more than the limit as well; allocation_error.
-inline mode_comparison compare_modes(network const& net, plan_settings const& settings, sublet::memory_plan const& plan,
-                                     sublet::executor_options how = {},
+inline mode_comparison compare_modes(network const& net, plan_settings const& settings,
+                                     sublet::memory_plan const& plan, sublet::executor_options how = {},
                                      network_versions const* versions = nullptr)
 {
     sublet::snapshot const program = as_program(net);

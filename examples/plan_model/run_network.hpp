@@ -147,7 +147,7 @@ void set_inputs(Executor& execute, network const& net, external_storage& externa
 /// All that it has left, as one number. `last`: by value its last version, where versions were run.
 template <class Executor>
 std::uint64_t result_digest(Executor& execute, network const& net, external_storage& external,
-                          std::vector<sublet::value_id> const& last = {})
+                            std::vector<sublet::value_id> const& last = {})
 {
     std::uint64_t sum = external.result_digest();
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
@@ -211,8 +211,8 @@ mode_run run(network const& net, network_versions const& versions, Mode const& m
         one.policy = sublet::queue_policy::given;
         one.order = latest_first(first.waits());
     }
-    sublet::thread_executor execute{versioned.program, options, mode, network_kernel{&net, &versioned.value_of},
-                                    one,          how};
+    sublet::thread_executor execute{
+        versioned.program, options, mode, network_kernel{&net, &versioned.value_of}, one, how};
     set_inputs(execute, net, external);
     sublet::run_report const report = execute.run();
     return {.outputs = result_digest(execute, net, external, versioned.last),

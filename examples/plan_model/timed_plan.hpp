@@ -59,8 +59,8 @@ inline timed_plan plan_concurrently(network const& net, plan_settings const& set
     auto const& [versioned, options] = result.versions.emplace(net, settings);
     concurrent_facts& facts = result.concurrent.emplace();
     if (settings.handoffs) {
-        auto planned = sublet::plan_with_handoffs(versioned.program, options,
-                                                  {.workers = settings.workers, .handoffs = versioned.handoffs});
+        auto planned = sublet::plan_with_handoffs(
+            versioned.program, options, {.workers = settings.workers, .handoffs = versioned.handoffs});
         facts.bytes_without = planned.bytes_without;
         facts.critical_path = planned.critical_path;
         facts.critical_path_with = planned.critical_path_with;
@@ -69,7 +69,7 @@ inline timed_plan plan_concurrently(network const& net, plan_settings const& set
         auto planned = sublet::plan_concurrent(
             versioned.program, options,
             {.strategy = settings.slots ? sublet::concurrent_options::strategy_kind::slots
-                                     : sublet::concurrent_options::strategy_kind::offsets,
+                                        : sublet::concurrent_options::strategy_kind::offsets,
              .handoffs = versioned.handoffs});
         facts.is_bound_exact = planned.is_bound_exact;
         facts.slots = std::move(planned.slots);

@@ -395,10 +395,7 @@ struct layer_in_elements {
         for (std::size_t i = 2; i < s.operands.size(); ++i)
             each(s.count, arithmetic_element{s.what, contiguous, s.operands[i], io.y(), io.x(i), io.y()});
     }
-    void operator()(softmax const& s) const
-    {
-        each(s.rows * s.length, softmax_element{s, io.x(0), io.y()});
-    }
+    void operator()(softmax const& s) const { each(s.rows * s.length, softmax_element{s, io.x(0), io.y()}); }
     void operator()(mean const& s) const { each(s.rows, mean_element{s, io.x(0), io.y()}); }
     void operator()(product const& s) const
     {

@@ -47,9 +47,10 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
             sublet::thread_options thread_settings;
             thread_settings.workers = args.threads;
-            sublet::thread_executor execute{made.program,      made.options, mode,
-                                            host_kernel{&all}, thread_settings,      how};
-            keep(run_executor(execute, all, given, args.runs), std::to_string(args.threads) + " threads", name);
+            sublet::thread_executor execute{made.program,      made.options,    mode,
+                                            host_kernel{&all}, thread_settings, how};
+            keep(run_executor(execute, all, given, args.runs), std::to_string(args.threads) + " threads",
+                 name);
         });
     if (args.streams != 0)
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
@@ -57,7 +58,8 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
             device_weights<sublet::simulated_device> on_device(device, given);
             sublet::stream_options streams;
             streams.streams = args.streams;
-            keep(run_on_streams(device, all, made, mode, host_kernel{&all}, on_device, streams, how, args.runs),
+            keep(run_on_streams(device, all, made, mode, host_kernel{&all}, on_device, streams, how,
+                                args.runs),
                  std::to_string(args.streams) + " simulated streams", name);
         });
     return runs;

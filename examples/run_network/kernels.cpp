@@ -235,7 +235,8 @@ std::vector<std::size_t> overwritable_operands(layer const& what)
 {
     std::vector<std::size_t> found;
     if (std::holds_alternative<elementwise>(what) || std::holds_alternative<normalization>(what)) found = {0};
-    if (auto const* const s = std::get_if<broadcast_arithmetic>(&what); s != nullptr && s->operands.size() <= 2)
+    if (auto const* const s = std::get_if<broadcast_arithmetic>(&what);
+        s != nullptr && s->operands.size() <= 2)
         for (std::size_t i = 0; i != s->operands.size(); ++i)
             if (is_contiguous(s->operands[i], s->count)) found.push_back(i);
     return found;
@@ -248,8 +249,7 @@ void run_on_host(layer const& what, operands const& io, void* scratch)
     if (auto const* const s = std::get_if<product>(&what); s != nullptr && has_rows(*s))
         return multiply(*s, io.x(0), io.x(1), io.x(2), io.y());
     if (auto const* const s = std::get_if<normalization>(&what)) return normalize(*s, io);
-    if (auto const* const s = std::get_if<softmax>(&what))
-        return compute_softmax(*s, io.x(0), io.y());
+    if (auto const* const s = std::get_if<softmax>(&what)) return compute_softmax(*s, io.x(0), io.y());
     if (auto const* const s = std::get_if<broadcast_arithmetic>(&what);
         s != nullptr && s->operands.size() == 2 && s->what == arithmetic::add &&
         is_contiguous(s->operands[0], s->count) && is_contiguous(s->operands[1], s->count))
@@ -259,8 +259,7 @@ void run_on_host(layer const& what, operands const& io, void* scratch)
 
 void run_as_formulas(layer const& what, operands const& io)
 {
-    if (std::holds_alternative<view>(what) && io.out_bytes != 0)
-        std::memcpy(io.out, io.in[0], io.out_bytes);
+    if (std::holds_alternative<view>(what) && io.out_bytes != 0) std::memcpy(io.out, io.in[0], io.out_bytes);
     if (auto const* const s = std::get_if<constant>(&what)) return write(*s, io);
     run_in_elements(what, io, [](int count, auto const& formula) {
         for (int i = 0; i != count; ++i) formula(i);

@@ -214,12 +214,12 @@ TEST_CASE("what a spreading convolution makes of each element is its weights, ti
         CAPTURE(seed);
         random_source roll(seed);
         conv_transpose s{.images = roll(1, 2),
-                    .groups = roll(1, 2),
-                    .channels = roll(1, 3),
-                    .filters = roll(1, 3),
-                    .rows = random_window(roll, 8),
-                    .columns = random_window(roll, 8),
-                    .has_bias = roll(0, 1) == 1};
+                         .groups = roll(1, 2),
+                         .channels = roll(1, 3),
+                         .filters = roll(1, 3),
+                         .rows = random_window(roll, 8),
+                         .columns = random_window(roll, 8),
+                         .has_bias = roll(0, 1) == 1};
         int const all = s.groups * s.filters, planes = s.images * s.groups * s.channels;
         floats const x = roll.tensor(planes * s.rows.out * s.columns.out), b = roll.tensor(all);
         floats const w = roll.tensor(s.groups * s.channels * s.filters * s.rows.taps * s.columns.taps);
@@ -287,8 +287,7 @@ TEST_CASE("a pool takes the largest or the average of what its window covers, at
                             largest = std::max(largest, at(x, s.rows, s.columns, p, r, c));
                         }
                     REQUIRE(inside > 0);
-                    should.push_back(
-                        {s.is_max ? largest : sum / (s.counts_padding ? padded : inside), 1});
+                    should.push_back({s.is_max ? largest : sum / (s.counts_padding ? padded : inside), 1});
                 }
         check(s, {x}, should);
     }
@@ -347,8 +346,7 @@ TEST_CASE("layers over channels, rows and single elements are what their definit
         for (float& f : squares) f *= f;
         check_function(function::sqrt, squares, [](double v) { return std::pow(v, 0.5); });
     }
-    CHECK(on_host(softmax{1, 3, 1}, {{1000, 1000, -1000}}, 3) ==
-          floats{0.5f, 0.5f, 0}); // nothing overflows
+    CHECK(on_host(softmax{1, 3, 1}, {{1000, 1000, -1000}}, 3) == floats{0.5f, 0.5f, 0}); // nothing overflows
 }
 
 TEST_CASE("operands of different shapes are combined as if each were repeated along what it lacks")
@@ -413,7 +411,8 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
         product s;
         s.rows = roll(1, 7), s.depth = roll(1, 40), s.columns = seed % 25 == 24 ? 1500 : roll(1, 9);
         s.batch = roll(1, 3);
-        bool const transposes_a = roll(0, 1) == 1, transposes_b = roll(0, 1) == 1, is_shared = roll(0, 1) == 1;
+        bool const transposes_a = roll(0, 1) == 1, transposes_b = roll(0, 1) == 1,
+                   is_shared = roll(0, 1) == 1;
         s.a_row = transposes_a ? 1 : s.depth, s.a_depth = transposes_a ? s.rows : 1;
         s.b_depth = transposes_b ? 1 : s.columns, s.b_column = transposes_b ? s.depth : 1;
         s.a = s.b = contiguous({s.batch});
@@ -430,7 +429,8 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
                 for (int j = 0; j != s.columns; ++j) {
                     exact y;
                     for (int k = 0; k != s.depth; ++k) {
-                        int const left = n * s.rows * s.depth + (transposes_a ? k * s.rows + i : i * s.depth + k);
+                        int const left =
+                            n * s.rows * s.depth + (transposes_a ? k * s.rows + i : i * s.depth + k);
                         int const right = (is_shared ? 0 : n * s.depth * s.columns) +
                                           (transposes_b ? j * s.depth + k : k * s.columns + j);
                         y.add(double(s.alpha) * a[std::size_t(left)] * b[std::size_t(right)]);
@@ -545,10 +545,10 @@ TEST_CASE("an enlarged plane is linear between the centres of its elements, and 
         CAPTURE(seed);
         random_source roll(seed);
         linear_resize s{.planes = roll(1, 2),
-                      .rows_in = roll(1, 5),
-                      .columns_in = roll(1, 5),
-                      .rows = roll(1, 9),
-                      .columns = roll(1, 9)};
+                        .rows_in = roll(1, 5),
+                        .columns_in = roll(1, 5),
+                        .rows = roll(1, 9),
+                        .columns = roll(1, 9)};
         s.row_step = float(s.rows_in) / float(s.rows);
         s.column_step = float(s.columns_in) / float(s.columns);
         floats const x = roll.tensor(s.planes * s.rows_in * s.columns_in);
@@ -606,7 +606,7 @@ TEST_CASE("a layer that may write over an operand comes to the same there, bit b
     CHECK(overwritable_operands(scaled) == std::vector<std::size_t>{1});
     sum.operands.push_back(sum.operands[0]); // the first two are summed before the third is read
     for (layer const& what : {layer(sum), layer(convolution{}), layer(pooling{}), layer(softmax{}),
-                              layer(product{}), layer(local_response{}), layer(concatenation{}), layer(padding{}),
-                              layer(strided_copy{}), layer(mean{}), layer(view{})})
+                              layer(product{}), layer(local_response{}), layer(concatenation{}),
+                              layer(padding{}), layer(strided_copy{}), layer(mean{}), layer(view{})})
         CHECK(overwritable_operands(what).empty());
 }

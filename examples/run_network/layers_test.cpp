@@ -216,7 +216,8 @@ TEST_CASE("pools round up if they are told to, and count padding if they are tol
               .run() == floats{2, 4, 5});
     CHECK(pool("MaxPool", {1, 1, 1, 2}, five).with("kernel_shape", two).with("strides", two).run() ==
           floats{2, 4});
-    auto average = pool("AveragePool", {1, 1, 1, 4}, four).with("kernel_shape", three).with("pads", side_pads);
+    auto average =
+        pool("AveragePool", {1, 1, 1, 4}, four).with("kernel_shape", three).with("pads", side_pads);
     CHECK(average.run() == floats{1.5f, 2, 3, 3.5f});
     CHECK(average.with("count_include_pad", 1).run() == floats{1, 2, 3, 7 / 3.0f});
     CHECK(pool("GlobalAveragePool", {1, 1, 1, 1}, four).run() == floats{2.5f});
@@ -609,7 +610,8 @@ TEST_CASE("what a run needs is counted before anything is allocated")
               "even with its plan a run needs 9223372036854776000 bytes, more than the limit of 1000 (see "
               "--limit)\n");
     set_shape(*relu.graph().add_input(), "b", {1 << 30, 1 << 30, 2});
-    CHECK(relu.program_status() == refused + "even with its plan a run needs more bytes than 64 bits can count\n");
+    CHECK(relu.program_status() ==
+          refused + "even with its plan a run needs more bytes than 64 bits can count\n");
 }
 
 TEST_CASE("results of the host differ by a bit, those of a device by what rounding cannot explain")

@@ -50,7 +50,8 @@ int list(std::string const& folder, std::ostream& out)
     for (auto const& file : files) {
         std::string line;
         try {
-            for (auto const& reason : read_layers(file).missing()) line += (line.empty() ? "" : ", ") + reason.why;
+            for (auto const& reason : read_layers(file).missing())
+                line += (line.empty() ? "" : ", ") + reason.why;
             runnable += line.empty();
             line = line.empty() ? "runs" : "lacks " + line;
         } catch (input_error const& e) {
@@ -82,7 +83,7 @@ void print_largest(std::ostream& out, std::vector<float> const& output)
 ///
 /// Throws: input_error where that is too little, before anything is allocated.
 sublet::byte_count run_byte_limit(layered_network const& all, sublet::memory_plan const& plan,
-                                 arguments const& args)
+                                  arguments const& args)
 {
     auto sum = [](sublet::byte_count a, sublet::byte_count b) {
         return b < sublet::no_size - a ? a + b : sublet::no_limit;

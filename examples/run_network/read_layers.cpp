@@ -687,7 +687,7 @@ layer read_gather(node_reader const& n)
     y.insert(y.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
     n.expect_to_fit(n.result_size() == y);
     gather const s{product_of(x, 0, axis), x[axis], product_of(x, axis + 1, x.size()),
-                      product_of(indices.size), indices.element == tensor_type::int_64};
+                   product_of(indices.size), indices.element == tensor_type::int_64};
     n.expect(s.axis > 0 || s.indices == 0, "of rows that are not there");
     for (auto k : n.possible_integers(1)) n.expect(k >= -s.axis && k < s.axis, "of rows that are not there");
     return s;

@@ -50,9 +50,9 @@ block_desc read_block(std::vector<block_desc> const& before, words const& line)
     block.forward = block_in(line[2].substr(8));
     expect(block.forward >= 0 && block.forward < count, "a block has a twin before it");
     int const forward_parent = before[static_cast<std::size_t>(block.forward)].parent;
-    expect(count != 0 &&
-               (forward_parent == block.parent ||
-                (forward_parent >= 0 && forward_parent == before[static_cast<std::size_t>(block.parent)].forward)),
+    expect(count != 0 && (forward_parent == block.parent ||
+                          (forward_parent >= 0 &&
+                           forward_parent == before[static_cast<std::size_t>(block.parent)].forward)),
            "a block has a twin beside it, or in the twin of the block around it");
     return block;
 }

@@ -25,8 +25,9 @@ struct block_tree {
         std::vector<std::string> name; // by value
         std::map<std::string, value_id> ids;
         std::vector<bool> is_outer; // by value: declared in a block around, or nowhere
-        std::vector<bool> is_forward_value;  // by value, of gradients: what the forward block has for each time step
-        std::vector<bool> is_captured;  // by value: known to a block within, or to the gradients of this one
+        std::vector<bool>
+            is_forward_value; // by value, of gradients: what the forward block has for each time step
+        std::vector<bool> is_captured; // by value: known to a block within, or to the gradients of this one
         std::vector<std::vector<value_id>> reads, writes;
     };
     std::vector<block_values> blocks;
@@ -36,7 +37,7 @@ struct block_tree {
     explicit block_tree(program_desc const& program) : blocks(program.blocks.size())
     {
         constexpr std::size_t max_captures = 1'000'000;
-        std::size_t capture_count = 0;                       // a variable counts in each block that it enters
+        std::size_t capture_count = 0;                   // a variable counts in each block that it enters
         for (std::size_t b = blocks.size(); b-- != 0;) { // what is within comes first
             block_desc const& block = program.blocks[b];
             block_values& mine = blocks[b];
@@ -87,10 +88,10 @@ struct block_tree {
                     if (blocks[within].is_outer[inner]) captures.push_back({inner, blocks[b].ids.at(name)});
                 bool const is_conditional = op.type.rfind("conditional", 0) == 0;
                 auto const step = static_cast<step_id>(s);
-                program_of[within] =
-                    tree.add_body(program_of[b], step,
-                                  is_conditional ? program_body::run_kind::branch : program_body::run_kind::loop,
-                                  flat_block(within), captures);
+                program_of[within] = tree.add_body(program_of[b], step,
+                                                   is_conditional ? program_body::run_kind::branch
+                                                                  : program_body::run_kind::loop,
+                                                   flat_block(within), captures);
                 block_of.push_back(op.sub_block);
                 if (!is_conditional) continue;
                 tree.add_body(program_of[b], step, program_body::run_kind::branch, snapshot());
@@ -205,7 +206,8 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     std::vector<byte_count> bytes(flat.value_of.size());
     std::vector<pool_id> pool(flat.value_of.size());
     std::vector<unsigned char> shares(flat.value_of.size());
-    std::vector<std::size_t> declaring_block(flat.value_of.size()); // the block in which its storage is declared
+    std::vector<std::size_t> declaring_block(
+        flat.value_of.size()); // the block in which its storage is declared
     std::vector<std::string> name(flat.value_of.size());
     std::map<std::string, pool_id> pools;
     for (value_id f = 0; f != flat.value_of.size(); ++f) {
@@ -294,7 +296,7 @@ std::size_t release_memory(program_desc& program, std::set<std::string> const& s
             bool const is_kept = b != 0 && mine.is_captured[v]; // for its gradients
             buffer_of.push_back(is_own && !is_kept ? v : no_buffer);
         }
-        std::vector<op_desc> reversed;           // the new list
+        std::vector<op_desc> reversed;            // the new list
         auto move_tail = [&](std::size_t first) { // what is left of the old one
             while (block.ops.size() != first) {
                 reversed.push_back(std::move(block.ops.back()));

@@ -59,9 +59,9 @@ std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> c
 /// Ensures:    by ascending `before`. Who is given is touched as the run begins, an output as it ends. No
 ///             absence of a pinned buffer.
 /// Complexity: O(values + touches), and O(touches of the step that would be run again) for each time.
-[[nodiscard]] std::vector<spill_candidate> find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps,
-                                                     buffer_table const& unjoined, buffer_table const& joined,
-                                                     std::span<value_role const> role);
+[[nodiscard]] std::vector<spill_candidate>
+find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
+                      buffer_table const& joined, std::span<value_role const> role);
 
 } // namespace detail
 
@@ -85,10 +85,10 @@ std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> c
 /// A list of steps, one a node, in the order in which they run.
 struct spilled_program {
     enum class kind : std::uint8_t {
-        original,    ///< a step of the program
-        copied_out,  ///< its operand is to be copied to its result, which is the caller's
-        copied_back, ///< its operand, which is the caller's, is to be copied to its first result
-        rematerialize    ///< a step of the program, once more
+        original,     ///< a step of the program
+        copied_out,   ///< its operand is to be copied to its result, which is the caller's
+        copied_back,  ///< its operand, which is the caller's, is to be copied to its first result
+        rematerialize ///< a step of the program, once more
     };
 
     struct step {
@@ -99,11 +99,11 @@ struct spilled_program {
 
     snapshot program;
     std::vector<spilled_program::step> steps; ///< by step
-    std::vector<value_id> origin;              ///< by value: of the program; of a home the one that is there
-    std::vector<value_id> final_version;          ///< by value of the program: which one it is when all has run
-    std::vector<value_id> homes;               ///< ascending
-    std::vector<value_id> alias_of;            ///< by value
-    std::vector<value_role> role;              ///< by value
+    std::vector<value_id> origin;             ///< by value: of the program; of a home the one that is there
+    std::vector<value_id> final_version;      ///< by value of the program: which one it is when all has run
+    std::vector<value_id> homes;              ///< ascending
+    std::vector<value_id> alias_of;           ///< by value
+    std::vector<value_role> role;             ///< by value
 
     /// The options of the program, said of these values.
     [[nodiscard]] plan_options options(plan_options const& asked) const;
@@ -121,9 +121,9 @@ namespace detail {
 /// Complexity: O(values + touches + k log k), and for each absence its views and the touches of a step that
 ///             is run again; k absences and uses at the ends of nodes.
 [[nodiscard]] spilled_program insert_spills(snapshot const& p, std::vector<step_id> const& steps,
-                                              plan_options const& options,
-                                              std::span<memory_plan::in_place_pair const> in_place,
-                                              std::span<spill_candidate const> candidates);
+                                            plan_options const& options,
+                                            std::span<memory_plan::in_place_pair const> in_place,
+                                            std::span<spill_candidate const> candidates);
 
 } // namespace detail
 
@@ -159,7 +159,8 @@ struct memory_advice {
         value_id value = no_value; ///< with its views
         step_id after = no_step;   ///< the last step of the program to touch it before it leaves,
         step_id before = no_step;  ///< and the first that needs it back
-        step_id remat_step = no_step;   ///< the step that makes it again; none: its bytes are copied out and back
+        step_id remat_step =
+            no_step; ///< the step that makes it again; none: its bytes are copied out and back
         byte_count bytes = 0;
         byte_count saved = 0; ///< bytes alive at the peak of its pool without this one, less those with all
         byte_count cost = 0;
@@ -179,8 +180,8 @@ struct memory_advice {
     std::vector<memory_advice::pool> pools; ///< by pool id
     byte_count cost = 0;
     spilled_program spilled; ///< the program with the suggestions
-    plan_options options;      ///< of its values
-    planned_memory planned;    ///< its plan; sound if it fits, refuted where it does not
+    plan_options options;    ///< of its values
+    planned_memory planned;  ///< its plan; sound if it fits, refuted where it does not
 
     [[nodiscard]] bool is_enough() const { return planned.is_sound(); }
 };
@@ -215,8 +216,8 @@ struct spill_problem {
 
 private:
     /// What is read early and then not copied is gone before the step that reads it has written.
-    bool is_freed_early(snapshot const& p, buffer_table const& joined, std::vector<sort_key> const& at_node_ends,
-                      spill_candidate const& a) const;
+    bool is_freed_early(snapshot const& p, buffer_table const& joined,
+                        std::vector<sort_key> const& at_node_ends, spill_candidate const& a) const;
 
     /// What a step that is run again asks for, and the bytes that it touches.
     byte_count list_remat(snapshot const& p, buffer_table const& unjoined, buffer_table const& joined,

@@ -33,7 +33,7 @@ struct handoff_options {
     /// execution becomes longer at all.
     std::size_t workers = 0;
     bool few_waits = true;              ///< false: share whatever the clock allows, however many have to wait
-    std::uint32_t minimum_gain = 5;           ///< so many thousandths of an arena are not worth waiting for
+    std::uint32_t minimum_gain = 5;     ///< so many thousandths of an arena are not worth waiting for
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps anyway
     std::uint64_t visits = 100'000'000; ///< work after which offsets are improved no further
     std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< analysis/dependences.hpp

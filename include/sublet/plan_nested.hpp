@@ -49,7 +49,8 @@ struct planned_nested : planned_flow {
     /// The copies of bindings that are still to be made, those of one place in the order in which to make
     /// them; from and to are flat values. The others find their bytes where they belong.
     std::vector<flat_tree::move> copies;
-    std::optional<planned_nested::refutation> refuted_in_tree; ///< if there is one: `refuted`, in terms of the tree
+    std::optional<planned_nested::refutation>
+        refuted_in_tree; ///< if there is one: `refuted`, in terms of the tree
 
     /// The first byte of a program's value in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(program_id program, value_id value) const

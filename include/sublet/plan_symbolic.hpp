@@ -63,7 +63,8 @@ struct planned_symbolic {
 
 namespace detail {
 
-void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan, symbolic_packing const& packed);
+void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
+                 symbolic_packing const& packed);
 
 } // namespace detail
 

@@ -12,6 +12,7 @@
 
 #include <sublet/impl/src/analysis.hpp>
 #include <sublet/impl/src/checking.hpp>
+#include <sublet/impl/src/core.hpp>
 #include <sublet/impl/src/execution.hpp>
 #include <sublet/impl/src/graph.hpp>
 #include <sublet/impl/src/ordering.hpp>
@@ -20,6 +21,5 @@
 #include <sublet/impl/src/reporting.hpp>
 #include <sublet/impl/src/rewriting.hpp>
 #include <sublet/impl/src/sharing.hpp>
-#include <sublet/impl/src/core.hpp>
 
 #endif

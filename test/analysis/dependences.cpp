@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 
-#include "../random_source.hpp"
 #include "../position_closure.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
@@ -332,7 +332,8 @@ TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in do
             std::uint64_t lost = 0;
             for (buffer_id u = 0; u != n; ++u)
                 for (buffer_id v = 0; v != n; ++v) {
-                    bool const may = reusable_by(lives, u, v, closure), does = reusable_by(conflicts, lives, u, v);
+                    bool const may = reusable_by(lives, u, v, closure),
+                               does = reusable_by(conflicts, lives, u, v);
                     REQUIRE((may || !does));
                     lost += may && !does;
                 }

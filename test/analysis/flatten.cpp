@@ -2,8 +2,8 @@
 #include <sublet/analysis/flatten.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../operations.hpp"
+#include "../random_source.hpp"
 #include "../random_tree.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>

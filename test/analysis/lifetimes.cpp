@@ -2,8 +2,8 @@
 #include <sublet/analysis/lifetimes.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../operations.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 #include <sublet/analysis/live_query.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/analysis/liveness.hpp>
 

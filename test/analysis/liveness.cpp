@@ -2,10 +2,10 @@
 #include <sublet/analysis/liveness.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
 #include "../random_flow.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/graph/control_flow.hpp>
 
@@ -315,7 +315,8 @@ TEST_CASE("an output is there wherever a loop that cannot be left may be stopped
     f.nodes[0].steps[0].defs = {0};
     f.nodes[2].successors = {1};
     CHECK(ranges_of(live_ranges_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
-    CHECK(ranges_of(live_ranges_of(f.program(), {value_role::intermediate}), 0) == std::vector<live_range>{{0, 1}});
+    CHECK(ranges_of(live_ranges_of(f.program(), {value_role::intermediate}), 0) ==
+          std::vector<live_range>{{0, 1}});
     f.nodes[1].successors = {2, 0}; // and all of it may go round: still nobody leaves
     CHECK(ranges_of(live_ranges_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
 }

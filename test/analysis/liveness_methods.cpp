@@ -2,9 +2,9 @@
 #include <sublet/analysis/detail/liveness_methods.hpp>
 
 #include "../dense_lists.hpp"
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -61,7 +61,8 @@ bool defines(snapshot const& p, node_id n, value_id v)
 
 TEST_CASE("what stays within its node does not cross, what another node reads does")
 {
-    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= ; c= >1", "a b= ; b c c="}));
+    cross_block_values const cross_block =
+        find_cross_block_values(flow_text({"a= ; c= >1", "a b= ; b c c="}));
     CHECK(cross_block.value == ids{0, 2});
     CHECK(cross_block.column == ids{0, no_value, 1});
     CHECK(rows_of(cross_block.reads) == lists{{}, {0, 1}});
@@ -85,7 +86,8 @@ TEST_CASE("what is defined and never read does not cross, nor what nothing touch
 
 TEST_CASE("what is read where a node ends crosses, wherever it was defined")
 {
-    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= >1 >2", "a@0 c@1 b= ; c= >1", "a@0"}));
+    cross_block_values const cross_block =
+        find_cross_block_values(flow_text({"a= >1 >2", "a@0 c@1 b= ; c= >1", "a@0"}));
     CHECK(cross_block.value == ids{0, 2});
     CHECK(rows_of(cross_block.reads) == lists{{}, {}, {}});
     CHECK(rows_of(cross_block.writes) == lists{{0}, {1}, {}});
@@ -94,7 +96,8 @@ TEST_CASE("what is read where a node ends crosses, wherever it was defined")
 
 TEST_CASE("what a node reads after it has written it, it does not read first")
 {
-    cross_block_values const cross_block = find_cross_block_values(flow_text({"a= ; a= a ; a >1", "a a! ; a b="}));
+    cross_block_values const cross_block =
+        find_cross_block_values(flow_text({"a= ; a= a ; a >1", "a a! ; a b="}));
     CHECK(rows_of(cross_block.reads) == lists{{}, {0}});
     CHECK(rows_of(cross_block.writes) == lists{{0}, {}});
 }

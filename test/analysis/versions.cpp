@@ -2,9 +2,9 @@
 #include <sublet/analysis/versions.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../versions_run.hpp"
 

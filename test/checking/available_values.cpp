@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/available_values.hpp>
 
-#include "../random_source.hpp"
 #include "../random_flow.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -149,7 +149,8 @@ TEST_CASE("it is what remains if every pair is looked at")
 namespace {
 
 /// Every value a class of 8 bytes at its own offset. By node, what is intact where it begins.
-std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count> const& offsets, ids const& given)
+std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count> const& offsets,
+                                    ids const& given)
 {
     snapshot const p = f.program();
     plan_requirements const asked = derive_requirements(p, {.bytes = 8});
@@ -280,7 +281,7 @@ struct question {
         memory_plan const plan = plan_at(offsets);
         placed_classes const classes(asked, plan);
         clobber_query paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
-                         std::vector<value_id>(classes.size(), no_value)};
+                            std::vector<value_id>(classes.size(), no_value)};
         std::vector<bool> is_found(p.nodes());
         mark_found(flow, 0, is_found);
         for (node_id m = 0; m != p.nodes(); ++m) paths.is_reached[m] = is_found[m];

@@ -25,8 +25,8 @@ using namespace sublet;
 
 /// Offsets that somebody might choose who knows half of it: views lie where they have to, results often over
 /// operands, and about every second class where nothing speaks against it.
-memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_count arena, sharing_rule const& rule,
-                           std::vector<handoff> handoffs)
+memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_count arena,
+                           sharing_rule const& rule, std::vector<handoff> handoffs)
 {
     memory_plan plan;
     plan.valid_for = program_reading::concurrent;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
-#include "../random_source.hpp"
 #include "../flow_nodes.hpp"
+#include "../random_source.hpp"
 #include "flow_walks.hpp"
 
 #include <doctest/doctest.h>

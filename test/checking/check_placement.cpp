@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_placement.hpp>
 
-#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../printed.hpp"
 #include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -157,9 +157,10 @@ TEST_CASE("colocated buffers keep their distance and are in one pool")
     t.problem.colocated = {{1, 0, 8}};
     CHECK(!t.check());
     t.placed = described(t.problem, {0, 12, 0});
-    CHECK(t.check() ==
-          placement_fault{
-              .what = placement_fault::kind::not_colocated, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
+    CHECK(
+        t.check() ==
+        placement_fault{
+            .what = placement_fault::kind::not_colocated, .buffer = 1, .other = 0, .begin = 12, .needed = 8});
     t.problem.colocated.push_back({1, 0, 12});
     for (byte_count at : {byte_count{8}, byte_count{12}}) { // neither is right
         t.placed = described(t.problem, {0, at, 0});

@@ -165,8 +165,9 @@ public:
         for (value_id v : members(r))
             for (std::size_t q = 0; q != at_.size(); ++q) {
                 begun = begun || (q <= p && touches(q, v, touch_kind::def));
-                needed = needed || (q >= p && (touches(q, v, touch_kind::def) || touches(q, v, touch_kind::use) ||
-                                               touches(q, v, touch_kind::use_at_end)));
+                needed =
+                    needed || (q >= p && (touches(q, v, touch_kind::def) || touches(q, v, touch_kind::use) ||
+                                          touches(q, v, touch_kind::use_at_end)));
                 needed = needed || (q > p && touches(q, v, touch_kind::early_use));
             }
         return begun && needed;
@@ -213,7 +214,8 @@ public:
             fits = fits && (touches(p, from, touch_kind::use) || touches(p, from, touch_kind::early_use));
             for (touched t : at_[p].touches)
                 if (root(t.value) == in)
-                    fits = fits && t.value == from && t.how != touch_kind::def && t.how != touch_kind::use_at_end;
+                    fits = fits && t.value == from && t.how != touch_kind::def &&
+                           t.how != touch_kind::use_at_end;
             fits = fits && !any_is(in, value_role::output) && !any_is(out, value_role::input);
             for (value_id v : members(in)) fits = fits && s_.pinned[v] == no_offset;
             for (std::size_t q = p + 1; q < at_.size(); ++q) {
@@ -278,7 +280,8 @@ public:
             for (touched t : m.touches) versions += t.value == v && t.how == touch_kind::def;
         if (p >= at_.size() || versions < 2 || !touches(p, v, touch_kind::def)) return false;
         for (std::size_t q = 0; q != at_.size(); ++q)
-            for (touch_kind how : {touch_kind::use, touch_kind::early_use, touch_kind::def, touch_kind::use_at_end})
+            for (touch_kind how :
+                 {touch_kind::use, touch_kind::early_use, touch_kind::def, touch_kind::use_at_end})
                 if (q != p && touches(q, v, how) && (q < p) != (in_program(q) < in_program(p))) return true;
         return false;
     }

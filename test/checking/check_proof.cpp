@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_placement.hpp>
 
-#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -218,7 +218,8 @@ TEST_CASE("on random problems each proof is judged as by definition")
             verdict(problem, {placement::proof::reason::exhausted, height, 0, all_buffers});
         if (oracle.can_interleave()) {
             auto const limit = lowest == oracle.unplaceable ? 30 : lowest;
-            bool const is_threaded = oracle.offset_combinations(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
+            bool const is_threaded =
+                oracle.offset_combinations(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
             if (is_threaded) CHECK(found == refuted);
             threaded += is_threaded;
         } else {

@@ -2,9 +2,9 @@
 #include <sublet/checking/check_rewrite.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/analysis/versions.hpp>
 

@@ -2,10 +2,10 @@
 #include <sublet/checking/check_placement.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../printed.hpp"
 #include "../random_flow.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -74,7 +74,8 @@ public:
         for (touch t : p_.touches(w.written)) {
             is_written = is_written || (t.kind == touch::access::def && t.value == w.other);
             for (touch u : p_.touches(w.step))
-                is_in_step = is_in_step || (uses_to_end(t) && uses_to_end(u) && t.value == w.other && u.value == w.value);
+                is_in_step = is_in_step ||
+                             (uses_to_end(t) && uses_to_end(u) && t.value == w.other && u.value == w.value);
         }
         if (w.written == w.step && is_in_step) return true;
         return is_written && meets(w.other, n, w.written + 1, w.value, w.step);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 
-#include "../random_source.hpp"
-#include "../random_commands.hpp"
 #include "../printed.hpp"
+#include "../random_commands.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/units.hpp>
 
@@ -34,8 +34,9 @@ stream_commands sound()
 {
     stream_commands list{.streams = 2};
     list.blocks = {{64, false}};
-    list.operations = {{operation::allocate, 0, 0}, {operation::work, 0, 1},   {operation::record, 0, 0}, {operation::wait, 1, 0},
-                 {operation::work, 1, 2},     {operation::record, 1, 1}, {operation::wait, 0, 1},   {operation::release, 0, 0}};
+    list.operations = {{operation::allocate, 0, 0}, {operation::work, 0, 1},   {operation::record, 0, 0},
+                       {operation::wait, 1, 0},     {operation::work, 1, 2},   {operation::record, 1, 1},
+                       {operation::wait, 0, 1},     {operation::release, 0, 0}};
     list.touches = {{1, 0, 0, 64, 5, true}, {4, 0, 16, 32, 5, false}};
     return list;
 }
@@ -58,7 +59,8 @@ bool is_faulty(stream_commands const& list, bool is_whole)
         auto const& [what, stream, which] = list.operations[i];
         bool is_recorded = false;
         for (std::size_t a = 0; a != i; ++a)
-            is_recorded = is_recorded || (list.operations[a].what == operation::record && list.operations[a].which == which);
+            is_recorded = is_recorded ||
+                          (list.operations[a].what == operation::record && list.operations[a].which == which);
         if (what == operation::wait && !is_recorded) return true;
         if (what == operation::allocate) {
             if (list.blocks[which].is_given || made.count(which) != 0) return true;
@@ -170,7 +172,8 @@ TEST_CASE("a random list of commands has a fault if and only if a walk over all 
         if (!fault) continue;
         ++seen[fault->what];
         auto const before = order_by_pairs(list);
-        if (fault->what == kind::race || fault->what == kind::use_before_allocation || fault->what == kind::freed_in_use)
+        if (fault->what == kind::race || fault->what == kind::use_before_allocation ||
+            fault->what == kind::freed_in_use)
             CHECK(!before[fault->first][fault->second]);
     }
     CHECK(faulty > 1000);
@@ -322,9 +325,10 @@ TEST_CASE("an event orders two streams from where it is recorded to where it is 
 {
     using operation = stream_commands::operation_kind;
     stream_commands list{.streams = 3};
-    list.operations = {{operation::work, 0, 0}, {operation::record, 0, 7}, {operation::work, 0, 1},   {operation::work, 1, 2},
-                 {operation::wait, 1, 7}, {operation::work, 1, 3},   {operation::record, 1, 7}, {operation::wait, 2, 7},
-                 {operation::work, 2, 4}, {operation::wait, 0, 3}};
+    list.operations = {{operation::work, 0, 0},   {operation::record, 0, 7}, {operation::work, 0, 1},
+                       {operation::work, 1, 2},   {operation::wait, 1, 7},   {operation::work, 1, 3},
+                       {operation::record, 1, 7}, {operation::wait, 2, 7},   {operation::work, 2, 4},
+                       {operation::wait, 0, 3}};
     stream_clocks const clocks(list);
     CHECK(clocks.is_before(0, 2));
     CHECK(!clocks.is_before(0, 3));

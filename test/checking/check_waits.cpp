@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 
-#include "../random_source.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 #include "../touched_cells.hpp"
 
 #include <sublet/plan_memory.hpp>

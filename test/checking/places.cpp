@@ -113,7 +113,8 @@ TEST_CASE("a view lies where the value lies that it shows")
 {
     two_values t;
     t.alias_of[1] = 0;
-    CHECK(t.check() == witness{.what = fault::misplaced_view, .value = 1, .other = 0, .begin = 8, .needed = 0});
+    CHECK(t.check() ==
+          witness{.what = fault::misplaced_view, .value = 1, .other = 0, .begin = 8, .needed = 0});
     t.plan.buffers[1].offset = 0;
     CHECK(!t.check());
     t.plan.buffers[1].pool = 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/stackings.hpp>
 
-#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -355,16 +355,16 @@ TEST_CASE("a class is written first where nothing of it is read, and touched las
 {
     // 0 and its view 1; 2 is read by nobody; 3 is external.
     plan_case const s(sequence(4, 4,
-                           [](step_id at, effect_sink& sink) {
-                               if (at == 0) sink.def(0);
-                               if (at == 1) sink.use(0), sink.def(1), sink.def(2);
-                               if (at == 2) sink.use(1), sink.use(3);
-                               if (at == 3) sink.use(0), sink.use_early(0);
-                           }),
-                  {.bytes = 8,
-                   .role = std::vector{value_role::output, value_role::intermediate, value_role::input,
-                                       value_role::external},
-                   .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});
+                               [](step_id at, effect_sink& sink) {
+                                   if (at == 0) sink.def(0);
+                                   if (at == 1) sink.use(0), sink.def(1), sink.def(2);
+                                   if (at == 2) sink.use(1), sink.use(3);
+                                   if (at == 3) sink.use(0), sink.use_early(0);
+                               }),
+                      {.bytes = 8,
+                       .role = std::vector{value_role::output, value_role::intermediate, value_role::input,
+                                           value_role::external},
+                       .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});
     CHECK(s.order.fault); // 2 is given and written; the touches are what they are
     CHECK(listed(s.touches.begins()[0]) == steps{0});
     CHECK(listed(s.touches.ends()[0]) == steps{2, 3});
@@ -419,17 +419,18 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     plan.buffer_of = {0, 0, 0, 0};
     plan.buffers.resize(1);
     plan.buffers[0].offset = 0;
-    auto plan_case_of = [](bool early, bool offers, std::vector<value_id> const& alias_of, byte_count first = 8) {
+    auto plan_case_of = [](bool early, bool offers, std::vector<value_id> const& alias_of,
+                           byte_count first = 8) {
         return plan_case(sequence(2, 4,
-                              [=](step_id at, effect_sink& sink) {
-                                  if (at == 0) return sink.def(0), sink.def(1);
-                                  if (early) sink.use_early(0);
-                                  else sink.use(0);
-                                  sink.def(2);
-                                  sink.def(3);
-                                  if (offers) sink.may_overwrite(0, 2);
-                              }),
-                     {.bytes = std::vector<byte_count>{first, 8, 8, 8}, .alias_of = alias_of});
+                                  [=](step_id at, effect_sink& sink) {
+                                      if (at == 0) return sink.def(0), sink.def(1);
+                                      if (early) sink.use_early(0);
+                                      else sink.use(0);
+                                      sink.def(2);
+                                      sink.def(3);
+                                      if (offers) sink.may_overwrite(0, 2);
+                                  }),
+                         {.bytes = std::vector<byte_count>{first, 8, 8, 8}, .alias_of = alias_of});
     };
     std::vector<value_id> const none(4, no_value);
     auto over = [&](plan_case const& s, value_id u, value_id v) {
@@ -439,9 +440,10 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     CHECK(!over(plan_case_of(false, false, none), 0, 2));
     CHECK(over(plan_case_of(false, true, none), 0, 2));
     CHECK(!over(plan_case_of(false, true, none), 0, 3));
-    CHECK(over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // what is offered shows 3
-    CHECK(!over(plan_case_of(false, true, none), 2, 3));                             // it writes both
-    CHECK(over(plan_case_of(false, true, none), 1, 2));                              // of which it reads nothing
+    CHECK(
+        over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // what is offered shows 3
+    CHECK(!over(plan_case_of(false, true, none), 2, 3));                           // it writes both
+    CHECK(over(plan_case_of(false, true, none), 1, 2)); // of which it reads nothing
     CHECK(!over(plan_case_of(false, true, none, 7), 0, 2));
     CHECK(over(plan_case_of(false, true, none, 9), 0, 2));
     CHECK(!plan_case_of(false, true, none).touches.can_overwrite(1, 0, 2, plan, false));
@@ -460,16 +462,16 @@ TEST_CASE("what a step reads early counts among its operands of a class, if it r
     plan.buffers[0].offset = 0;
     auto over = [&](value_id early, value_id late) {
         plan_case const s(sequence(2, 3,
-                               [=](step_id at, effect_sink& sink) {
-                                   if (at == 0) return sink.use(0), sink.def(1);
-                                   if (early != no_value) sink.use_early(early);
-                                   if (late != no_value) sink.use(late);
-                                   sink.def(2);
-                                   sink.may_overwrite(0, 2);
-                               }),
-                      {.bytes = 8,
-                       .role = {value_role::input, value_role::intermediate, value_role::output},
-                       .alias_of = {-1, 0, -1}});
+                                   [=](step_id at, effect_sink& sink) {
+                                       if (at == 0) return sink.use(0), sink.def(1);
+                                       if (early != no_value) sink.use_early(early);
+                                       if (late != no_value) sink.use(late);
+                                       sink.def(2);
+                                       sink.may_overwrite(0, 2);
+                                   }),
+                          {.bytes = 8,
+                           .role = {value_role::input, value_role::intermediate, value_role::output},
+                           .alias_of = {-1, 0, -1}});
         return s.touches.can_overwrite(1, 0, 2, plan, true);
     };
     CHECK(!over(1, 0));

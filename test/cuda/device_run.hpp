@@ -32,7 +32,8 @@ public:
             bool const is_input = has_role(role, sublet::value_role::input);
             bool const is_external = has_role(role, sublet::value_role::external);
             binding_kind how = binding_kind::nothing;
-            if (p.root(v) == v && lives.count(v) != 0) how = is_input ? binding_kind::input : binding_kind::nothing;
+            if (p.root(v) == v && lives.count(v) != 0)
+                how = is_input ? binding_kind::input : binding_kind::nothing;
             else if (p.root(v) == v && p.bytes[v] != 0)
                 how = is_input && !is_external ? binding_kind::bound_always : binding_kind::bound_once;
             given.push_back(how);
@@ -59,7 +60,8 @@ public:
     /// Storage on a device for what is bound.
     class blocks {
     public:
-        blocks(digesting_device& device, device_run const& of) : device_(device), stream_(device.make_stream())
+        blocks(digesting_device& device, device_run const& of)
+            : device_(device), stream_(device.make_stream())
         {
             for (sublet::value_id v = 0; v != of.given.size(); ++v)
                 if (of.given[v] == binding_kind::bound_once || of.given[v] == binding_kind::bound_always)

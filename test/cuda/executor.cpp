@@ -3,8 +3,8 @@
 // for the fake of CUDA's runtime.
 #include <sublet/execution/cuda.hpp>
 
-#include "cuda/device_run.hpp"
 #include "cuda/device_fixture.hpp"
+#include "cuda/device_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -123,7 +123,8 @@ TEST_CASE("a captured run comes to the same at each launch, with new inputs")
             for (std::size_t const streams : {1u, 3u, 8u}) {
                 CAPTURE(streams);
                 device_executor run(device, p.program(), p.options(), mode, {.words = &words},
-                                    {.streams = streams, .keeps_io_addresses = true}, {.scratch = p.is_scratch});
+                                    {.streams = streams, .keeps_io_addresses = true},
+                                    {.scratch = p.is_scratch});
                 auto graph = run.capture();
                 for (unsigned number : {1u, 2u, 3u}) {
                     its.give(run, bound, number);

@@ -135,7 +135,8 @@ struct runtime_state {
     /// Done now, or when the graph is launched.
     cudaError_t enqueue(cudaStream_t stream, std::function<void()> what)
     {
-        return is_usable(stream) ? enqueue_unchecked(stream, std::move(what)) : cudaErrorInvalidResourceHandle;
+        return is_usable(stream) ? enqueue_unchecked(stream, std::move(what))
+                                 : cudaErrorInvalidResourceHandle;
     }
     cudaError_t enqueue_unchecked(cudaStream_t stream, std::function<void()> what)
     {
@@ -217,8 +218,9 @@ live_objects held()
         for (auto const& one : each.what->blocks) of_graphs.insert(one.get());
     for (auto const& each : runtime().executables)
         for (auto const& one : each.what->blocks) of_graphs.insert(one.get());
-    return {runtime().streams.size(), runtime().events.size(),      runtime().pools.size(),
-            runtime().graphs.size(),  runtime().executables.size(), runtime().blocks.size() + of_graphs.size()};
+    return {runtime().streams.size(),     runtime().events.size(),
+            runtime().pools.size(),       runtime().graphs.size(),
+            runtime().executables.size(), runtime().blocks.size() + of_graphs.size()};
 }
 std::vector<std::string> const& misuses() { return runtime().misuses; }
 std::vector<std::string> const& log() { return runtime().log; }
@@ -231,9 +233,9 @@ void launch(cudaStream_t stream, std::function<void()> kernel)
 
 } // namespace fake_cuda
 
-#define BEGIN_CALL(name)                                                                                          \
+#define BEGIN_CALL(name)                                                                                     \
     do {                                                                                                     \
-        if (cudaError_t const code = runtime().begin_call(name)) return code;                                          \
+        if (cudaError_t const code = runtime().begin_call(name)) return code;                                \
     } while (false)
 
 extern "C" {
@@ -241,7 +243,10 @@ extern "C" {
 // --- versions, errors, devices ---------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t CUDARTAPI cudaDriverGetVersion(int* version) { return *version = runtime().how.driver, cudaSuccess; }
+cudaError_t CUDARTAPI cudaDriverGetVersion(int* version)
+{
+    return *version = runtime().how.driver, cudaSuccess;
+}
 
 char const* CUDARTAPI cudaGetErrorName(cudaError_t code)
 {
@@ -338,7 +343,8 @@ cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     BEGIN_CALL("cudaEventRecord");
     if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!runtime_state::has(runtime().events, event)) return runtime().misuse("an event is recorded that does not exist");
+    if (!runtime_state::has(runtime().events, event))
+        return runtime().misuse("an event is recorded that does not exist");
     if (event->device != stream->device) return runtime().misuse("an event is recorded on another device");
     event->in = stream->in;
     event->clocks = stream->in == nullptr ? vector_clock() : stream->in->clocks[stream];
@@ -348,17 +354,18 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event
 {
     BEGIN_CALL("cudaStreamWaitEvent");
     if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!runtime_state::has(runtime().events, event)) return runtime().misuse("an event is waited for that does not exist");
+    if (!runtime_state::has(runtime().events, event))
+        return runtime().misuse("an event is waited for that does not exist");
     if (event->in == nullptr) {
         if (stream->in == nullptr) return cudaSuccess;
         return runtime().invalidate_capture(stream, "a captured stream waits for an event from outside",
-                                  cudaErrorStreamCaptureIsolation);
+                                            cudaErrorStreamCaptureIsolation);
     }
     if (event->in->origin == nullptr) return runtime().misuse("an event of a finished capture is waited for");
     if (stream->in == nullptr) stream->in = event->in;
     if (stream->in != event->in)
         return runtime().invalidate_capture(stream, "a stream of one capture waits for another one",
-                                  cudaErrorStreamCaptureMerge);
+                                            cudaErrorStreamCaptureMerge);
     vector_clock& clock = stream->in->clocks[stream];
     for (auto const& [other, count] : event->clocks) clock[other] = std::max(clock[other], count);
     return cudaSuccess;
@@ -368,7 +375,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream)
     BEGIN_CALL("cudaStreamSynchronize");
     if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
     if (stream->in == nullptr) return cudaSuccess;
-    return runtime().invalidate_capture(stream, "a captured stream is synchronized", cudaErrorStreamCaptureUnsupported);
+    return runtime().invalidate_capture(stream, "a captured stream is synchronized",
+                                        cudaErrorStreamCaptureUnsupported);
 }
 
 // --- memory ----------------------------------------------------------------------------------------------
@@ -421,7 +429,8 @@ cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** first, std::size_t bytes, c
 {
     BEGIN_CALL("cudaMallocFromPoolAsync");
     if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!runtime_state::has(runtime().pools, pool)) return runtime().misuse("memory is taken from a pool that does not exist");
+    if (!runtime_state::has(runtime().pools, pool))
+        return runtime().misuse("memory is taken from a pool that does not exist");
     if (bytes == 0) return runtime().misuse("no bytes are allocated");
     if (bytes > runtime().how.capacity || pool->used > runtime().how.capacity - bytes)
         return runtime().set_error(cudaErrorMemoryAllocation);
@@ -455,7 +464,8 @@ cudaError_t CUDARTAPI cudaFreeAsync(void* first, cudaStream_t stream)
     if (stream->in == nullptr) {
         auto const found = runtime().blocks.find(first);
         if (found == runtime().blocks.end()) return runtime().misuse("memory is freed that is not allocated");
-        if (runtime_state::has(runtime().pools, found->second.pool)) found->second.pool->used -= found->second.bytes;
+        if (runtime_state::has(runtime().pools, found->second.pool))
+            found->second.pool->used -= found->second.bytes;
         runtime().blocks.erase(found);
         return code;
     }
@@ -469,7 +479,8 @@ cudaError_t CUDARTAPI cudaFreeAsync(void* first, cudaStream_t stream)
         });
         return code != cudaSuccess ? code : issued;
     }
-    return runtime().invalidate_capture(stream, "a capture frees what it has not allocated", cudaErrorInvalidValue);
+    return runtime().invalidate_capture(stream, "a capture frees what it has not allocated",
+                                        cudaErrorInvalidValue);
 }
 cudaError_t CUDARTAPI cudaMemsetAsync(void* first, int value, std::size_t bytes, cudaStream_t stream)
 {
@@ -489,7 +500,7 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, void const* from, std::size_t by
         return runtime().misuse("bytes are copied that are not allocated");
     if (stream->in != nullptr && !(is_from && is_to))
         return runtime().invalidate_capture(stream, "a copy of the host's bytes is captured",
-                                  cudaErrorStreamCaptureUnsupported);
+                                            cudaErrorStreamCaptureUnsupported);
     return runtime().enqueue(stream, [=] { std::memcpy(to, from, bytes); });
 }
 
@@ -511,7 +522,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* gra
     cudaError_t code = runtime().begin_call("cudaStreamEndCapture");
     *graph = nullptr;
     if (runtime().lost[static_cast<std::size_t>(runtime().current)] != cudaSuccess) return code;
-    if (!runtime_state::has(runtime().streams, stream)) return runtime().misuse("a stream is ended that does not exist");
+    if (!runtime_state::has(runtime().streams, stream))
+        return runtime().misuse("a stream is ended that does not exist");
     auto const ended = stream->in;
     if (ended == nullptr) return runtime().set_error(cudaErrorIllegalState);
     if (ended->origin != stream) return runtime().misuse("a capture is ended on another stream than begun");
@@ -522,7 +534,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* gra
         other->in = nullptr;
     }
     ended->origin = nullptr;
-    if (ended->is_invalid && code == cudaSuccess) code = runtime().set_error(cudaErrorStreamCaptureInvalidated);
+    if (ended->is_invalid && code == cudaSuccess)
+        code = runtime().set_error(cudaErrorStreamCaptureInvalidated);
     if (code != cudaSuccess) return code;
     runtime().graphs.push_back({runtime().current, ended});
     return *graph = &runtime().graphs.back(), cudaSuccess;
@@ -531,9 +544,12 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cudaG
                                                     unsigned long long flags)
 {
     BEGIN_CALL("cudaGraphInstantiateWithFlags");
-    if (flags != cudaGraphInstantiateFlagAutoFreeOnLaunch) runtime().misuse("a graph would be launched once only");
-    if (!runtime_state::has(runtime().graphs, graph)) return runtime().misuse("a graph is made executable that does not exist");
-    if (std::exchange(graph->is_instantiated, true)) return runtime().misuse("a graph is made executable twice");
+    if (flags != cudaGraphInstantiateFlagAutoFreeOnLaunch)
+        runtime().misuse("a graph would be launched once only");
+    if (!runtime_state::has(runtime().graphs, graph))
+        return runtime().misuse("a graph is made executable that does not exist");
+    if (std::exchange(graph->is_instantiated, true))
+        return runtime().misuse("a graph is made executable twice");
     runtime().executables.push_back({runtime().current, graph->what});
     return *made = &runtime().executables.back(), cudaSuccess;
 }
@@ -553,7 +569,8 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream)
 {
     BEGIN_CALL("cudaGraphLaunch");
     if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
-    if (!runtime_state::has(runtime().executables, made)) return runtime().misuse("a graph is launched that does not exist");
+    if (!runtime_state::has(runtime().executables, made))
+        return runtime().misuse("a graph is launched that does not exist");
     if (stream->in != nullptr) return runtime().misuse("a graph is launched into a capture");
     auto& high = runtime().graph_high[static_cast<std::size_t>(made->device)];
     high = std::max(high, runtime().graph_bytes(made->device));

@@ -19,8 +19,8 @@ namespace {
 
 using set = std::vector<bool>; // by stretch
 
-byte_count load(placement_problem const& problem, idle_times const& times, set const& spilled, std::size_t pool,
-                step_id at)
+byte_count load(placement_problem const& problem, idle_times const& times, set const& spilled,
+                std::size_t pool, step_id at)
 {
     byte_count sum = 0;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
@@ -36,7 +36,8 @@ byte_count load(placement_problem const& problem, idle_times const& times, set c
     return sum;
 }
 
-byte_count peak(placement_problem const& problem, idle_times const& times, set const& spilled, std::size_t pool)
+byte_count peak(placement_problem const& problem, idle_times const& times, set const& spilled,
+                std::size_t pool)
 {
     step_id end = 1;
     byte_count most = 0;
@@ -67,7 +68,8 @@ byte_count cost(idle_times const& times, set const& spilled)
 }
 
 /// The least cost of all sets that fit, each looked at.
-std::optional<byte_count> cheapest(placement_problem const& problem, idle_times const& times, bool only_independent)
+std::optional<byte_count> cheapest(placement_problem const& problem, idle_times const& times,
+                                   bool only_independent)
 {
     std::optional<byte_count> least;
     std::size_t const n = times.intervals.size();
@@ -76,7 +78,8 @@ std::optional<byte_count> cheapest(placement_problem const& problem, idle_times 
         for (std::size_t i = 0; i != n; ++i) spilled[i] = (bits >> i & 1) != 0;
         bool is_independent = true;
         for (remat_load const& l : times.loads) is_independent = is_independent && !spilled[l.interval];
-        for (residency_need const& need : times.needs) is_independent = is_independent && !spilled[need.interval];
+        for (residency_need const& need : times.needs)
+            is_independent = is_independent && !spilled[need.interval];
         if ((only_independent && !is_independent) || !fits(problem, times, spilled)) continue;
         if (!least || cost(times, spilled) < *least) least = cost(times, spilled);
     }
@@ -383,7 +386,8 @@ TEST_CASE("after any takes and returns the peak is that of a sum at each positio
                             sum -= its.size;
                     }
                     for (auto const& l : times.loads)
-                        if (loads.is_spilled(l.interval) && l.pool == pool && l.position == at) sum += l.bytes;
+                        if (loads.is_spilled(l.interval) && l.pool == pool && l.position == at)
+                            sum += l.bytes;
                     most = std::max(most, sum);
                 }
                 CHECK(loads.peak(pool) == most);

@@ -230,7 +230,8 @@ TEST_CASE("a buffer stays beside one that is written in parts, of which the firs
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3, 3}, std::vector<value_role>(5));
     std::vector<buffer_id> members{0, 3};
-    detail::keep_proved(g, lives, find_conflict_ranges(g, lives), {3}, std::vector<unsigned char>(5, 1), members);
+    detail::keep_proved(g, lives, find_conflict_ranges(g, lives), {3}, std::vector<unsigned char>(5, 1),
+                        members);
     CHECK(members == std::vector<buffer_id>{0, 3});
 }
 

@@ -48,7 +48,8 @@ TEST_CASE("an input lives from the first position and an output to the last, eve
 {
     value_role const in = value_role::input, out = value_role::output;
     auto const role = std::vector{out, in, in | out, in};
-    CHECK(derive_requirements(small(), {.bytes = 8, .role = role}).life == ranges{{0, 3}, {0, 2}, {0, 3}, {0, 1}});
+    CHECK(derive_requirements(small(), {.bytes = 8, .role = role}).life ==
+          ranges{{0, 3}, {0, 2}, {0, 3}, {0, 1}});
     snapshot const still = sequence(0, 2, [](step_id, effect_sink&) {});
     CHECK(derive_requirements(still, {.bytes = 8, .role = in | out}).life == ranges{{0, 1}, {0, 1}});
 }
@@ -57,12 +58,12 @@ TEST_CASE("a class has the root's size and pool, everybody's roles and consent, 
 {
     plan_requirements const d =
         derive_requirements(small(), {.bytes = {1, 2, 3, 4},
-                          .role = std::vector{value_role::input, value_role::intermediate, value_role::output,
-                                              value_role::intermediate},
-                          .alias_of = ids{no_value, 0, 1, no_value},
-                          .pool = std::vector<pool_id>{5, 6, 7, 8},
-                          .pinned = std::vector<byte_count>{no_offset, 16, 32, no_offset},
-                          .eligible = std::vector<bool>{true, true, false, true}});
+                                      .role = std::vector{value_role::input, value_role::intermediate,
+                                                          value_role::output, value_role::intermediate},
+                                      .alias_of = ids{no_value, 0, 1, no_value},
+                                      .pool = std::vector<pool_id>{5, 6, 7, 8},
+                                      .pinned = std::vector<byte_count>{no_offset, 16, 32, no_offset},
+                                      .eligible = std::vector<bool>{true, true, false, true}});
     CHECK(d.root == ids{0, 0, 0, 3});
     CHECK(d.class_role[0] == (value_role::input | value_role::output));
     CHECK(d.role[0] == value_role::input);

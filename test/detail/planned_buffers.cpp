@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/planned_buffers.hpp>
 
-#include "../random_source.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/placement/pack.hpp>

@@ -60,7 +60,8 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
             auto const reached = reached_from(net, net.end_of[u]);
             for (buffer_id v = 0; v != one.weights.size(); ++v)
                 if (v != u && one.weights[v] != 0)
-                    REQUIRE((net.begin_of[v] != no_node && reached[net.begin_of[v]]) == one.rule.reusable_by(u, v));
+                    REQUIRE((net.begin_of[v] != no_node && reached[net.begin_of[v]]) ==
+                            one.rule.reusable_by(u, v));
         }
         REQUIRE(demand == 0);
         REQUIRE(supply == 0);
@@ -115,7 +116,7 @@ std::vector<std::vector<bool>> closure(dependence_graph const& g)
 }
 
 free_point_rows frontiers_of(dependence_graph const& g, concurrent_live_ranges const& lives,
-                           std::vector<std::vector<bool>> const& leads, std::uint64_t most_visits)
+                             std::vector<std::vector<bool>> const& leads, std::uint64_t most_visits)
 {
     auto is_free = [&](buffer_id b, step_id x) {
         for (step_id end : lives.ends[b])

@@ -103,7 +103,8 @@ TEST_CASE("the positions left are those that the definition leaves")
         dependence_graph const g = dependences(p, {.role = tasks.role});
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
-        auto const [timed, schedule] = in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
+        auto const [timed, schedule] =
+            in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
         std::vector<buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
         auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
@@ -313,7 +314,8 @@ TEST_CASE("whoever is free takes the step with the longest path ahead, not the f
         5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
     schedule_times const schedule = parallel_schedule(g, tick_count{1}, {.workers = 2});
     CHECK(by_step(g, schedule.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
-    schedule_times const late = parallel_schedule(g, tick_count{1}, {.workers = 2, .side = schedule_side::latest});
+    schedule_times const late =
+        parallel_schedule(g, tick_count{1}, {.workers = 2, .side = schedule_side::latest});
     CHECK(by_step(g, late.start) == std::vector<tick_count>{1, 2, 0, 1, 2});
 }
 
@@ -437,8 +439,9 @@ dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
 }
 
 /// Lives by buffer in steps, as positions.
-concurrent_live_ranges live_ranges_of(dependence_graph const& g,
-                          std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
+concurrent_live_ranges
+live_ranges_of(dependence_graph const& g,
+               std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
 {
     concurrent_live_ranges lives;
     lives.positions = static_cast<step_id>(g.positions());
@@ -496,7 +499,8 @@ struct needed {
             for (step_id b = 0; b != n; ++b) {
                 if (!edge[a][b]) continue;
                 bool is_unordered = !rule.before[a][b];
-                for (std::size_t k = 0; k != n; ++k) is_unordered = is_unordered && !(reaches[a][k] && reaches[k][b]);
+                for (std::size_t k = 0; k != n; ++k)
+                    is_unordered = is_unordered && !(reaches[a][k] && reaches[k][b]);
                 if (is_unordered) handoffs.push_back({a, b});
             }
         }

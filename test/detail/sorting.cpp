@@ -97,7 +97,8 @@ TEST_CASE("ids are sorted by key, then by tie, then by themselves")
 
 TEST_CASE("a falling key sorts the largest first, up to the last of 64 bits")
 {
-    std::vector<sort_key> items{{descending(7), 0, 0}, {descending(~std::uint64_t{0}), 0, 1}, {descending(0), 0, 2}};
+    std::vector<sort_key> items{
+        {descending(7), 0, 0}, {descending(~std::uint64_t{0}), 0, 1}, {descending(0), 0, 2}};
     sort_by_key(items);
     CHECK(items[0].id == 1);
     CHECK(items[1].id == 0);

@@ -2,8 +2,8 @@
 #include <sublet/execution/cpu.hpp>
 
 #include "dead_bytes.hpp"
-#include "random_source.hpp"
 #include "operations.hpp"
+#include "random_source.hpp"
 
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/synthetic.hpp>

@@ -2,9 +2,9 @@
 #include <sublet/execution/cpu.hpp>
 
 #include "../archetype.hpp"
+#include "../checked_resource.hpp"
 #include "../counted_heap.hpp"
 #include "../dead_bytes.hpp"
-#include "../checked_resource.hpp"
 #include "../operations.hpp"
 
 #include <sublet/graph/snapshot.hpp>
@@ -341,8 +341,9 @@ TEST_CASE("a kernel that uses its own executor is refused, and the executor live
             FAIL_CHECK("a kernel ran its executor");
         } catch (run_error const& e) {
             CHECK(cause_of(e) ==
-                  (misuse_case == 4 ? "sublet: value 1 is an output: it is there after a run, until the next input()"
-                            : "sublet: an executor is used by its own kernel, or by two threads"));
+                  (misuse_case == 4
+                       ? "sublet: value 1 is an output: it is there after a run, until the next input()"
+                       : "sublet: an executor is used by its own kernel, or by two threads"));
         }
     }
     CHECK(run.output(1).size() == 8);

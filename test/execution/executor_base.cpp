@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/detail/executor_base.hpp>
 
-#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/graph/program.hpp>
@@ -226,7 +226,8 @@ TEST_CASE("an empty program, one whose inputs nobody reads, and one of inputs al
     auto const unread = sequence(2, 2, [](auto, effect_sink&) {});
     CHECK(live_peak(lower_program(unread, inputs, false)) == 16);
     auto const given = sequence(0, 2, [](auto, effect_sink&) {});
-    CHECK(live_peak(lower_program(given, inputs, false)) == plan_memory(given, inputs).report.lower_bound_bytes);
+    CHECK(live_peak(lower_program(given, inputs, false)) ==
+          plan_memory(given, inputs).report.lower_bound_bytes);
 }
 
 TEST_CASE("an input that the first step reads early is gone where any other step might have been the first")
@@ -243,7 +244,8 @@ TEST_CASE("an input that nobody needs is beside the first step, but not where an
     plan_options const options{.bytes = {32, 8}, .role = {value_role::input, value_role::output}};
     CHECK(live_peak(lower_program(p, options, false)) == plan_memory(p, options).report.lower_bound_bytes);
     CHECK(live_peak(lower_program(p, options, false)) == 40);
-    CHECK(live_peak(lower_program(p, options, false, {0})) == plan_concurrent(p, options).report.lower_bound_bytes);
+    CHECK(live_peak(lower_program(p, options, false, {0})) ==
+          plan_concurrent(p, options).report.lower_bound_bytes);
     CHECK(live_peak(lower_program(p, options, false, {0})) == 32);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/recorder.hpp>
 
-#include "../random_source.hpp"
 #include "../random_recording.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/analysis/versions.hpp>
 #include <sublet/execution/cpu.hpp>

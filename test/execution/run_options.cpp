@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/run_options.hpp>
 
-#include "../random_source.hpp"
 #include "../checked_resource.hpp"
+#include "../random_source.hpp"
 #include "../simple_device.hpp"
 #include "../stream_diamond.hpp"
 
@@ -411,7 +411,8 @@ TEST_CASE("a run is captured once and launched as often as it is wanted")
 {
     auto check = [&](auto const& mode) {
         capturing_device device;
-        stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{}, {.keeps_io_addresses = true});
+        stream_executor run(device, diamond, diamond_options, mode, synthetic_kernel{},
+                            {.keeps_io_addresses = true});
         auto graph = run.capture();
         for (std::uint64_t seed = 0; seed != 4; ++seed) {
             CHECK_THROWS_AS(graph.launch(), unusable_value); // an input is owed

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/step_waits.hpp>
 
-#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 #include "../touched_cells.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -249,7 +249,8 @@ TEST_CASE("versions of a name in one place keep their order by the hand-offs tha
     plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
     run_order const order = run_order_of(made.program, options, no_plan{}, false, made.handoffs);
     CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}});
-    CHECK(!check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after, made.handoffs));
+    CHECK(!check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after,
+                       made.handoffs));
 }
 
 TEST_CASE("an input that nobody needs keeps nobody waiting")
@@ -460,7 +461,8 @@ TEST_CASE("the same for plans that hold in any order, with hand-offs and without
                                         : plan_with_handoffs(program, p.options()).plan;
         REQUIRE(!check_concurrent_plan(program, plan, p.options()));
         run_order const order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
-        for (std::size_t at = 0; at != order.lowered.step_at.size(); ++at) moved += order.lowered.step_at[at] != at;
+        for (std::size_t at = 0; at != order.lowered.step_at.size(); ++at)
+            moved += order.lowered.step_at[at] != at;
         prove(p, &plan, order, count);
     }
     CHECK(count.orders > 1000);

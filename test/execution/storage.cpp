@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/storage.hpp>
 
-#include "../dead_bytes.hpp"
-#include "../random_source.hpp"
 #include "../checked_resource.hpp"
+#include "../dead_bytes.hpp"
 #include "../operations.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/plan_memory.hpp>
@@ -194,7 +194,7 @@ TEST_CASE("an arena is one block a pool, aligned as the most demanding of its va
     lowered_program const lowered = lower_program(chain, options, false);
     storage values(lowered, arena{planned.plan}, counted_memory(&source));
     CHECK(source.requests == std::vector<std::pair<std::size_t, std::size_t>>{
-                              {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
+                                 {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
     CHECK(values.arenas().size() == 3);
     for (value_id v = 0; v != 4; ++v) {
         CHECK(values.where(v) == values.arenas()[options.pool[v]].bytes + planned.plan.offset_of(v));
@@ -639,7 +639,8 @@ TEST_CASE("an input that the first step reads early yields where any other step 
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
-    lowered_program const in_order = lower_program(p, options, false), at_once = lower_program(p, options, false, {0});
+    lowered_program const in_order = lower_program(p, options, false),
+                          at_once = lower_program(p, options, false, {0});
     CHECK(in_order.reuses_at(0).empty());
     REQUIRE(at_once.reuses_at(0).size() == 1);
     CHECK(at_once.reuses_at(0)[0].from == 0);
@@ -672,7 +673,8 @@ TEST_CASE("the tape of a random program says what its lists say")
             CHECK(lowered.bytes[v] == std::min(p.bytes[v], p.bytes[r]));
             CHECK(lowered.table.buffers[class_at(v)].root == r);
             if (v != r) continue;
-            CHECK(lowered.ref_counts[class_at(r)] == ref_counts[r] + has_role(p.class_role(r), value_role::output));
+            CHECK(lowered.ref_counts[class_at(r)] ==
+                  ref_counts[r] + has_role(p.class_role(r), value_role::output));
             CHECK(lowered.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_step));
         }
         for (step_id at = 0; at != turns.size(); ++at) {

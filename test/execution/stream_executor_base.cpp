@@ -178,7 +178,8 @@ TEST_CASE("a value that changes is named with who made it and who found out")
     auto const between = change(lowered, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
     REQUIRE(between);
     CHECK(*between == clobbered_value::finding{.value = 1, .producer = 0, .reader = 1});
-    auto const in_the_end = change(lowered, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
+    auto const in_the_end =
+        change(lowered, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
     REQUIRE(in_the_end);
     CHECK(*in_the_end == clobbered_value::finding{.value = 2, .producer = 1, .reader = no_step});
 }
@@ -190,7 +191,8 @@ TEST_CASE("what is the caller's is looked at when the run ends, too")
         {.bytes = 8,
          .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
         false);
-    auto const corrupted = change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
+    auto const corrupted =
+        change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
     REQUIRE(corrupted); // step 0 alone reads it, and finds it as it was given
     CHECK(*corrupted == clobbered_value::finding{.value = 0});
     CHECK_FALSE(change(lowered, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
@@ -216,7 +218,10 @@ namespace {
 
 //     a ─► b ─► c
 snapshot const storage_chain = op_list(3, {{}, {0}, {1}}, {{0}, {1}, {2}});
-lowered_program storage_tape() { return lower_program(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false); }
+lowered_program storage_tape()
+{
+    return lower_program(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false);
+}
 
 } // namespace
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/stream_schedule.hpp>
 
-#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/graph/program.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -31,7 +31,8 @@ TEST_CASE("a call shows the operands of its step in the order of the program, an
         s.use(0), s.def(1), s.def(2), s.def(3);
     });
     plan_options const options{.bytes = {8, 4, 2, 6}, .alias_of = {-1, 0, -1, -1}};
-    lowered_program const lowered = lower_program(program, options, std::vector<bool>{false, false, false, true});
+    lowered_program const lowered =
+        lower_program(program, options, std::vector<bool>{false, false, false, true});
     std::vector<std::byte> bytes(32);
     detail::operand_table const places(lowered);
     REQUIRE(places.count() == 5);
@@ -228,8 +229,8 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
                 is_needed = touches(at, list[i].which) || (touches(at, list[i].from) && it < i);
             for (csr_rows const* rows : {&lowered.uses, &lowered.defs, &lowered.scratch})
                 for (value_id v : (*rows)[at])
-                    is_needed =
-                        is_needed || (list[i].what == fill && meet(lowered.table.buffer_of[v], list[i].which));
+                    is_needed = is_needed ||
+                                (list[i].what == fill && meet(lowered.table.buffer_of[v], list[i].which));
             if (is_needed) pairs.push_back(std::minmax(it, i));
         }
     }
@@ -273,7 +274,8 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_i
         if ((c.what == allocate || c.what == release) && keeps_io_addresses && is_end(c.which)) return false;
     }
     for (std::size_t b = 0; b != has.size(); ++b)
-        if (has[b] != (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_io_addresses && is_end(b))))
+        if (has[b] !=
+            (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_io_addresses && is_end(b))))
             return has[b] == 0 && !its(b).life.last; // nobody touches it
     return true;
 }

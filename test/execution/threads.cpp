@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/threads.hpp>
 
+#include "../checked_resource.hpp"
 #include "../counted_heap.hpp"
 #include "../dead_bytes.hpp"
-#include "../checked_resource.hpp"
 #include "../operations.hpp"
 #include "../run_environment.hpp"
 

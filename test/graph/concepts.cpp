@@ -114,7 +114,10 @@ struct name_iterator {
     bool operator==(name_iterator const& other) const { return at == other.at; }
 };
 
-std::pair<name_iterator, name_iterator> vertices(named_graph const& h) { return {{h.adjacency.begin()}, {h.adjacency.end()}}; }
+std::pair<name_iterator, name_iterator> vertices(named_graph const& h)
+{
+    return {{h.adjacency.begin()}, {h.adjacency.end()}};
+}
 auto out_edges(std::string const& room, named_graph const& h)
 {
     auto const& adjacency = h.adjacency.at(room);
@@ -167,7 +170,8 @@ struct unordered {
 
 } // namespace unfinished
 
-static_assert(graph<archetype::graph> && graph<csr_graph> && graph<named_graph> && graph<line> && graph<self_made>);
+static_assert(graph<archetype::graph> && graph<csr_graph> && graph<named_graph> && graph<line> &&
+              graph<self_made>);
 static_assert(!graph<int> && !graph<no_graph> && !graph<std::vector<int>> && !graph<std::string>);
 static_assert(!graph<std::vector<std::vector<int>>> && needs_as_graph<std::vector<std::vector<int>>>);
 static_assert(!needs_as_graph<self_made> && !needs_as_graph<int> && !needs_as_graph<std::vector<int>>);
@@ -592,7 +596,8 @@ TEST_CASE("a vertex that is listed twice is refused")
     char const* const sentence = "sublet: a graph lists a vertex twice";
     CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<unsigned>{{1, 2, 1}}), sentence, precondition_error);
     CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<int>{{1, 2, 1}}), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<std::string>{{"a", "a"}}), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<std::string>{{"a", "a"}}), sentence,
+                         precondition_error);
 }
 
 TEST_CASE("a default numbering numbers nothing, and a copy numbers the same")

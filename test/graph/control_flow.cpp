@@ -2,9 +2,9 @@
 #include <sublet/graph/control_flow.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -149,7 +149,8 @@ TEST_CASE("otherwise it is what is cut off, each tree of the search for itself")
             for (node_id b = 0; b != g.rows(); ++b) {
                 REQUIRE(tree.dominates(a, b) == truth[a][b]);
                 if (tree.parent[a] == tree.parent[b] && search.is_reachable(a) && search.is_reachable(b))
-                    REQUIRE((tree.preorder_index[a] < tree.preorder_index[b]) == (search.postorder_index[a] > search.postorder_index[b]));
+                    REQUIRE((tree.preorder_index[a] < tree.preorder_index[b]) ==
+                            (search.postorder_index[a] > search.postorder_index[b]));
             }
     }
 }
@@ -603,7 +604,8 @@ TEST_CASE("on any graph the forest is that of the definition")
         int wrong = 0;
         std::size_t reachable = 0;
         for (node_id u = 0; u != nodes; ++u) {
-            wrong += forest.preorder[forest.preorder_index[u]] != u || forest.postorder[forest.postorder_index[u]] != u;
+            wrong += forest.preorder[forest.preorder_index[u]] != u ||
+                     forest.postorder[forest.postorder_index[u]] != u;
             wrong += forest.is_reachable(u) != to[0][u];
             reachable += to[0][u];
             for (node_id v = 0; v != nodes; ++v)

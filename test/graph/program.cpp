@@ -57,8 +57,10 @@ std::vector<touch> touches_of(snapshot const& p) { return {p.touches(0).begin(),
 } // namespace
 
 static_assert(program<archetype::program> && program<snapshot>);
-static_assert(!program<no_successors_program> && has_effects<no_successors_program> && !has_successors<no_successors_program>);
-static_assert(!program<no_conversion_program> && has_nodes<no_conversion_program> && !has_successors<no_conversion_program>);
+static_assert(!program<no_successors_program> && has_effects<no_successors_program> &&
+              !has_successors<no_successors_program>);
+static_assert(!program<no_conversion_program> && has_nodes<no_conversion_program> &&
+              !has_successors<no_conversion_program>);
 static_assert(!program<not_const> && !has_nodes<not_const> && !has_effects<not_const>);
 static_assert(!program<int> && !program<std::vector<int>> && !program<archetype::graph>);
 static_assert(can_be_used<int> && can_be_used<std::size_t> && can_be_used<archetype::id>);

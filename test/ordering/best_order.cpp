@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/best_order.hpp>
 
-#include "../random_source.hpp"
-#include "../random_orders.hpp"
 #include "../network.hpp"
+#include "../random_orders.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/plan_memory.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/down_set_search.hpp>
 
-#include "../random_source.hpp"
 #include "../random_orders.hpp"
+#include "../random_source.hpp"
 #include "../window_oracle.hpp"
 
 #include <doctest/doctest.h>

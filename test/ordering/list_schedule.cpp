@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/ordering/detail/list_schedule.hpp>
 
-#include "../random_source.hpp"
 #include "../random_orders.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -202,7 +202,8 @@ TEST_CASE(
         pressure_tracker pressure(g);
         peak_walk walk(g);
         std::vector<byte_count> possible_needs(g.nodes());
-        for (sort_key const& a : pressure.possible_needs()) possible_needs[a.id] = larger(possible_needs[a.id], a.key);
+        for (sort_key const& a : pressure.possible_needs())
+            possible_needs[a.id] = larger(possible_needs[a.id], a.key);
         std::vector<unsigned char> has_run(g.nodes());
         bool is_first = true;
         std::vector<byte_count> need(g.nodes()), growth(g.nodes());

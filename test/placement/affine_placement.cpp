@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/affine_placement.hpp>
 
-#include "../random_source.hpp"
 #include "../random_batches.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/best_packing.hpp>
 
-#include "../random_source.hpp"
-#include "../random_placements.hpp"
 #include "../all_shapes.hpp"
+#include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/placement/detail/fit.hpp>
 
@@ -93,7 +93,8 @@ TEST_CASE("a driver that says stop is asked before each attempt, and told the he
     for (std::uint32_t attempts : {0u, 1u, 5u}) {
         stops_after control(attempts);
         std::uint32_t tried = 0;
-        auto const best = best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), control, tried);
+        auto const best =
+            best_packing(shapes, bound, 1'000'000, first_packing(shapes, bound), control, tried);
         CHECK(best.height == 7);
         CHECK(tried == attempts);
         CHECK(control.reported == 7);
@@ -374,7 +375,8 @@ TEST_CASE("random shapes: each step is the one that its definition names")
         auto lowest = [&](std::uint32_t s) {
             std::int64_t at = 0;
             for (std::uint32_t t = 0; t != shapes.size(); ++t)
-                if (shape_separation const apart = min_separation(shapes, t, s); origin[t] != no_offset && apart.meets)
+                if (shape_separation const apart = min_separation(shapes, t, s);
+                    origin[t] != no_offset && apart.meets)
                     at = std::max(at, static_cast<std::int64_t>(origin[t]) + apart.distance);
             return align_up(static_cast<byte_count>(at), shapes.shapes[s]);
         };
@@ -420,7 +422,7 @@ TEST_CASE("who comes takes the tightest gap, who leaves gives back a gap that gr
 {
     gap_list gaps(6);
     for (std::uint32_t id = 0; id != 5; ++id) gaps.stack(id, 10 * id, 10 - id); // 1 to 4 bytes between
-    CHECK(gaps.allocate(5, sized(2), 100) == 19 + 9);                                     // of 2 bytes, above 2
+    CHECK(gaps.allocate(5, sized(2), 100) == 19 + 9);                           // of 2 bytes, above 2
     gaps.deallocate(5);
     gaps.deallocate(1); // 9 and 2 more: 10 to 20
     CHECK(gaps.allocate(5, sized(3), 100) == 37);
@@ -504,7 +506,7 @@ TEST_CASE("where many gaps are too small by alignment only, one is taken that is
 {
     gap_list gaps(300);
     for (std::uint32_t id = 0; id != 200; ++id) gaps.stack(id, 16 * id, 7); // 9 bytes from 7 to 16
-    gaps.stack(200, 200 * 16 + 24, 1);                                           // and 33, behind them
+    gaps.stack(200, 200 * 16 + 24, 1);                                      // and 33, behind them
     CHECK(gaps.allocate(201, sized(8, 16), no_limit - 1) == 200 * 16);
     CHECK(gaps.allocate(202, sized(9, 16, 7), no_limit - 1) == 7);
     CHECK(gaps.allocate(203, sized(10, 16), no_limit - 1) == 201 * 16 + 16);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/choose_pools.hpp>
 
-#include "../random_source.hpp"
 #include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/checking/check_placement.hpp>
 

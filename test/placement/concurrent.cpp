@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/concurrent.hpp>
 
-#include "../random_source.hpp"
 #include "../random_conflicts.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -330,12 +330,13 @@ struct placed_interval {
     byte_count begin, end;
 };
 
-byte_count lowest_by_trial(placement_conflicts const& c, std::vector<placed_interval> const& placed, buffer_id b,
-                           byte_count size, byte_count alignment, byte_count ceiling)
+byte_count lowest_by_trial(placement_conflicts const& c, std::vector<placed_interval> const& placed,
+                           buffer_id b, byte_count size, byte_count alignment, byte_count ceiling)
 {
     for (byte_count at = 0; at + size <= ceiling; at += alignment)
-        if (std::none_of(placed.begin(), placed.end(),
-                         [&](placed_interval s) { return c.conflict(b, s.id) && s.begin < at + size && at < s.end; }))
+        if (std::none_of(placed.begin(), placed.end(), [&](placed_interval s) {
+                return c.conflict(b, s.id) && s.begin < at + size && at < s.end;
+            }))
             return at;
     return no_offset;
 }
@@ -377,7 +378,8 @@ TEST_CASE("random placements leave the gaps that a trial of every offset finds")
             byte_count at = placed.lowest_gap(b, size, alignment, ceiling);
             REQUIRE(at == lowest_by_trial(c, intervals, b, size, alignment, ceiling));
             byte_count const begin = pick.below(60), end = begin + 1 + pick.below(9);
-            REQUIRE(placed.is_free(b, begin, end) == std::none_of(intervals.begin(), intervals.end(), [&](placed_interval s) {
+            REQUIRE(placed.is_free(b, begin, end) ==
+                    std::none_of(intervals.begin(), intervals.end(), [&](placed_interval s) {
                         return c.conflict(b, s.id) && s.begin < end && begin < s.end;
                     }));
             if (at == no_offset) continue;

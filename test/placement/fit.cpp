@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/fit.hpp>
 
-#include "../random_source.hpp"
-#include "../random_placements.hpp"
 #include "../all_shapes.hpp"
+#include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -94,7 +94,8 @@ TEST_CASE("a preferred origin is taken where it is free and nothing gets higher 
     b[1].preferred = 7;
     CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.known_height = 16}).origin[1] == 8);
     b[1].preferred = 4;
-    CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin == std::vector<byte_count>{8, 4});
+    CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin ==
+          std::vector<byte_count>{8, 4});
     b[1].alignment = 3;
     CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin[1] == 0);
     b[1].preferred = no_offset - 1;
@@ -415,8 +416,8 @@ TEST_CASE("areas beyond 64 bits are all the same, and sorted by size")
 TEST_CASE("no buffers have an order too")
 {
     for (auto which : {placement_order::size, placement_order::breadth, placement_order::load,
-                       placement_order::peak_length, placement_order::size_class, placement_order::peak_distance,
-                       placement_order::load_area})
+                       placement_order::peak_length, placement_order::size_class,
+                       placement_order::peak_distance, placement_order::load_area})
         CHECK(ordered(which, {}).empty());
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/improve.hpp>
 
-#include "../random_source.hpp"
-#include "../random_placements.hpp"
 #include "../all_shapes.hpp"
+#include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 
 #include <doctest/doctest.h>
 
@@ -98,7 +98,8 @@ TEST_CASE("where nothing is lower two pyramids are tried, and the visits are spe
     placement_shapes const all = shapes_of_all({{{{0, 2}, 4, 1, 0, 2}, {{0, 2}, 4}}}); // the bound is 8
     deterministic_control control;
     std::uint32_t tried = 0;
-    packing const p = improve(all, lower_bound(all), packing{{2, 6}, 10}, {.visits = 100'000}, control, tried);
+    packing const p =
+        improve(all, lower_bound(all), packing{{2, 6}, 10}, {.visits = 100'000}, control, tried);
     CHECK(p.origin == std::vector<byte_count>{2, 6});
     CHECK(tried == 2);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/infeasible_core.hpp>
 
-#include "../random_source.hpp"
 #include "../all_shapes.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -84,7 +84,8 @@ TEST_CASE("what is undone is as if it had never been")
             std::uint32_t const k = random.below(p.problem.shapes);
             if (s.lb[k] == s.placed_bound || s.postponed_at[k] >= 0) continue;
             bool const is_postponed = random.below(3) == 0;
-            steps.push_back({k, is_postponed, s.trail.size(), s.min_origin, s.lb, s.postponed_at, s.unplaced_height, s.cut});
+            steps.push_back({k, is_postponed, s.trail.size(), s.min_origin, s.lb, s.postponed_at,
+                             s.unplaced_height, s.cut});
             if (!(is_postponed ? s.postpone(k, depth) : s.place(k, depth))) break;
         }
         for (; !steps.empty(); steps.pop_back()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/shapes.hpp>
 
-#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -278,7 +278,8 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
         ++counts[expected];
         bool can_interleave = false;
         for (std::uint32_t s : shapes)
-            for (std::uint32_t t = 0; t != s; ++t) can_interleave = can_interleave || !can_only_be_stacked(all, {t, s});
+            for (std::uint32_t t = 0; t != s; ++t)
+                can_interleave = can_interleave || !can_only_be_stacked(all, {t, s});
         circles += !expected && !can_interleave;
         interleavable += expected && oracle.can_interleave();
     }

@@ -265,7 +265,8 @@ memory_plan schedule_with_handoffs(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
     options.check = false;
-    return plan_with_handoffs(seen.program, options, {.workers = 2, .few_waits = false, .minimum_gain = 0}).plan;
+    return plan_with_handoffs(seen.program, options, {.workers = 2, .few_waits = false, .minimum_gain = 0})
+        .plan;
 }
 
 constexpr method methods[] = {{"own storage", own_storage},
@@ -428,11 +429,11 @@ struct fault_injection {
     unsigned least; ///< how often it has to hurt in 300 programs, or it has not been tried
 };
 constexpr fault_injection faults[] = {{"drop a use", drop_a_use, 50},
-                                    {"free one touch early", free_a_touch_early, 50},
-                                    {"forget alignment", forget_alignment, 50},
-                                    {"wrong pool", take_the_wrong_pool, 50},
-                                    {"merge two branches", merge_two_branches, 50},
-                                    {"forget an output", forget_an_output, 10}};
+                                      {"free one touch early", free_a_touch_early, 50},
+                                      {"forget alignment", forget_alignment, 50},
+                                      {"wrong pool", take_the_wrong_pool, 50},
+                                      {"merge two branches", merge_two_branches, 50},
+                                      {"forget an output", forget_an_output, 10}};
 
 } // namespace
 

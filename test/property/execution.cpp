@@ -4,8 +4,8 @@
 #include <sublet/execution/cpu.hpp>
 #include <sublet/testing/synthetic.hpp>
 
-#include "../random_source.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/plan_memory.hpp>
 
@@ -128,7 +128,8 @@ struct bench {
         outcome of_run{written, {}};
         for (value_id v = 0; v != p.values(); ++v) {
             bool const is_external = has_role(p.class_role(p.root(v)), value_role::external);
-            if (has_role(p.role[v], value_role::output)) of_run.final_digests.push_back(digest(run.output(v)));
+            if (has_role(p.role[v], value_role::output))
+                of_run.final_digests.push_back(digest(run.output(v)));
             else if (is_external)
                 of_run.final_digests.push_back(digest(bound_to(p.root(v)).first(
                     static_cast<std::size_t>(std::min<byte_count>(p.bytes[v], room(p, p.root(v)))))));

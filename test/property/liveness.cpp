@@ -8,9 +8,9 @@
 #include <sublet/graph/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -108,7 +108,8 @@ std::vector<plain_loop> plain_loops(csr_graph const& g, depth_first_forest const
                 bool is_first = true;
                 for (node_id m = 0; m != g.rows(); ++m) {
                     loop.body[m] = reach[n][m] && reach[m][n];
-                    is_first = is_first && (!loop.body[m] || search.preorder_index[n] <= search.preorder_index[m]);
+                    is_first =
+                        is_first && (!loop.body[m] || search.preorder_index[n] <= search.preorder_index[m]);
                 }
                 if (is_first) found.push_back(loop);
             }

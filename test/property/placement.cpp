@@ -4,17 +4,17 @@
 // the environment there are fifty times as many problems, with SUBLET_SEED=7 the seeds begin there.
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/search_control.hpp>
-#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
-#include "../random_source.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -293,7 +293,8 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
     for_random_placements(150, [](random_source& pick, placement_problem& problem) {
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
-        if (lowest != oracle.unplaceable && pick.below(4) != 0) problem.pools[0].capacity = capacity_of(lowest - 1);
+        if (lowest != oracle.unplaceable && pick.below(4) != 0)
+            problem.pools[0].capacity = capacity_of(lowest - 1);
         std::string const written = literal(problem);
         CAPTURE(written);
         placement const one = place(problem), two = place(problem, {.threads = 2});
@@ -313,7 +314,8 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
             std::vector<bool> others = named;
             others[g] = false;
             auto const without = oracle.lowest_stacking(others);
-            CHECK((without != oracle.unplaceable && static_cast<byte_count>(without) <= problem.pools[0].capacity));
+            CHECK((without != oracle.unplaceable &&
+                   static_cast<byte_count>(without) <= problem.pools[0].capacity));
         }
     });
 }

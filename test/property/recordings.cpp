@@ -4,8 +4,8 @@
 // what its calls do one by one on vectors.
 #include <sublet/execution/recorder.hpp>
 
-#include "../random_source.hpp"
 #include "../random_recording.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/analysis/versions.hpp>
 #include <sublet/execution/streams.hpp>

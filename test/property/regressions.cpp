@@ -214,7 +214,8 @@ TEST_CASE("memonger.cc 4: what is written again and never read still destroys wh
 
 TEST_CASE("memonger.cc 5: two heads and a name that both write")
 {
-    plan_methods const all = plan_by_all_methods(op_names("h->a; a->c; c->e; e->f; k->p; p->q; q,p->a; a->d"));
+    plan_methods const all =
+        plan_by_all_methods(op_names("h->a; a->c; c->e; e->f; k->p; p->q; q,p->a; a->d"));
     CHECK(read(all.program, 1, 0) == made(all.program, 0));
     CHECK(read(all.program, 7, 0) == made(all.program, 6));
     CHECK(!meet(all.offsets.plan, made(all.program, 1), made(all.program, 4)));

@@ -4,8 +4,8 @@
 #include <sublet/execution/recorder.hpp>
 
 #include "../../bench/address_space.hpp"
-#include "../dead_bytes.hpp"
 #include "../checked_resource.hpp"
+#include "../dead_bytes.hpp"
 #include "../operations.hpp"
 
 #include <sublet/execution/cpu.hpp>
@@ -140,8 +140,8 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
     CHECK(run(bypasses_read) == expected);
     CHECK(was_dead);
     CHECK(complaint([&] { run(bypasses_write); }) == "sublet: value 4, made by step 0, is not what it was "
-                                                    "when the run ends: nothing is planned over it, so a "
-                                                    "kernel wrote beyond its results");
+                                                     "when the run ends: nothing is planned over it, so a "
+                                                     "kernel wrote beyond its results");
     CHECK(run(nothing) == expected);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
     REQUIRE(why.has_value());
     CHECK(why->value == a);
     executor corrupted(program, held, arena{unaware}, synthetic_kernel{},
-                    {.check = executor_options::checks::digest, .prove = false});
+                       {.check = executor_options::checks::digest, .prove = false});
     fill_noise(corrupted.input(x), 1);
     CHECK_THROWS_AS(corrupted.run(), clobbered_value);
 }

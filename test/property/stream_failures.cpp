@@ -189,7 +189,8 @@ TEST_CASE(
                 simulated_device device(adversary(seed, source));
                 source.max_allocations = blocks;
                 try {
-                    executor run(device, s.program, s.options, mode, throwing_kernel{&breaks}, {.streams = 3});
+                    executor run(device, s.program, s.options, mode, throwing_kernel{&breaks},
+                                 {.streams = 3});
                     try {
                         auto const left = s.run_on(run);
                         CHECK(left == expected);

@@ -6,9 +6,9 @@
 #include <sublet/testing/recording_device.hpp>
 #include <sublet/testing/simulated_device.hpp>
 
-#include "../random_source.hpp"
 #include "../printed.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../schedule_runner.hpp"
 #include "../touched_cells.hpp"

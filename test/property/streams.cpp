@@ -4,8 +4,8 @@
 // closely they are watched.
 #include <sublet/execution/streams.hpp>
 
-#include "../random_source.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/execution/cpu.hpp>

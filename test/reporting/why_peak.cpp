@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/why_peak.hpp>
 
-#include "../random_source.hpp"
 #include "../network.hpp"
+#include "../random_source.hpp"
 #include "../view_sizes.hpp"
 #include "archetype.hpp"
 

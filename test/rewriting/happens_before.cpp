@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/detail/happens_before.hpp>
 
-#include "../random_source.hpp"
 #include "../position_closure.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/release.hpp>
 
-#include "../random_source.hpp"
 #include "../random_flow.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/rewriting/rename.hpp>
 
-#include "../random_source.hpp"
 #include "../operations.hpp"
 #include "../random_names.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../view_sizes.hpp"
 

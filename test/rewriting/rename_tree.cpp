@@ -147,7 +147,8 @@ sized_slot_plan color_greedily(snapshot const& p, std::vector<value_id> const& r
 }
 
 /// Any path through the program: what is read by a name is what is read by a value.
-void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<value_id> const& name, random_source& pick)
+void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<value_id> const& name,
+          random_source& pick)
 {
     std::map<value_id, std::uint64_t> by_value, by_name;
     std::uint64_t moment = 0;

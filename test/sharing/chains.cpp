@@ -2,8 +2,8 @@
 #include <sublet/sharing/detail/chains.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../random_sharing.hpp"
+#include "../random_source.hpp"
 #include "../task_families.hpp"
 
 #include <doctest/doctest.h>

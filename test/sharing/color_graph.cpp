@@ -2,10 +2,10 @@
 #include <sublet/sharing/color_graph.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
 #include "../interference_graphs.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/detail/coloring.hpp>

@@ -6,8 +6,8 @@
 #include <sublet/sharing/color_graph.hpp>
 
 #include "archetype.hpp"
-#include "random_source.hpp"
 #include "interference_graphs.hpp"
+#include "random_source.hpp"
 #include "sized_interferences.hpp"
 
 #include <doctest/doctest.h>

@@ -2,8 +2,8 @@
 #include <sublet/sharing/color_intervals.hpp>
 
 #include "../archetype.hpp"
-#include "../random_source.hpp"
 #include "../random_batches.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

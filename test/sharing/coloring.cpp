@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/coloring.hpp>
 
-#include "../random_source.hpp"
 #include "../interference_graphs.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/chains.hpp>
 
-#include "../random_source.hpp"
-#include "../random_sharing.hpp"
 #include "../network.hpp"
+#include "../random_sharing.hpp"
+#include "../random_source.hpp"
 #include "../task_families.hpp"
 
 #include <boost/graph/adjacency_list.hpp>

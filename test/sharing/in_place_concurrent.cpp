@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/in_place.hpp>
 
-#include "../random_source.hpp"
 #include "../random_names.hpp"
+#include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../versions_run.hpp"
 

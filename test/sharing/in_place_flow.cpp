@@ -4,9 +4,9 @@
 #include <sublet/analysis/liveness.hpp>
 
 #include "../flow_nodes.hpp"
-#include "random_source.hpp"
 #include "flow_oracle.hpp"
 #include "flow_walks.hpp"
+#include "random_source.hpp"
 
 #include <doctest/doctest.h>
 #include <vector>
@@ -27,7 +27,8 @@ buffer_table joined(snapshot const& p, plan_options const& options)
     for (step_id s = 0; s != p.steps(); ++s) position.push_back(s + 1);
     auto const role = options.role.tabulate(p.values());
     live_ranges hulls;
-    live_range_lists const lives = to_program_positions(p, cfg_live_ranges(p, role, order, operand_end::held), order);
+    live_range_lists const lives =
+        to_program_positions(p, cfg_live_ranges(p, role, order, operand_end::held), order);
     for (value_id v = 0; v != p.values(); ++v) hulls.of.push_back(lives.hull(v));
     return take_in_place(p, cfg_live_ranges(p, role, order, operand_end::read_early), position,
                          gather_buffers(hulls, options));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/largest_first.hpp>
 
-#include "../random_source.hpp"
 #include "../random_sharing.hpp"
+#include "../random_source.hpp"
 #include "../task_families.hpp"
 
 #include <doctest/doctest.h>
@@ -282,7 +282,7 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
         random_source pick{std::mt19937(seed)};
         sized_chains chains;
         std::vector<buffer_id> occupant; // the last of each slot
-        for (buffer_id b : in_order) { // into the last slot that takes it, or sometimes into none
+        for (buffer_id b : in_order) {   // into the last slot that takes it, or sometimes into none
             std::size_t s = occupant.size();
             while (s != 0 && !d.rule.reusable_by(occupant[s - 1], b)) --s;
             if (s == 0 || pick.below(3) == 0) {
@@ -312,7 +312,8 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
             REQUIRE(std::is_sorted(chains.slot_bytes.rbegin(), chains.slot_bytes.rend()));
             for (std::size_t i = 0; i != members.size(); ++i)
                 for (std::size_t k = 0; k != i; ++k)
-                    if (chains.slot_of[i] == chains.slot_of[k]) REQUIRE(d.rule.reusable_by(members[k], members[i]));
+                    if (chains.slot_of[i] == chains.slot_of[k])
+                        REQUIRE(d.rule.reusable_by(members[k], members[i]));
         }
     }
     CHECK(improved > 200);

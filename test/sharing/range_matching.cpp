@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/range_matching.hpp>
 
-#include "../random_source.hpp"
 #include "../random_sharing.hpp"
+#include "../random_source.hpp"
 
 #include <doctest/doctest.h>
 

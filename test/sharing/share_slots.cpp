@@ -4,8 +4,8 @@
 #include <sublet/sharing/share_slots.hpp>
 
 #include "archetype.hpp"
-#include "random_source.hpp"
 #include "network.hpp"
+#include "random_source.hpp"
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 

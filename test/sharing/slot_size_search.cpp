@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/slot_size_search.hpp>
 
-#include "../random_source.hpp"
 #include "../interference_graphs.hpp"
+#include "../random_source.hpp"
 #include "../sized_interferences.hpp"
 
 #include <doctest/doctest.h>

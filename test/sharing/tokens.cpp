@@ -2,10 +2,10 @@
 #include <sublet/sharing/detail/tokens.hpp>
 
 #include "../caffe2_memonger.hpp"
-#include "../random_source.hpp"
-#include "../network.hpp"
-#include "../random_tasks.hpp"
 #include "../naive_slot_chooser.hpp"
+#include "../network.hpp"
+#include "../random_source.hpp"
+#include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
 #include <doctest/doctest.h>
@@ -167,12 +167,12 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
             naive_slot_chooser slow{how, {}, slots(c.size.size(), no_slot)};
             for (buffer_id b : by_begin(c))
                 slow.assign({.buffer = b,
-                           .size = c.size[b],
-                           .pool = c.tasks.pool[b],
-                           .begins = c.lives.first(b),
-                           .free_from = c.lives.first(b),
-                           .may_reuse = c.lives.begins[b].size() == 1},
-                          [&](buffer_id u) { return c.rule.reusable_by(u, b); });
+                             .size = c.size[b],
+                             .pool = c.tasks.pool[b],
+                             .begins = c.lives.first(b),
+                             .free_from = c.lives.first(b),
+                             .may_reuse = c.lives.begins[b].size() == 1},
+                            [&](buffer_id u) { return c.rule.reusable_by(u, b); });
             auto const plan = share_by_tokens(c.g, c.lives, c.sizes(), {.choice = how, .pool = c.tasks.pool});
             REQUIRE(plan.slot_of == slow.slot_of);
         }

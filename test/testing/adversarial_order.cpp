@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/testing/synthetic.hpp>
 
-#include "../random_source.hpp"
 #include "../random_program.hpp"
+#include "../random_source.hpp"
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
@@ -59,7 +59,8 @@ public:
         std::byte bytes[64] = {};
     };
 
-    any_order(lowered_program lowered, memory_plan const& plan) : executor_base(std::move(lowered), arena{plan}, {})
+    any_order(lowered_program lowered, memory_plan const& plan)
+        : executor_base(std::move(lowered), arena{plan}, {})
     {
         for (buffer const& b : lowered_.table.buffers)
             if (!b.is_planned() && b.size != 0)
@@ -320,7 +321,8 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
             for (looked_at const& a : buffers)
                 for (looked_at const& b : buffers) {
                     bool const is_last = std::count(a.touched.begin(), a.touched.end(), wait.from) != 0;
-                    if (a.id == b.id || !is_last || b.maker != wait.to || !a.shares_with(b, order.lowered, plan))
+                    if (a.id == b.id || !is_last || b.maker != wait.to ||
+                        !a.shares_with(b, order.lowered, plan))
                         continue;
                     if (a.maker != wait.from || b.is_output || b.touched.size() > 1) return true;
                 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/testing/simulated_device.hpp>
 
-#include "../random_source.hpp"
 #include "../checked_resource.hpp"
+#include "../random_source.hpp"
 #include "../stream_conformance.hpp"
 
 #include <sublet/execution/run_options.hpp>

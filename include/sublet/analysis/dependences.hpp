@@ -84,7 +84,7 @@ namespace detail {
 
 /// The one step that defines each value, `no_step` for what is given; or why there is not one.
 std::optional<dependence_violation> unique_defs(snapshot const& p, std::vector<value_role> const& role,
-                                              std::vector<step_id>& def_of);
+                                                std::vector<step_id>& def_of);
 
 /// A cycle among those that the topological order has not reached, as their owners.
 std::vector<step_id> residual_cycle(csr_rows const& after, std::vector<step_id> const& in_degree);
@@ -174,9 +174,9 @@ template <precedence_oracle Oracle>
 ///             first few of its edges, and so is a begin behind another.
 /// Complexity: O(values + steps + touches) time and memory.
 [[nodiscard]] concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
-                                                    std::size_t buffers,
-                                                    std::vector<buffer_id> const& buffer_of,
-                                                    std::vector<value_role> const& role);
+                                                          std::size_t buffers,
+                                                          std::vector<buffer_id> const& buffer_of,
+                                                          std::vector<value_role> const& role);
 
 } // namespace detail
 
@@ -200,7 +200,7 @@ namespace sublet::detail {
 ///
 /// Requires:   the others begin at `from` or behind it.
 void intersect_from(std::vector<live_range>& ranges, step_id from, std::span<live_range const> others,
-                      std::vector<live_range>& old);
+                    std::vector<live_range>& old);
 
 /// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false: those
 /// after t that t does not reach; below `known` exactly, from there on perhaps some more.
@@ -281,8 +281,9 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 ///             the ends of all buffers: few where few branches are open at once. O(positions + buffers +
 ///             ranges) memory.
 /// Throws:     precondition_error if `lives` are of another graph.
-[[nodiscard]] conflict_ranges find_conflict_ranges(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                              std::uint64_t max_ranges = 0);
+[[nodiscard]] conflict_ranges find_conflict_ranges(dependence_graph const& g,
+                                                   concurrent_live_ranges const& lives,
+                                                   std::uint64_t max_ranges = 0);
 
 } // namespace detail
 
@@ -292,8 +293,8 @@ namespace detail {
 ///
 /// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.
 /// Complexity: O(begins of v x log of the ranges of u).
-[[nodiscard]] bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives, buffer_id u,
-                            buffer_id v);
+[[nodiscard]] bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives,
+                               buffer_id u, buffer_id v);
 
 } // namespace detail
 

@@ -98,8 +98,8 @@ private:
 
     static bool are_distinct(std::vector<value_id>& values);
     static void expect_valid_bindings(std::size_t outer, std::size_t inner, program_body::run_kind kind,
-                              std::vector<program_body::capture> const& captures,
-                              std::vector<program_body::binding> const& bindings);
+                                      std::vector<program_body::capture> const& captures,
+                                      std::vector<program_body::binding> const& bindings);
 
     std::vector<nested> nested_ = std::vector<nested>(1);
 };

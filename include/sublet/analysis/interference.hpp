@@ -202,7 +202,8 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
                     if (first == 0) visit(u, v);
                     return;
                 }
-                std::size_t const column = recording_number - first; // wraps round if an earlier stripe had it
+                std::size_t const column =
+                    recording_number - first; // wraps round if an earlier stripe had it
                 value_id const other = number[u] == recording_number ? v : u;
                 if (column >= stripe || recorded.test(other, column)) return;
                 recorded.set(other, column);
@@ -242,7 +243,8 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
 template <interference_result R, class Walk>
 R result_from_conflicts(std::size_t values, interference_options const& options, Walk const& walk)
 {
-    if constexpr (std::same_as<R, interference_graph>) return graph_from_conflicts(values, options.budget, walk);
+    if constexpr (std::same_as<R, interference_graph>)
+        return graph_from_conflicts(values, options.budget, walk);
     else return matrix_from_conflicts(values, options.budget, walk);
 }
 

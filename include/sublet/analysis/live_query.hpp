@@ -176,7 +176,8 @@ private:
     [[nodiscard]] bool is_needed_across(node_id n, node_id def, AnyUse const& any_use) const
     {
         for (csr_graph::edge cross_edge : cross_tree_edges_)
-            if (root_[cross_edge.to] == root_[def] && reaches(loops_.outermost_excluding(n, def), cross_edge.from) &&
+            if (root_[cross_edge.to] == root_[def] &&
+                reaches(loops_.outermost_excluding(n, def), cross_edge.from) &&
                 is_needed(cross_edge.to, def, any_use))
                 return true;
         return false;
@@ -201,10 +202,10 @@ private:
     depth_first_forest search_;
     dominator_tree dominators_;
     loop_forest loops_;
-    std::vector<node_id> root_;            // by node: of its tree of the search
-    std::vector<csr_graph::edge> cross_tree_edges_;  // from one tree of the search into another
+    std::vector<node_id> root_;                     // by node: of its tree of the search
+    std::vector<csr_graph::edge> cross_tree_edges_; // from one tree of the search into another
     std::vector<std::uint32_t> join_column_; // by node: the column of the closest node above where paths meet
-    std::vector<std::uint32_t> row_of_;    // by node
+    std::vector<std::uint32_t> row_of_;      // by node
     detail::bit_rows reached_joins_; // by row: the columns of the nodes where paths meet that are reached
 };
 

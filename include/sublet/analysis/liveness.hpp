@@ -347,7 +347,7 @@ namespace detail {
 struct node_layout {
     std::vector<node_id> order;
     std::vector<node_id> index_of; // by node: its index in order
-    std::vector<step_id> end;   // by node: the position behind its last step
+    std::vector<step_id> end;      // by node: the position behind its last step
 };
 
 /// Throws: precondition_error if `order`, unless empty, does not name every node once.
@@ -394,7 +394,7 @@ namespace detail {
 
 /// What becomes of an operand at a step that may overwrite it.
 enum class operand_end : std::uint8_t {
-    held,       ///< as any other it is held to the end of the step
+    held,      ///< as any other it is held to the end of the step
     read_early ///< it is read before the step writes
 };
 
@@ -426,14 +426,14 @@ snapshot augmented(snapshot const& p, std::vector<value_role> const& role, opera
 ///             it before it is written.
 /// Complexity: as live_intervals, and O(r log r), r = ranges.
 [[nodiscard]] live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
-                                            std::vector<node_id> const& order, operand_end operands);
+                                               std::vector<node_id> const& order, operand_end operands);
 
 /// The same over the positions of the order: what is there when the program begins occupies its first step.
 ///
 /// Requires:   `augmented` are the ranges of the program in this order, held to the ends of steps.
 /// Complexity: O(n + r log r), r = ranges.
 [[nodiscard]] live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
-                                             std::vector<node_id> const& order);
+                                                    std::vector<node_id> const& order);
 
 /// A read that some path from the entry reaches without a write, of a value that is not given: the first by
 /// value; of one value, any. The position is a step, or for an output the number of steps: where the program

@@ -23,13 +23,13 @@ namespace sublet {
 
 struct placement_fault {
     enum class kind : std::uint8_t {
-        foreign,    ///< the tables of the placement are not as long as those of the problem ask for
-        wrong_pool, ///< buffer lies in pool, which is none of its own
-        unplaced,   ///< buffer needs bytes and has no offset
-        needless,   ///< buffer needs no bytes and has an offset, begin
-        misaligned, ///< buffer lies at begin, which is no multiple of `needed`
-        off_pin,    ///< buffer lies at begin and is pinned to `needed`
-        not_colocated,       ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
+        foreign,       ///< the tables of the placement are not as long as those of the problem ask for
+        wrong_pool,    ///< buffer lies in pool, which is none of its own
+        unplaced,      ///< buffer needs bytes and has no offset
+        needless,      ///< buffer needs no bytes and has an offset, begin
+        misaligned,    ///< buffer lies at begin, which is no multiple of `needed`
+        off_pin,       ///< buffer lies at begin and is pinned to `needed`
+        not_colocated, ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
         wrong_height,  ///< pool ends at end, which is not its height, `needed`
         clash,         ///< buffer and other are solid at position and share bytes [begin, end)
         wrong_bound,   ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof

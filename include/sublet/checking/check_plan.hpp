@@ -63,7 +63,8 @@ namespace detail {
 ///             the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
 ///             may be needed.
-[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& required,
+[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p,
+                                                         detail::plan_requirements const& required,
                                                          node_ends const& ends, flow_options const& options);
 
 } // namespace detail

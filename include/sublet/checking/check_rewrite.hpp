@@ -35,9 +35,9 @@ struct rewrite_fault {
         read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
         kept,        ///< an output, or what belongs to the caller, is not in the end what it was
         aliasing, ///< two results of a step, or two given values (no step), have become one, or one and its
-                   ///< view have become two
-        in_place   ///< a result may no longer, or may now, be written over an operand: by the names after,
-                   ///< `name` over `value`
+                  ///< view have become two
+        in_place  ///< a result may no longer, or may now, be written over an operand: by the names after,
+                  ///< `name` over `value`
     };
 
     /// Who has written what is read: the touch of a step; or, without a step, the given value; or nobody.

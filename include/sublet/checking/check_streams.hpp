@@ -133,7 +133,8 @@ private:
         for (std::uint32_t s = begin_[i]; s != end_[i]; s = segments_.above(s)) {
             segment& current = segment_[s];
             visit_once(current.writer, i, visit);
-            if (current.readers != none && list_[readers_[current.readers].access].at == list_[i].at) continue;
+            if (current.readers != none && list_[readers_[current.readers].access].at == list_[i].at)
+                continue;
             readers_.push_back({i, current.readers});
             current.readers = static_cast<std::uint32_t>(readers_.size() - 1);
         }
@@ -161,8 +162,8 @@ private:
         if (a.at == b.at || last_visitor_[a.at] == b.at) return;
         last_visitor_[a.at] = b.at;
         visit(a.at, b.at,
-            race{a.at, b.at, a.value, b.value, a.writes, b.writes, a.space, larger(a.begin, b.begin),
-                 smaller(a.end, b.end)});
+              race{a.at, b.at, a.value, b.value, a.writes, b.writes, a.space, larger(a.begin, b.begin),
+                   smaller(a.end, b.end)});
     }
 
     std::vector<byte_access> const& list_;
@@ -221,7 +222,8 @@ struct stream_commands {
         stream_commands::operation_kind what = stream_commands::operation_kind::work;
         std::uint32_t stream = 0;
         std::uint32_t which = no_step; ///< the block, the event, the step
-        friend bool operator==(stream_commands::operation const&, stream_commands::operation const&) = default;
+        friend bool operator==(stream_commands::operation const&,
+                               stream_commands::operation const&) = default;
     };
 
     struct block {
@@ -297,7 +299,7 @@ private:
     std::size_t streams_;
     std::vector<std::uint32_t> counts_; // by row, by stream
     std::vector<command> rows_;         // by command
-    std::size_t new_row_ = 0;             // the row that the command in hand has made, or 0
+    std::size_t new_row_ = 0;           // the row that the command in hand has made, or 0
 };
 
 } // namespace detail
@@ -321,17 +323,17 @@ private:
 
 struct stream_fault {
     enum class kind : std::uint8_t {
-        race,         ///< second does not wait for first, and both touch these bytes
-        use_before_allocation,       ///< second touches the block and does not wait for its allocation, first
-        use_after_release,         ///< second touches the block, whose release was issued before: first
-        freed_in_use, ///< second releases the block and does not wait for first, which touches it
-        double_release,  ///< second releases the block, as first did
+        race,                  ///< second does not wait for first, and both touch these bytes
+        use_before_allocation, ///< second touches the block and does not wait for its allocation, first
+        use_after_release,     ///< second touches the block, whose release was issued before: first
+        freed_in_use,          ///< second releases the block and does not wait for first, which touches it
+        double_release,        ///< second releases the block, as first did
         never_allocated,       ///< second releases or touches a block that nobody allocated before
-        double_allocation,   ///< second allocates a block that was there already, by first
-        out_of_bounds,      ///< second touches bytes beyond the end of the block
-        unrecorded,   ///< second waits for an event that nobody recorded before
-        leaked,         ///< the block, allocated by first, is never released
-        order         ///< second does not wait for first, though it was asked for: not found here
+        double_allocation,     ///< second allocates a block that was there already, by first
+        out_of_bounds,         ///< second touches bytes beyond the end of the block
+        unrecorded,            ///< second waits for an event that nobody recorded before
+        leaked,                ///< the block, allocated by first, is never released
+        order                  ///< second does not wait for first, though it was asked for: not found here
     };
 
     stream_fault::kind what = stream_fault::kind::race;
@@ -406,7 +408,9 @@ Stream& operator<<(Stream& out, stream_fault const& f)
         write_first();
         out << " has released it";
         break;
-    case kind::never_allocated: out << " asks for block " << f.block << ", which nobody allocated before"; break;
+    case kind::never_allocated:
+        out << " asks for block " << f.block << ", which nobody allocated before";
+        break;
     case kind::double_allocation: out << " allocates block " << f.block << ", which is there already"; break;
     case kind::out_of_bounds:
         write_bytes();
@@ -433,7 +437,8 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 /// Complexity: that of stream_clocks and for_conflicting_pairs(): a row of streams for each wait, and what touches
 ///             cost; no walk over pairs.
 /// Throws:     precondition_error where a command names a stream or a block that is not listed.
-[[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list, bool must_release = false);
+[[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list,
+                                                        bool must_release = false);
 
 // --- check waits -----------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ enum class fault : std::uint8_t {
     off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
     wrong_pool,     ///< value lies in a pool that is not its own (`pool` is its own)
     oversized_view, ///< value is a view of other and has end bytes, more than `needed`, which other has
-    misplaced_view,     ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
+    misplaced_view, ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
     unplaced,       ///< value needs storage and has none
     needless,       ///< value lies in an arena though its storage is not the plan's business
     over_capacity,  ///< the arena of pool has end bytes, more than its capacity, `needed`

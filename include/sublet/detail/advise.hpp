@@ -92,7 +92,10 @@ public:
     [[nodiscard]] bool is_independent(std::uint32_t i) const { return is_independent_[i] != 0; }
     [[nodiscard]] bool is_spilled(std::uint32_t i) const { return is_spilled_[i] != 0; }
     /// Somewhere in it there are more bytes than the capacity.
-    [[nodiscard]] bool exceeds_capacity(std::uint32_t i) const { return exceeds_capacity(pool_of(i), when(i)); }
+    [[nodiscard]] bool exceeds_capacity(std::uint32_t i) const
+    {
+        return exceeds_capacity(pool_of(i), when(i));
+    }
     /// It is not taken, and neither asks for nor is asked for by what is.
     [[nodiscard]] bool can_spill(std::uint32_t i) const;
     /// What it loads fits at least where everybody else is away.
@@ -148,7 +151,7 @@ private:
     std::vector<byte_count> capacity_;
     std::vector<lowest_load> least_;
     std::vector<std::vector<byte_count>> initial_, least_loads_; // by pool and position
-    std::vector<unsigned char> is_spilled_;                        // by stretch
+    std::vector<unsigned char> is_spilled_;                      // by stretch
     std::vector<std::uint32_t> blocked_;                         // how many of those taken ask that it is not
     std::vector<unsigned char> is_independent_;
     rows loads_of_, needs_of_, needs_on_; // loads, needs, and needs in which it is the one kept
@@ -183,7 +186,7 @@ struct pool_pressure {
 };
 
 struct spill_set {
-    std::vector<chosen_spill> chosen;     ///< by ascending stretch
+    std::vector<chosen_spill> chosen; ///< by ascending stretch
     std::vector<pool_pressure> pools; ///< by pool id
     byte_count cost = 0;
     bool is_enough = false; ///< no pool holds more than its capacity at any position

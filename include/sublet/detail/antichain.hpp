@@ -34,7 +34,7 @@ namespace detail {
 struct antichain {
     std::vector<buffer_id> members; ///< ascending; none gives to another
     byte_count bytes = 0;           ///< what they weigh
-    byte_count upper_bound = 0;         ///< no antichain weighs more
+    byte_count upper_bound = 0;     ///< no antichain weighs more
     bool is_exact = false;          ///< bytes == upper_bound
     std::uint64_t visits = 0;       ///< of positions and nodes, by searches
 };
@@ -46,9 +46,9 @@ struct antichain {
 /// outside. And if the conflicts are decided, it is enough that no other member begins outside the ranges.
 ///
 /// Requires: a member is given, or its first begin is in the `cut`, or it is one of `multi_begin`, which ascend.
-void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                 std::vector<buffer_id> const& multi_begin, std::vector<unsigned char> const& cut,
-                 std::vector<buffer_id>& members);
+void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
+                 conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
+                 std::vector<unsigned char> const& cut, std::vector<buffer_id>& members);
 
 /// The heaviest set of buffers of which none gives to another, `weights` by buffer; or one that is heavy.
 ///
@@ -67,7 +67,8 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            std::vector<byte_count> const& weights, std::uint64_t visits = 0);
 
 /// The same, if the conflicts are not needed for anything else.
-[[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
+[[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g,
+                                                  concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights,
                                                   std::uint64_t visits = 0)
 {

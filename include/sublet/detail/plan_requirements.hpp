@@ -61,9 +61,9 @@ void each_touch(snapshot const& program, std::vector<step_id> const& position, V
     for (step_id s = 0; s != program.steps(); ++s)
         for (touch t : program.touches(s))
             visit(t.value, position[s],
-                t.kind == touch::access::def   ? access_kind::writes
-                : t.kind == touch::access::use ? access_kind::reads
-                                               : access_kind::reads_early);
+                  t.kind == touch::access::def   ? access_kind::writes
+                  : t.kind == touch::access::use ? access_kind::reads
+                                                 : access_kind::reads_early);
     for (edge_use u : program.edge_uses())
         visit(u.value, position[program.steps_of(u.pred).last - 1], access_kind::reads_at_end);
 }

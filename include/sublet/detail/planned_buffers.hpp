@@ -38,7 +38,7 @@ std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan
 
 /// Why a placement is no plan, in terms of the values placed.
 std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
-                                 memory_plan const& plan);
+                                         memory_plan const& plan);
 
 /// Take over what was placed.
 void set_offsets(placement const& placed, memory_plan& plan);
@@ -95,9 +95,9 @@ struct in_place_selection {
 ///             hold for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools come down to the bytes alive.
 [[nodiscard]] in_place_selection select_in_place(buffer_table const& table,
-                                             std::vector<memory_plan::in_place_pair> const& pairs,
-                                             std::vector<step_id> const& steps,
-                                             std::vector<pool_limits> const& pools);
+                                                 std::vector<memory_plan::in_place_pair> const& pairs,
+                                                 std::vector<step_id> const& steps,
+                                                 std::vector<pool_limits> const& pools);
 
 } // namespace sublet::detail
 

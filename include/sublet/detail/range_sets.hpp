@@ -71,8 +71,8 @@ private:
     /// A quarter of the room, so that this happens seldom.
     void coarsen();
 
-    std::vector<std::uint32_t> head_;    // by owner: the head; 0 if the set is empty
-    std::vector<live_range> storage_;     // from 1 on; at 0 the head of all that are empty
+    std::vector<std::uint32_t> head_;  // by owner: the head; 0 if the set is empty
+    std::vector<live_range> storage_;  // from 1 on; at 0 the head of all that are empty
     std::vector<step_id> exact_until_; // by owner; empty while all is known
     std::uint64_t most_;
     std::size_t used_ = 1;

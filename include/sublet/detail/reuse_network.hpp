@@ -32,10 +32,11 @@ namespace sublet::detail {
 
 /// By buffer.
 struct free_point_rows {
-    std::vector<step_id> last_end;     ///< the frontier is what follows this end; or `no_step`
-    csr_rows lowest;                   ///< then it is these; ascending
-    std::vector<unsigned char> is_cut_short; ///< no walk has finished: what follows `last_end` is free, or not yet
-    std::uint64_t visits = 0;          ///< positions that were looked at
+    std::vector<step_id> last_end; ///< the frontier is what follows this end; or `no_step`
+    csr_rows lowest;               ///< then it is these; ascending
+    std::vector<unsigned char>
+        is_cut_short;         ///< no walk has finished: what follows `last_end` is free, or not yet
+    std::uint64_t visits = 0; ///< positions that were looked at
 };
 
 /// One buffer after the other over the same graph.
@@ -87,8 +88,8 @@ private:
 ///             O(ends x length of the shortest walk from one of them) for each buffer.
 template <class IsWanted, class IsFree>
 [[nodiscard]] free_point_rows earliest_free_points(csr_rows const& before, csr_rows const& after,
-                                      concurrent_live_ranges const& lives, IsWanted is_wanted, IsFree is_free,
-                                      std::uint64_t most_visits)
+                                                   concurrent_live_ranges const& lives, IsWanted is_wanted,
+                                                   IsFree is_free, std::uint64_t most_visits)
 {
     free_point_search walk(after);
     free_point_rows free_points;
@@ -154,17 +155,18 @@ template <class IsWanted, class IsFree>
 /// Complexity: O(positions + edges + buffers + ranges), the walks of frontiers() and a 16th of the visits.
 /// Throws:     precondition_error if the weights together exceed 64 bits.
 struct reuse_network {
-    csr_rows arcs;                         // by node, to higher ones but for givers
+    csr_rows arcs;                          // by node, to higher ones but for givers
     std::vector<byte_count> demand, supply; // by node
-    std::vector<node_id> begin_of, end_of; // by buffer; `no_node` if it takes nothing, or gives nothing
+    std::vector<node_id> begin_of, end_of;  // by buffer; `no_node` if it takes nothing, or gives nothing
     node_id first_multi_end = 0, first_multi_begin = 0;
     std::vector<buffer_id> multi_begin; // by node, from the first of them on
-    byte_count total = 0;          // weight of all
-    byte_count relaxed = 0;          // weight of those
+    byte_count total = 0;               // weight of all
+    byte_count relaxed = 0;             // weight of those
     std::uint64_t visits = 0;
 
-    reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                   std::vector<byte_count> const& weights, std::uint64_t most_visits);
+    reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives,
+                  conflict_ranges const& conflicts, std::vector<byte_count> const& weights,
+                  std::uint64_t most_visits);
 };
 
 // --- resting flow ----------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ public:
     void augment(node_id x, byte_count need, std::uint64_t most);
 
     std::vector<byte_count> excess; ///< by node
-    std::uint64_t visits = 0;     ///< of nodes, by searches
+    std::uint64_t visits = 0;       ///< of nodes, by searches
 
 private:
     static constexpr std::uint32_t in_cut = ~std::uint32_t{0};
@@ -229,11 +231,11 @@ private:
     bool push_along_path(node_id from, node_id x, byte_count need);
 
     csr_rows const& heads_; // arcs are numbered as they stand here
-    csr_rows in_arcs_;         // by node: the arcs that lead there
+    csr_rows in_arcs_;      // by node: the arcs that lead there
     std::vector<node_id> tail_;
     std::vector<byte_count> flow_;
     std::vector<std::uint32_t> path_arc_; // by node: the next arc of the way to who searches
-    std::vector<std::uint32_t> seen_;   // by node: in which search
+    std::vector<std::uint32_t> seen_;     // by node: in which search
     std::vector<node_id> queue_;
     std::uint32_t searches_ = 0;
 };

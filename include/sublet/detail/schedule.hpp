@@ -72,8 +72,8 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 /// Throws:     precondition_error where a duration is 0 or there is not one for each step, or if all
 ///             durations together exceed 64 bits.
 [[nodiscard]] schedule_times parallel_schedule(dependence_graph const& g,
-                                         per_value<tick_count> const& duration = tick_count{1},
-                                         parallel_schedule_options const& options = {});
+                                               per_value<tick_count> const& duration = tick_count{1},
+                                               parallel_schedule_options const& options = {});
 
 // --- clock lives -----------------------------------------------------------------------------------------
 
@@ -92,7 +92,8 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 ///             the clock when the first that touches the other begins. An early read holds its buffer to the
 ///             end of its step. An input lives from 0, an output to the end; no range is empty.
 /// Complexity: O((positions + buffers) log positions + begins + ends) time, O(positions + buffers) memory.
-[[nodiscard]] std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives, schedule_times const& schedule);
+[[nodiscard]] std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
+                                                           schedule_times const& schedule);
 
 // --- clock order -----------------------------------------------------------------------------------------
 
@@ -136,9 +137,10 @@ struct scheduled_graph {
 ///             if neither may wait and nobody who may begins where the later one does. No others conflict. A
 ///             buffer whose ranges would fall into very many pieces counts as one that may wait.
 /// Complexity: O(positions + buffers + ranges of `exact` + ranges of the result).
-[[nodiscard]] live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_live_ranges const& lives,
-                                               std::vector<live_range> const& in_schedule,
-                                               std::vector<unsigned char> const& may_wait);
+[[nodiscard]] live_range_lists schedule_conflicts(live_range_lists const& exact,
+                                                  concurrent_live_ranges const& lives,
+                                                  std::vector<live_range> const& in_schedule,
+                                                  std::vector<unsigned char> const& may_wait);
 
 // --- handoffs --------------------------------------------------------------------------------------------
 

@@ -43,7 +43,8 @@ template <class PairOf>
                      pair_of(std::uint32_t{})
                      } -> std::same_as<csr_graph::edge>;
              }
-[[nodiscard]] std::vector<unsigned char> has_indirect_path(csr_rows const& before, std::size_t pairs, PairOf pair_of)
+[[nodiscard]] std::vector<unsigned char> has_indirect_path(csr_rows const& before, std::size_t pairs,
+                                                           PairOf pair_of)
 {
     std::vector<node_id> nearest(before.rows(), no_node); // the lowest that follows
     for (node_id at = 0; at != before.rows(); ++at)

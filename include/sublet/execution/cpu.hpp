@@ -51,7 +51,8 @@ class clobber_checker {
 public:
     using storage = value_storage;
 
-    clobber_checker(lowered_program const& lowered, storage const& values, bool takes_digests, bool is_shared = false);
+    clobber_checker(lowered_program const& lowered, storage const& values, bool takes_digests,
+                    bool is_shared = false);
 
     /// Before the kernel, when the storage of its results is there.
     void before(step_id at);
@@ -125,8 +126,7 @@ private:
                 what.culprit_step = is_tracked_[culprit] ? producer_[culprit] : placed_by_[culprit];
             }
         }
-        if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected)
-            throw clobbered_value(what);
+        if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected) throw clobbered_value(what);
     }
 
     /// Nobody needs b any more.
@@ -146,11 +146,11 @@ private:
     bool takes_digests_;
     bool is_shared_;
     mutable adaptive_mutex lock_;
-    std::vector<byte_owners> owners_;   // by pool
-    std::vector<std::uint32_t> remaining_;   // by buffer: touches to come
-    std::vector<std::uint64_t> digest_; // by buffer
-    std::vector<step_id> producer_;     // by buffer: the last step to write it
-    std::vector<step_id> placed_by_;   // by buffer: the last step to move it in
+    std::vector<byte_owners> owners_;      // by pool
+    std::vector<std::uint32_t> remaining_; // by buffer: touches to come
+    std::vector<std::uint64_t> digest_;    // by buffer
+    std::vector<step_id> producer_;        // by buffer: the last step to write it
+    std::vector<step_id> placed_by_;       // by buffer: the last step to move it in
     std::vector<unsigned char> is_tracked_;
     csr_rows written_;
 };
@@ -246,8 +246,8 @@ namespace detail {
 ///
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
-void run_step(lowered_program const& lowered, value_storage& values, step_id at, Kernel& kernel, cpu_call& call,
-              Before& before, After& after)
+void run_step(lowered_program const& lowered, value_storage& values, step_id at, Kernel& kernel,
+              cpu_call& call, Before& before, After& after)
 {
     call.position = at;
     call.step = lowered.step_at[at];
@@ -325,7 +325,8 @@ private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
                  executor_options const& settings)
-        : executor_base(detail::lower_program(p, options, settings.scratch), prove(p, options, mode, settings), settings),
+        : executor_base(detail::lower_program(p, options, settings.scratch),
+                        prove(p, options, mode, settings), settings),
           kernel_(std::move(kernel))
     {
     }

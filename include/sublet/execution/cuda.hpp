@@ -141,7 +141,8 @@ public:
     }
     void synchronize_noexcept() noexcept
     {
-        for (stream_type stream : streams_) calls_.call_noexcept([&] { return cudaStreamSynchronize(stream); });
+        for (stream_type stream : streams_)
+            calls_.call_noexcept([&] { return cudaStreamSynchronize(stream); });
     }
     [[nodiscard]] bool is_lost() const noexcept { return calls_.is_lost(); }
     [[nodiscard]] int id() const noexcept { return calls_.device(); }

@@ -387,7 +387,8 @@ public:
         void* block = nullptr;
         byte_count const requested = checked_add(bytes == 0 ? 1 : bytes, excess);
         (*calls_)("cudaMallocFromPoolAsync", [&] {
-            return cudaMallocFromPoolAsync(&block, static_cast<std::size_t>(requested), pool_.handle(), stream);
+            return cudaMallocFromPoolAsync(&block, static_cast<std::size_t>(requested), pool_.handle(),
+                                           stream);
         });
         auto* first = static_cast<std::byte*>(block);
         if (excess == 0) return first;

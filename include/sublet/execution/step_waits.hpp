@@ -51,8 +51,8 @@ public:
 private:
     std::size_t segment_at(byte_count begin) const;
 
-    std::vector<sort_key> borders_;   // ascending, each once: many buffers begin where one ends
-    std::vector<buffer_id> owner_; // of the stretch that begins at a border
+    std::vector<sort_key> borders_; // ascending, each once: many buffers begin where one ends
+    std::vector<buffer_id> owner_;  // of the stretch that begins at a border
 };
 
 // --- tenants ---------------------------------------------------------------------------------------------
@@ -259,17 +259,17 @@ private:
     std::vector<step_id> position_of_;    // by step
     std::vector<std::uint32_t> versions_; // by value: how often it is written, and once more if it is given
     std::vector<step_id> viewed_at_;      // by value: where it was made as a view, and nothing written
-    std::vector<sort_key> end_uses_;          // {position, 0, value}: needed where a node ends
+    std::vector<sort_key> end_uses_;      // {position, 0, value}: needed where a node ends
     std::vector<users> users_;            // by buffer
     std::vector<buffer_id> touched_;      // by the present step
-    std::vector<step_id> last_waiter_;      // by position: by whom last
-    std::vector<sort_key> found_;            // {to and from, why}
+    std::vector<step_id> last_waiter_;    // by position: by whom last
+    std::vector<sort_key> found_;         // {to and from, why}
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
 /// be; where several values are written to the same bytes they have to be.
 std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
-                                   std::vector<handoff> handoffs);
+                                           std::vector<handoff> handoffs);
 
 /// How a program is run at once in a memory mode.
 ///
@@ -306,9 +306,10 @@ template <detail::memory_mode Mode>
             throw unsound_plan({.what = fault::foreign_plan});
         kept.insert(kept.end(), plan->handoffs.begin(), plan->handoffs.end());
     }
-    result.lowered = is_for_any_schedule
-                      ? detail::lower_program(p, options, scratch, detail::concurrent_step_order(p, options, kept))
-                      : detail::lower_program(p, options, scratch);
+    result.lowered =
+        is_for_any_schedule
+            ? detail::lower_program(p, options, scratch, detail::concurrent_step_order(p, options, kept))
+            : detail::lower_program(p, options, scratch);
     detail::wait_finder finder(p, options, result.lowered);
     if (plan != nullptr && !is_for_any_schedule) {
         detail::arena_occupants arenas(result.lowered, *plan);

@@ -48,10 +48,10 @@ struct lowered_program {
     std::vector<operand_reuse> reuses;
     std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
     buffer_table table;                         ///< values with their views
-    std::vector<std::uint32_t> ref_counts;           ///< by buffer
+    std::vector<std::uint32_t> ref_counts;      ///< by buffer
     std::vector<step_id> first_write;           ///< by buffer: its position, or `no_step`
     std::vector<byte_count> bytes;              ///< by value: what it shows of its buffer
-    std::vector<buffer_id> unused_inputs;            ///< inputs that nobody needs: they leave with the first step
+    std::vector<buffer_id> unused_inputs;       ///< inputs that nobody needs: they leave with the first step
     bool is_any_schedule = false;               ///< the order is one of many: they leave before any step
     std::size_t pools = 0;
 
@@ -85,7 +85,7 @@ struct lowered_program {
 ///             more bytes than its root;
 ///             precondition_error where a requirement is broken.
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
-                               per_value<bool> const& scratch);
+                                            per_value<bool> const& scratch);
 
 /// The same in an order of single steps, which nodes cannot say if they overlap: one of those in which a plan
 /// for any schedule is run. The first of them is a step as others are: what it reads early yields, and be it
@@ -94,7 +94,7 @@ struct lowered_program {
 /// Requires:   `steps` names every step once, each behind what it waits for. It is believed.
 /// Complexity: as above, without lifetimes().
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
-                               per_value<bool> const& scratch, std::vector<step_id> steps);
+                                            per_value<bool> const& scratch, std::vector<step_id> steps);
 
 // --- digest ----------------------------------------------------------------------------------------------
 
@@ -212,7 +212,8 @@ public:
     /// Throws: unsound_plan if a buffer lies outside of the arena of its pool or has no place;
     ///         precondition_error for an alignment that is no power of two; allocation_error.
     template <memory_mode Mode>
-    value_storage(lowered_program const& lowered, Mode const& mode, counted_memory memory) : value_storage(memory)
+    value_storage(lowered_program const& lowered, Mode const& mode, counted_memory memory)
+        : value_storage(memory)
     {
         std::size_t const buffers = lowered.table.buffers.size();
         where_.assign(buffers, nullptr);
@@ -308,9 +309,9 @@ private:
     bool has_arena_ = false;
     bool is_recycling_ = false;
     bool is_shared_ = false;
-    std::vector<block> blocks_;       // by buffer; in an arena by pool
-    std::vector<std::byte*> where_;   // by buffer
-    std::vector<byte_count> capacity_;    // by buffer; of the caller's what was bound
+    std::vector<block> blocks_;            // by buffer; in an arena by pool
+    std::vector<std::byte*> where_;        // by buffer
+    std::vector<byte_count> capacity_;     // by buffer; of the caller's what was bound
     std::vector<std::uint32_t> remaining_; // by buffer: touches to come
 };
 

@@ -36,18 +36,19 @@ struct stream_options {
     std::size_t streams = 4;                   ///< at most
     std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Those up to the highest are made
     std::vector<handoff> handoffs = {};        ///< order to be kept besides, as `versions()` returns it
-    bool keeps_io_addresses = false; ///< inputs and outputs stay where they are from run to run, as a graph needs it
+    bool keeps_io_addresses =
+        false; ///< inputs and outputs stay where they are from run to run, as a graph needs it
 };
 
 struct stream_schedule {
     enum class action : std::uint8_t {
-        record,    ///< an event: what is on the stream so far
-        wait,      ///< until it has come to pass
-        allocate,  ///< a block for a buffer
+        record,         ///< an event: what is on the stream so far
+        wait,           ///< until it has come to pass
+        allocate,       ///< a block for a buffer
         transfer_block, ///< the block of the buffer `from`
-        fill,      ///< all bytes of a buffer with ones: nobody may read them
-        launch,    ///< the step at a position
-        release    ///< the block of a buffer
+        fill,           ///< all bytes of a buffer with ones: nobody may read them
+        launch,         ///< the step at a position
+        release         ///< the block of a buffer
     };
 
     struct command {
@@ -120,9 +121,9 @@ private:
     void merge(std::uint32_t* clock, std::uint32_t mark);
 
     std::size_t streams_;
-    std::vector<std::uint32_t> clock_;       // by stream, by stream: how many marks are known
-    std::vector<std::uint32_t> mark_clock_;   // by mark, by stream: the same, when it was set
-    std::vector<std::uint32_t> stream_of_; // by mark
+    std::vector<std::uint32_t> clock_;      // by stream, by stream: how many marks are known
+    std::vector<std::uint32_t> mark_clock_; // by mark, by stream: the same, when it was set
+    std::vector<std::uint32_t> stream_of_;  // by mark
 };
 
 } // namespace sublet::detail
@@ -179,7 +180,8 @@ private:
     bool is_kept(buffer_id b) const
     {
         value_role const role = its(b).role;
-        return settings_.keeps_io_addresses && (has_role(role, value_role::input) || has_role(role, value_role::output));
+        return settings_.keeps_io_addresses &&
+               (has_role(role, value_role::input) || has_role(role, value_role::output));
     }
     bool owns_block(buffer_id b) const
     {
@@ -200,8 +202,8 @@ private:
 
     bool can_transfer_block(operand_reuse y, step_id at) const
     {
-        return lowered_.is_same_size(y) && has_block_[y.from] && is_last_touch(y.from, at) && owns_block(y.to) &&
-               !has_block_[y.to] && alignment_[y.from] >= its(y.to).alignment;
+        return lowered_.is_same_size(y) && has_block_[y.from] && is_last_touch(y.from, at) &&
+               owns_block(y.to) && !has_block_[y.to] && alignment_[y.from] >= its(y.to).alignment;
     }
     void transfer_from(operand_reuse y, step_id at);
 
@@ -244,15 +246,15 @@ private:
     bool paints_;
     vector_clocks clocks_;
     std::vector<stream_state> streams_;
-    csr_rows touched_by_;                    // by buffer: positions
+    csr_rows touched_by_;                        // by buffer: positions
     std::vector<unsigned char> is_unused_input_; // by buffer: nobody waits for it to be done; as are the next
     std::vector<unsigned char> has_block_;
-    std::vector<byte_count> alignment_;  // of the block that it has
-    std::uint32_t start_ = 0;            // a mark, as are the next
-    std::vector<std::uint32_t> mark_of_; // by position
-    std::vector<std::uint32_t> pending_waits_;  // to be waited for next
-    std::vector<std::size_t> finish_time_;      // by position: were each step as long, when it is done
-    std::vector<buffer_id> block_transfers_;       // of the step: whose block was handed over, and to whom
+    std::vector<byte_count> alignment_;        // of the block that it has
+    std::uint32_t start_ = 0;                  // a mark, as are the next
+    std::vector<std::uint32_t> mark_of_;       // by position
+    std::vector<std::uint32_t> pending_waits_; // to be waited for next
+    std::vector<std::size_t> finish_time_;     // by position: were each step as long, when it is done
+    std::vector<buffer_id> block_transfers_;   // of the step: whose block was handed over, and to whom
     stream_schedule result_;
 };
 
@@ -314,9 +316,11 @@ template <detail::memory_mode Mode>
 /// Requires:   as commands_of(); `settings` is what the schedule was made with.
 /// Complexity: that of accesses_of() and check_streams().
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<stream_fault>
-check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan,
-               detail::lowered_program const& lowered, stream_schedule const& schedule, stream_options const& settings = {});
+[[nodiscard]] std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
+                                                         memory_plan const* plan,
+                                                         detail::lowered_program const& lowered,
+                                                         stream_schedule const& schedule,
+                                                         stream_options const& settings = {});
 
 } // namespace detail
 
@@ -339,7 +343,8 @@ template <class Stream>
 class stream_call {
 public:
     /// Requires: `operands` begins with the uses of the step, its defs and its scratch.
-    stream_call(detail::lowered_program const& lowered, step_id at, Stream stream, std::span<std::byte> const* operands)
+    stream_call(detail::lowered_program const& lowered, step_id at, Stream stream,
+                std::span<std::byte> const* operands)
         : step(lowered.step_at[at]), position(at), lowered_(&lowered), operands_(operands), stream_(stream)
     {
     }

@@ -133,14 +133,15 @@ private:
     stream_executor(Kernel kernel, Device& device, snapshot const& p, plan_options const& options,
                     Mode const& mode, stream_options const& streams, executor_options const& settings)
         : base(device, detail::proved_order(p, options, mode, streams.handoffs, settings), settings),
-          kernel_(std::move(kernel)), operand_table_(lowered_), keeps_io_addresses_(streams.keeps_io_addresses)
+          kernel_(std::move(kernel)), operand_table_(lowered_),
+          keeps_io_addresses_(streams.keeps_io_addresses)
     {
         SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: digests are asked of a device that takes none");
         memory_plan const* plan = nullptr;
         if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
-        schedule_ =
-            detail::schedule_streams(order_, mode, streams, settings.check >= executor_options::checks::paint);
+        schedule_ = detail::schedule_streams(order_, mode, streams,
+                                             settings.check >= executor_options::checks::paint);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
                            !check_schedule(p, options, plan, lowered_, schedule_, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
@@ -270,7 +271,8 @@ private:
     void launch_step(step_id at, stream_type s, operand_list& operands)
     {
         if (!are_operands_written_)
-            operand_table_.write(operands, lowered_, at, [this](value_id v) { return values_.value_bytes(v); });
+            operand_table_.write(operands, lowered_, at,
+                                 [this](value_id v) { return values_.value_bytes(v); });
         if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->before(at, digest_on(s));
         device_.launch(s, kernel_, call_type(lowered_, at, s, operands.data() + operand_table_[at]));
@@ -342,19 +344,19 @@ private:
     using base::are_digests_taken_;
     using base::are_kernels_running_;
     using base::are_operands_written_;
+    using base::bindings_;
     using base::check_;
     using base::device_;
     using base::digests_;
-    using base::bindings_;
     using base::first_;
     using base::handles_;
     using base::has_results_;
     using base::is_idle_;
-    using base::rebinds_;
+    using base::lowered_;
     using base::order_;
     using base::plan_;
+    using base::rebinds_;
     using base::runs_in_flight_;
-    using base::lowered_;
     using base::values_;
     Kernel kernel_;
     detail::operand_table operand_table_;

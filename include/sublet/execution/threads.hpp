@@ -241,7 +241,8 @@ public:
     template <detail::memory_mode Mode>
         requires(cpu_kernel<Kernel> && runner<Runner>)
     thread_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
-                    thread_options const& threading = {}, executor_options const& settings = {}, Runner pool = {})
+                    thread_options const& threading = {}, executor_options const& settings = {},
+                    Runner pool = {})
         : thread_executor(std::move(kernel), std::move(pool), p, options, mode, threading, settings)
     {
     }
@@ -256,7 +257,8 @@ public:
     {
         return this->run_once([this] {
             if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest, true);
+            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
+                                            true);
             run_steps([&](step_id at) { checker.before(at); }, [&](step_id at) { checker.after(at); });
             checker.finish();
         });
@@ -276,14 +278,15 @@ private:
     template <class Mode>
     thread_executor(Kernel kernel, Runner pool, Mode const& mode, thread_options const& threading,
                     executor_options const& settings, detail::run_order order)
-        : executor_base(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)), runner_(std::move(pool)),
-          waits_(std::move(order.waits)),
+        : executor_base(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)),
+          runner_(std::move(pool)), waits_(std::move(order.waits)),
           workers_(std::min(threading.workers, std::max<std::size_t>(lowered_.positions(), 1))),
           queue_(threading.policy, lowered_.positions(), threading.seed, threading.order)
     {
         SUBLET_EXPECTS(threading.workers != 0, "sublet: steps are run by one worker at least");
         bool const is_single = workers_ == 1;
-        if (is_single || threading.policy == queue_policy::given) order_ = order_of_one_worker(waits_, queue_);
+        if (is_single || threading.policy == queue_policy::given)
+            order_ = order_of_one_worker(waits_, queue_);
         if (!is_single) {
             pending_.assign(lowered_.positions(), 0);
             values_.share();
@@ -320,8 +323,8 @@ private:
     }
 
     using executor_base::check_;
-    using executor_base::report_;
     using executor_base::lowered_;
+    using executor_base::report_;
     using executor_base::values_;
     Kernel kernel_;
     Runner runner_;

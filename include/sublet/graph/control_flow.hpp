@@ -32,10 +32,10 @@ namespace sublet {
 struct depth_first_forest {
     std::vector<node_id> preorder;
     std::vector<node_id> postorder;
-    std::vector<node_id> parent;  ///< by node; `no_node` for a root
-    std::vector<node_id> preorder_index; ///< by node: its index in preorder
-    std::vector<node_id> postorder_index;    ///< by node: its index in postorder
-    std::size_t reachable = 0;    ///< how many nodes the entry reaches: a prefix of both orders
+    std::vector<node_id> parent;          ///< by node; `no_node` for a root
+    std::vector<node_id> preorder_index;  ///< by node: its index in preorder
+    std::vector<node_id> postorder_index; ///< by node: its index in postorder
+    std::size_t reachable = 0;            ///< how many nodes the entry reaches: a prefix of both orders
 
     [[nodiscard]] bool is_reachable(node_id n) const { return preorder_index[n] < reachable; }
     /// a is b or b was found, through others maybe, from a.
@@ -81,9 +81,9 @@ namespace detail {
 
 /// Over the numbers of the nodes, which may hang in several trees.
 struct preorder_forest {
-    std::vector<node_id> preorder; ///< parents before their children
-    std::vector<node_id> preorder_index;  ///< by node: its index in preorder
-    std::vector<node_id> end;      ///< by node: its subtree is preorder[entered[n] .. end[n])
+    std::vector<node_id> preorder;       ///< parents before their children
+    std::vector<node_id> preorder_index; ///< by node: its index in preorder
+    std::vector<node_id> end;            ///< by node: its subtree is preorder[entered[n] .. end[n])
 
     /// b is a, or lies below it.
     [[nodiscard]] bool is_ancestor(node_id a, node_id b) const
@@ -97,7 +97,8 @@ struct preorder_forest {
 /// Requires:   `order` names every node once, parents before children.
 /// Ensures:    siblings, and roots, follow each other as in `order`.
 /// Complexity: O(nodes) time and memory.
-[[nodiscard]] preorder_forest number_preorder(std::vector<node_id> const& parent, std::vector<node_id> const& order);
+[[nodiscard]] preorder_forest number_preorder(std::vector<node_id> const& parent,
+                                              std::vector<node_id> const& order);
 
 } // namespace detail
 

@@ -126,7 +126,8 @@ private:
     {
         auto const first =
             detail::partition_point(rows.size(), [&](std::size_t i) { return rows[i].*Key >= key; });
-        auto const last = detail::partition_point(rows.size(), [&](std::size_t i) { return rows[i].*Key > key; });
+        auto const last =
+            detail::partition_point(rows.size(), [&](std::size_t i) { return rows[i].*Key > key; });
         return {rows.data() + first, rows.data() + last};
     }
 

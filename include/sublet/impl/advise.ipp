@@ -85,7 +85,8 @@ SUBLET_DECL std::vector<spill_pressure::merged_interval> spill_pressure::merge_i
     std::vector<merged_interval> merged;
     for (std::size_t k = 0; k != sorted.size(); ++k) {
         live_range const its = when(sorted[k].id);
-        bool const meets = k != 0 && sorted[k].key == sorted[k - 1].key && its.first < merged.back().when.last;
+        bool const meets =
+            k != 0 && sorted[k].key == sorted[k - 1].key && its.first < merged.back().when.last;
         if (meets) merged.back().when = hull(merged.back().when, its);
         else merged.push_back({sorted[k].id, its});
     }
@@ -107,7 +108,7 @@ SUBLET_DECL void spill_pressure::change(std::uint32_t i, bool spilled)
 
 /// What an absence gives, before that is divided by its cost.
 enum class spill_metric : std::uint8_t {
-    bytes_idle,    ///< its bytes, for all its positions
+    bytes_idle,          ///< its bytes, for all its positions
     bytes_over_capacity, ///< for those above the capacity
     capped_over_capacity ///< and no more bytes than the most that are above it
 };
@@ -116,7 +117,8 @@ enum class spill_metric : std::uint8_t {
 template <class Loads>
 std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independent, spill_metric measured)
 {
-    std::vector<std::vector<std::uint32_t>> over_capacity_below(loads.pools()); // positions above the capacity
+    std::vector<std::vector<std::uint32_t>> over_capacity_below(
+        loads.pools()); // positions above the capacity
     std::vector<byte_count> most_over(loads.pools(), 0);
     for (std::size_t pool = 0; pool != loads.pools(); ++pool) {
         over_capacity_below[pool].push_back(0);
@@ -131,7 +133,8 @@ std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independ
         live_range const when = loads.when(i);
         if (is_empty(when) || (only_independent && !loads.is_independent(i)) || !loads.load_fits(i)) continue;
         std::size_t const pool = loads.pool_of(i);
-        std::uint32_t const over_capacity = over_capacity_below[pool][when.last] - over_capacity_below[pool][when.first];
+        std::uint32_t const over_capacity =
+            over_capacity_below[pool][when.last] - over_capacity_below[pool][when.first];
         if (over_capacity == 0) continue;
         bool const is_needed = measured == spill_metric::capped_over_capacity;
         bool const is_idle = measured == spill_metric::bytes_idle;

@@ -25,9 +25,10 @@ SUBLET_DECL std::vector<sort_key> node_end_touches(snapshot const& p, std::vecto
 class spill_candidate_finder {
 public:
     spill_candidate_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
-                   buffer_table const& joined, std::span<value_role const> role)
+                           buffer_table const& joined, std::span<value_role const> role)
         : p_(p), steps_(steps), unjoined_(unjoined), joined_(joined), role_(role),
-          history_(joined.buffers.size(), history{}), is_defined_(p.values(), 0), is_pinned_(unjoined.buffers.size(), 0)
+          history_(joined.buffers.size(), history{}), is_defined_(p.values(), 0),
+          is_pinned_(unjoined.buffers.size(), 0)
     {
         for (std::size_t b = 0; b != unjoined.buffers.size(); ++b)
             is_pinned_[b] = unjoined.buffers[b].pinned != no_offset;
@@ -81,7 +82,8 @@ private:
         its.touched = at; // each time is looked at once
         buffer const& mine = joined_.buffers[b];
         value_id const root = unjoined_.buffers[unjoined].root;
-        if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root]) return;
+        if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root])
+            return;
         found_.push_back({root, b, after, at, no_step});
         if (can_rematerialize(v, at)) found_.push_back({root, b, after, at, its.first_def});
     }
@@ -90,7 +92,8 @@ private:
     {
         buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
         history const& its = history_[b];
-        if (is_given(unjoined_.buffers[unjoined].role) || its.first_def == no_step || its.first_def != its.last_def)
+        if (is_given(unjoined_.buffers[unjoined].role) || its.first_def == no_step ||
+            its.first_def != its.last_def)
             return false;
         for (touch t : p_.touches(steps_[its.first_def])) {
             buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
@@ -102,8 +105,8 @@ private:
             } else if (unjoined_.buffer_of[t.value] != unjoined) { // a copy of it is made, which nobody reads
                 buffer const& side_result = unjoined_.buffers[unjoined_.buffer_of[t.value]];
                 bool const is_plain = side_result.root == t.value && side_result.pinned == no_offset &&
-                                      (side_result.is_planned() || side_result.size == 0) && side_result.eligible &&
-                                      !is_given(side_result.role);
+                                      (side_result.is_planned() || side_result.size == 0) &&
+                                      side_result.eligible && !is_given(side_result.role);
                 if (!is_plain) return false;
             }
         }
@@ -114,9 +117,9 @@ private:
     std::vector<step_id> const& steps_;
     buffer_table const &unjoined_, &joined_;
     std::span<value_role const> role_;
-    std::vector<history> history_;              // by joined buffer
-    std::vector<unsigned char> is_defined_;  // by value: given, or defined before
-    std::vector<unsigned char> is_pinned_; // by buffer alone
+    std::vector<history> history_;          // by joined buffer
+    std::vector<unsigned char> is_defined_; // by value: given, or defined before
+    std::vector<unsigned char> is_pinned_;  // by buffer alone
     std::vector<spill_candidate> found_;
 };
 
@@ -126,9 +129,9 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::vector<spill_candidate> find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps,
-                                                   buffer_table const& unjoined, buffer_table const& joined,
-                                                   std::span<value_role const> role)
+SUBLET_DECL std::vector<spill_candidate>
+find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
+                      buffer_table const& joined, std::span<value_role const> role)
 {
     return detail::spill_candidate_finder(p, steps, unjoined, joined, role).find();
 }
@@ -277,7 +280,8 @@ private:
             value_id const old = current(v);
             bool const is_output = has_role(result_.role[old], value_role::output);
             result_.role[old] = has_role(result_.role[old], kept) ? kept : value_role::intermediate;
-            result_.final_version[v] = add_value(v, is_output ? value_role::output : value_role::intermediate, root);
+            result_.final_version[v] =
+                add_value(v, is_output ? value_role::output : value_role::intermediate, root);
             replaced.push_back(v);
         };
         take(a.root);
@@ -343,7 +347,7 @@ private:
     snapshot const& p_;
     std::vector<step_id> const& steps_;
     std::vector<sort_key> at_node_ends_;
-    std::vector<step_id> needed_until_;   // by value of the program: the last position that does
+    std::vector<step_id> needed_until_;     // by value of the program: the last position that does
     std::vector<unsigned char> is_defined_; // by value of the program: given, or defined before
     buffer_classes classes_;
     csr_rows members_;  // by class
@@ -362,9 +366,9 @@ namespace sublet {
 namespace detail {
 
 SUBLET_DECL spilled_program insert_spills(snapshot const& p, std::vector<step_id> const& steps,
-                                            plan_options const& options,
-                                            std::span<memory_plan::in_place_pair const> in_place,
-                                            std::span<spill_candidate const> candidates)
+                                          plan_options const& options,
+                                          std::span<memory_plan::in_place_pair const> in_place,
+                                          std::span<spill_candidate const> candidates)
 {
     return detail::spill_inserter(p, steps, options, in_place).write(candidates);
 }
@@ -377,11 +381,13 @@ SUBLET_DECL spilled_program insert_spills(snapshot const& p, std::vector<step_id
 
 namespace sublet::detail {
 
-SUBLET_DECL spaced_positions::spaced_positions(std::size_t positions, std::vector<spill_candidate> const& candidates)
+SUBLET_DECL spaced_positions::spaced_positions(std::size_t positions,
+                                               std::vector<spill_candidate> const& candidates)
 {
     std::vector<sort_key> remats;
     for (std::uint32_t i = 0; i != candidates.size(); ++i)
-        if (candidates[i].remat_step != no_step) remats.push_back({candidates[i].before, candidates[i].remat_step, i});
+        if (candidates[i].remat_step != no_step)
+            remats.push_back({candidates[i].before, candidates[i].remat_step, i});
     sort_by_key(remats);
     reload_at.resize(candidates.size());
     std::size_t next = 0;
@@ -412,7 +418,7 @@ SUBLET_DECL step_id spaced_positions::position(step_id spaced) const
 }
 
 SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& options,
-                                             advice_options const& how)
+                                         advice_options const& how)
     : steps(steps_in_order(p, options.order))
 {
     buffer_table const unjoined =
@@ -460,19 +466,21 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
 }
 
 SUBLET_DECL bool spill_problem::is_freed_early(snapshot const& p, buffer_table const& joined,
-                                               std::vector<sort_key> const& at_node_ends, spill_candidate const& a) const
+                                               std::vector<sort_key> const& at_node_ends,
+                                               spill_candidate const& a) const
 {
     for (touch t : p.touches(steps[a.after]))
         if (joined.buffer_of[t.value] == a.buffer && t.kind != touch::access::use_early) return false;
-    for (std::size_t i = partition_point(at_node_ends.size(), [&](std::size_t k) { return at_node_ends[k].key >= a.after; });
+    for (std::size_t i = partition_point(at_node_ends.size(),
+                                         [&](std::size_t k) { return at_node_ends[k].key >= a.after; });
          i != at_node_ends.size() && at_node_ends[i].key == a.after; ++i)
         if (joined.buffer_of[at_node_ends[i].id] == a.buffer) return false;
     return true;
 }
 
 SUBLET_DECL byte_count spill_problem::list_remat(snapshot const& p, buffer_table const& unjoined,
-                                                   buffer_table const& joined, csr_rows const& of_buffer,
-                                                   std::uint32_t i)
+                                                 buffer_table const& joined, csr_rows const& of_buffer,
+                                                 std::uint32_t i)
 {
     spill_candidate const& a = candidates[i];
     byte_count touched = 0;

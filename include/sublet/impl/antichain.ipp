@@ -60,7 +60,8 @@ SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_live_ranges const& 
 {
     std::vector<byte_count> begin_bytes(std::size_t{lives.positions} + 1, 0), end_bytes = begin_bytes;
     for (buffer_id b = 0; b != weights.size(); ++b)
-        if (!lives.ends[b].empty()) begin_bytes[lives.first(b)] += weights[b], end_bytes[lives.last(b)] += weights[b];
+        if (!lives.ends[b].empty())
+            begin_bytes[lives.first(b)] += weights[b], end_bytes[lives.last(b)] += weights[b];
     byte_count alive = 0, most = 0;
     step_id where = 0;
     for (step_id x = 0; x != begin_bytes.size(); ++x) {

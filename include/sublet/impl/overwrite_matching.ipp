@@ -27,7 +27,7 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
             ranks[by_buffer[k].id] = last += k != 0 && by_buffer[k - 1].key != by_buffer[k].key;
         return ranks;
     };
-    std::vector<std::uint32_t> const in_of = rank(by_in), out_of = rank(by_out);     // by pair
+    std::vector<std::uint32_t> const in_of = rank(by_in), out_of = rank(by_out);    // by pair
     std::vector<std::uint32_t> first(out_of[by_out.back().id] + std::size_t{2}, 0); // by result: in by_out
     for (std::uint32_t out : out_of) ++first[out + 1];
     for (std::size_t out = 1; out != first.size(); ++out) first[out] += first[out - 1];
@@ -38,8 +38,9 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
     sort_by_key(results);
 
     std::uint32_t const none = ~std::uint32_t{0};
-    std::vector<std::uint32_t> operand_match(count, none), result_match(count, none); // by operand, by result: the pair
-    std::vector<std::uint32_t> reached_by(count);                       // by operand: the pair that led there
+    std::vector<std::uint32_t> operand_match(count, none),
+        result_match(count, none);                // by operand, by result: the pair
+    std::vector<std::uint32_t> reached_by(count); // by operand: the pair that led there
     // When each operand was last looked at. From where no room was found, none is found later either, until
     // somebody has moved.
     std::vector<std::uint32_t> seen(count, 0);

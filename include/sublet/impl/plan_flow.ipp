@@ -55,7 +55,7 @@ SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 
 /// The ranges of the plan's buffers, each with all of its values; sets the hulls, and what lies between.
 SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, memory_plan& plan,
-                                          placement_problem& problem)
+                                             placement_problem& problem)
 {
     unsorted_ranges all;
     for (value_id v = 0; v != plan.buffer_of.size(); ++v)

@@ -28,17 +28,21 @@ struct plan_in_schedule {
 
 /// The best of the schedules of one makespan.
 SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
-                                         placement_problem& problem, std::vector<buffer_id> const& buffer_of,
-                                         std::vector<value_role> const& role, handoff_options const& wanted)
+                                               placement_problem& problem,
+                                               std::vector<buffer_id> const& buffer_of,
+                                               std::vector<value_role> const& role,
+                                               handoff_options const& wanted)
 {
     plan_in_schedule best;
     for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
         plan_in_schedule next;
         next.timed = in_schedule_order(g, parallel_schedule(g, wanted.duration, {wanted.workers, side}));
-        if (side == schedule_side::latest && next.timed.schedule.makespan > best.timed.schedule.makespan) break;
+        if (side == schedule_side::latest && next.timed.schedule.makespan > best.timed.schedule.makespan)
+            break;
         next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
         next.in_schedule = schedule_live_ranges(next.lives, next.timed.schedule);
-        for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_schedule[b];
+        for (std::size_t b = 0; b != problem.buffers.size(); ++b)
+            problem.buffers[b].life = next.in_schedule[b];
         next.placed = pack(problem, {.visits = wanted.visits});
         next.bytes = next.placed.status <= placement::outcome::feasible ? 0 : no_limit - 1;
         for (placement::pool_result const& pool : next.placed.pools)
@@ -53,17 +57,19 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
 /// those that reach above may wait for others and others for them. If that is not enough, so may those below,
 /// an eighth of the arena at a time. Of all of them, in the end only as many of the largest as it takes.
 /// Returns false if visits were spent before it was known.
-SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem, placement now,
-                                  std::vector<byte_count> const& limits, handoff_options const& wanted,
-                                  placement& placed)
+SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
+                                     placement now, std::vector<byte_count> const& limits,
+                                     handoff_options const& wanted, placement& placed)
 {
-    live_range_lists const exact = find_conflict_ranges(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
+    live_range_lists const exact =
+        find_conflict_ranges(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
     std::vector<sort_key> waiting; // {size, , who}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto fits_limits = [&] {
         std::uint64_t const visits = wanted.visits / 16;
         now = place_concurrently(
-            problem, schedule.lives, schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
+            problem, schedule.lives,
+            schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
             {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
         bool low = now.status <= placement::outcome::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
@@ -140,7 +146,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     for (std::size_t v = 0; v != p.values(); ++v)
         if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
-    detail::plan_in_schedule schedule = detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted);
+    detail::plan_in_schedule schedule =
+        detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted);
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
@@ -148,10 +155,11 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     bool waits = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
         byte_count const height = schedule.placed.pools[pool].height;
-        byte_count const minimum_gain = height / 1000 * wanted.minimum_gain + height % 1000 * wanted.minimum_gain / 1000;
+        byte_count const minimum_gain =
+            height / 1000 * wanted.minimum_gain + height % 1000 * wanted.minimum_gain / 1000;
         byte_count const capacity = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
-        limits.push_back(
-            detail::smaller(capacity, detail::sum_fits(height, minimum_gain) ? height + minimum_gain : no_limit));
+        limits.push_back(detail::smaller(
+            capacity, detail::sum_fits(height, minimum_gain) ? height + minimum_gain : no_limit));
         waits = waits || now.pools[pool].height > limits[pool];
     }
     if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
@@ -179,7 +187,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 
         std::vector<memory_plan::placed_buffer> occupants = plan.buffers;
         for (std::size_t b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
-        detail::handoff_set const found = detail::find_handoffs(schedule.timed.graph, schedule.lives, occupants);
+        detail::handoff_set const found =
+            detail::find_handoffs(schedule.timed.graph, schedule.lives, occupants);
         result.handoff_bytes.assign(plan.handoffs.size(), 0);
         for (handoff h : found.handoffs) plan.handoffs.push_back(h);
         for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);

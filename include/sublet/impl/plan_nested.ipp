@@ -58,7 +58,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
                            "sublet: alias_of names a value that does not exist");
             alias_of[v] = flat.flat_of[program][alias_of[v]];
         }
-        bool const is_boundary = has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
+        bool const is_boundary =
+            has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
         SUBLET_EXPECTS(program == 0 || !is_boundary,
                        "sublet: a value of a body is an input or an output: bind it, or capture one");
     }

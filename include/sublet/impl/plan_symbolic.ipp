@@ -115,7 +115,7 @@ SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<
 }
 
 SUBLET_DECL void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
-                         symbolic_packing const& packed)
+                             symbolic_packing const& packed)
 {
     report.buffers = plan.buffers.size();
     for (symbolic_plan::buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);

@@ -53,8 +53,8 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
     return refuted;
 }
 
-SUBLET_DECL std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
-                                             memory_plan const& plan)
+SUBLET_DECL std::optional<witness>
+placement_witness(placement const& placed, placement_problem const& problem, memory_plan const& plan)
 {
     if (placed.status <= placement::outcome::feasible) return std::nullopt;
     witness w{.pool = placed.pool};
@@ -146,7 +146,7 @@ enum class pairs_taken : std::uint8_t { all, at_peak, none };
 class in_place_selector {
 public:
     in_place_selector(buffer_table const& table, std::vector<step_id> const& steps,
-                    std::vector<pool_limits> const& pools)
+                      std::vector<pool_limits> const& pools)
         : table_(table), steps_(steps), pools_(pools)
     {
     }
@@ -303,9 +303,9 @@ private:
 };
 
 SUBLET_DECL in_place_selection select_in_place(buffer_table const& table,
-                                           std::vector<memory_plan::in_place_pair> const& pairs,
-                                           std::vector<step_id> const& steps,
-                                           std::vector<pool_limits> const& pools)
+                                               std::vector<memory_plan::in_place_pair> const& pairs,
+                                               std::vector<step_id> const& steps,
+                                               std::vector<pool_limits> const& pools)
 {
     return in_place_selector(table, steps, pools).place(pairs);
 }

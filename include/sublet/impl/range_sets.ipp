@@ -25,7 +25,7 @@ SUBLET_DECL void range_sets::erase(std::size_t owner)
 }
 
 SUBLET_DECL void range_sets::assign(std::size_t owner, std::vector<live_range> const& ranges,
-                                  step_id exact_until)
+                                    step_id exact_until)
 {
     if (!exact_until_.empty()) exact_until_[owner] = exact_until;
     if (head_[owner] != 0 && storage_[head_[owner]].last == ranges.size()) { // where it was

@@ -7,8 +7,8 @@
 namespace sublet::detail {
 
 SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                           conflict_ranges const& conflicts,
-                                           std::vector<byte_count> const& weights, std::uint64_t most_visits)
+                                         conflict_ranges const& conflicts,
+                                         std::vector<byte_count> const& weights, std::uint64_t most_visits)
     : begin_of(weights.size(), no_node), end_of(begin_of)
 {
     auto const buffers = static_cast<buffer_id>(weights.size());
@@ -31,7 +31,8 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     auto is_free = [&](buffer_id b, step_id x) {
         if (is_begin[x] == 0) return false;
         auto const conflicting = conflicts.of[b];
-        std::size_t const at = partition_point(conflicting.size(), [&](std::size_t i) { return x < conflicting[i].last; });
+        std::size_t const at =
+            partition_point(conflicting.size(), [&](std::size_t i) { return x < conflicting[i].last; });
         return at == conflicting.size() || x < conflicting[at].first;
     };
     free_point_rows const free_points = earliest_free_points(
@@ -62,7 +63,8 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     for (node_id t = 0; t != nodes; ++t) {
         if (t < first_multi_end && t % 2 == 0) arcs.append(t + 1);
         else if (t < first_multi_begin)
-            for (step_id y : t < first_multi_end ? g.after[t / 2] : free_points.lowest[multi_end[t - first_multi_end]])
+            for (step_id y :
+                 t < first_multi_end ? g.after[t / 2] : free_points.lowest[multi_end[t - first_multi_end]])
                 arcs.append(2 * y);
         for (node_id sink : to_multi_begin[t]) arcs.append(sink);
         arcs.close_row();
@@ -121,7 +123,8 @@ SUBLET_DECL bool antichain_flow::search(node_id x, byte_count need, std::uint64_
         for (std::uint32_t a : in_arcs_[at])
             if (visit(tail_[a], a) && push_along_path(tail_[a], x, need)) return true;
         for (node_id const& head : heads_[at])
-            if (flow_[arc(head)] != 0 && visit(head, arc(head)) && push_along_path(head, x, need)) return true;
+            if (flow_[arc(head)] != 0 && visit(head, arc(head)) && push_along_path(head, x, need))
+                return true;
     }
     for (node_id at : queue_) seen_[at] = in_cut;
     return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/detail/sorting.hpp>
+#include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -74,7 +74,7 @@ SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_row
 }
 
 SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_value<tick_count> const& duration,
-                                       parallel_schedule_options const& options)
+                                             parallel_schedule_options const& options)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size());
@@ -109,20 +109,23 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
     return schedule;
 }
 
-SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives, schedule_times const& schedule)
+SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
+                                                         schedule_times const& schedule)
 {
     SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the clock is of another graph");
     std::vector<tick_count> starts = schedule.start;
     std::sort(starts.begin(), starts.end());
     auto number_of = [&starts](tick_count t) {
-        return static_cast<step_id>(partition_point(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
+        return static_cast<step_id>(
+            partition_point(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
     };
     std::vector<live_range> result;
     result.reserve(lives.buffers());
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
         tick_count begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
         for (step_id at : lives.begins[b]) begin = smaller(begin, schedule.start[at]);
-        for (step_id at : lives.ends[b]) end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
+        for (step_id at : lives.ends[b])
+            end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
         step_id const first = number_of(begin);
         result.push_back({first, larger(number_of(end), first + 1)});
     }
@@ -161,9 +164,10 @@ SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedul
 
 // --- clock conflicts -------------------------------------------------------------------------------------
 
-SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact, concurrent_live_ranges const& lives,
-                                             std::vector<live_range> const& in_schedule,
-                                             std::vector<unsigned char> const& may_wait)
+SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
+                                                concurrent_live_ranges const& lives,
+                                                std::vector<live_range> const& in_schedule,
+                                                std::vector<unsigned char> const& may_wait)
 {
     SUBLET_EXPECTS(exact.values() == lives.buffers() && in_schedule.size() == lives.buffers() &&
                        may_wait.size() == lives.buffers(),
@@ -173,7 +177,8 @@ SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact, c
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         for (step_id at : lives.begins[b])
             if (may_wait[b]) waits[at] = 1;
-    std::vector<step_id> next_change(std::size_t{positions} + 1, positions); // the next where that is not so, or is
+    std::vector<step_id> next_change(std::size_t{positions} + 1,
+                                     positions); // the next where that is not so, or is
     for (step_id at = positions; at-- != 0;)
         next_change[at] = at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : at + 1;
 

@@ -36,7 +36,7 @@ SUBLET_DECL live_range_lists::live_range_lists(live_range_lists::source method, 
 }
 
 SUBLET_DECL std::size_t live_range_lists::max_overlap(std::vector<live_range> const& ranges,
-                                                       step_id positions)
+                                                      step_id positions)
 {
     std::vector<std::size_t> begins(std::size_t{positions} + 1), ends = begins;
     for (live_range r : ranges) ++begins[r.first], ++ends[r.last];

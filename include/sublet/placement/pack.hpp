@@ -7,8 +7,8 @@
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
-#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
@@ -285,7 +285,7 @@ struct place_concurrently_options {
 /// then `bytes` is `no_limit`, and `buffers` are indexes of these.
 template <class Buffer>
 placement::proof check_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
-                               placed_by_range& placed)
+                            placed_by_range& placed)
 {
     std::vector<std::uint32_t> pinned;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
@@ -322,8 +322,9 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
         bool by_levels;
     };
     static constexpr attempt portfolio[] = {
-        {concurrent_order::size_class, false}, {concurrent_order::last, true}, {concurrent_order::begin, true},
-        {concurrent_order::size_class, true},  {concurrent_order::area, true}, {concurrent_order::peak, false},
+        {concurrent_order::size_class, false}, {concurrent_order::last, true},
+        {concurrent_order::begin, true},       {concurrent_order::size_class, true},
+        {concurrent_order::area, true},        {concurrent_order::peak, false},
         {concurrent_order::size, false}};
     order_keys const keys = keys_of(buffers, conflicts, std::move(is_in_antichain));
     std::vector<std::uint32_t> best_order;
@@ -416,10 +417,12 @@ template <class Lives>
             out.proof = {placement::proof::reason::given, options.bounds[pool]};
         out.lower_bound = out.proof.bytes;
         if (pool_buffers.empty()) continue;
-        detail::placement_conflicts const pool_conflicts = detail::conflicts_among(pool_buffers, lives, conflicts);
+        detail::placement_conflicts const pool_conflicts =
+            detail::conflicts_among(pool_buffers, lives, conflicts);
 
         detail::placed_by_range placed(pool_conflicts);
-        if (placement::proof fault = detail::check_pins(buffers, pool_conflicts, placed); fault.bytes == no_limit) {
+        if (placement::proof fault = detail::check_pins(buffers, pool_conflicts, placed);
+            fault.bytes == no_limit) {
             for (buffer_id& b : fault.buffers) b = pool_buffers[b];
             out.proof = std::move(fault);
             out.status = placement::outcome::infeasible;
@@ -446,7 +449,8 @@ template <class Lives>
         }
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
-        for (std::size_t i = 0; i != pool_buffers.size(); ++i) result.offset[pool_buffers[i]] = best.origin[i];
+        for (std::size_t i = 0; i != pool_buffers.size(); ++i)
+            result.offset[pool_buffers[i]] = best.origin[i];
         out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
     }
     detail::set_overall_status(result);

@@ -49,7 +49,7 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
 {
     if (slot == no_slot) return dark ? 0x8b9098 : 0xffffff;
     std::uint32_t const angle = (slot * 0x9e3779b9u + 0x90000000u) >> 16; // of 65536; the first is blue
-    std::uint32_t const hue = angle * 1536 >> 16;                         // along six edges of the colour cube
+    std::uint32_t const hue = angle * 1536 >> 16; // along six edges of the colour cube
     std::uint32_t const value = dark ? 180 : slot % 3 == 2 ? 215 : 250;
     std::uint32_t const saturation = dark ? 190 : slot % 3 == 1 ? 115 : 85; // of 256
     std::uint32_t color = 0;

@@ -44,7 +44,7 @@ struct peak_reason {
     pool_id pool = 0;
     step_id position = 0;                        ///< the first at which most bytes of the pool are alive
     step_id positions = 0;                       ///< how many there are
-    step_id later_peaks = 0;                         ///< how many later positions have as many
+    step_id later_peaks = 0;                     ///< how many later positions have as many
     step_id step = no_step;                      ///< the program's step at that position
     byte_count bytes = 0;                        ///< alive there
     byte_count arena_bytes = 0;                  ///< what the plan takes for them

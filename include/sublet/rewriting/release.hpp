@@ -53,7 +53,7 @@ struct buffer_roles {
     std::vector<unsigned char> is_given, is_kept;
 
     buffer_roles(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                std::vector<value_role> const& role);
+                 std::vector<value_role> const& role);
 };
 
 } // namespace detail

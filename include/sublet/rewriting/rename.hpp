@@ -60,12 +60,12 @@ struct slot_renaming {
         pool_id pool = 0;
         byte_count bytes = 0;        ///< of the largest of its tenants
         value_id largest = no_value; ///< that tenant, whose shape and type will do for all
-        std::size_t occupants = 0;     ///< how many versions go by this name, views not counted
+        std::size_t occupants = 0;   ///< how many versions go by this name, views not counted
     };
 
     std::size_t values = 0;
     std::vector<slot_renaming::name> new_names; ///< ascending by slot
-    std::vector<value_id> name_of;         ///< by version
+    std::vector<value_id> name_of;              ///< by version
     std::vector<value_id> storage_of;    ///< by version: the name of its storage, for a view that of its root
     value_id planned_already = no_value; ///< one that is a slot: everything keeps its name
 };
@@ -262,7 +262,7 @@ namespace detail {
 /// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
 /// leading zeros, and fits 64 bits. What an earlier renaming may have versioned.
 [[nodiscard]] constexpr std::optional<std::uint64_t> parse_numbered(std::string_view prefix,
-                                                                   std::string_view name)
+                                                                    std::string_view name)
 {
     if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return std::nullopt;
     name.remove_prefix(prefix.size());

@@ -75,7 +75,8 @@ namespace detail {
 
 /// The vertices in the order in which they are to have a slot; for dsatur in any.
 std::vector<value_id> coloring_order(coloring_options::heuristic by, csr_graph const& g,
-                              std::vector<byte_count> const& bytes, std::vector<value_id> const& given);
+                                     std::vector<byte_count> const& bytes,
+                                     std::vector<value_id> const& given);
 
 std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_id> const& slot_of);
 

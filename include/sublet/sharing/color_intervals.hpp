@@ -61,7 +61,9 @@ template <detail::live_range_function Lives>
         step_id free_at;
         slot_id slot;
     };
-    auto later = [](busy_slot a, busy_slot b) { return a.free_at != b.free_at ? a.free_at > b.free_at : a.slot > b.slot; };
+    auto later = [](busy_slot a, busy_slot b) {
+        return a.free_at != b.free_at ? a.free_at > b.free_at : a.slot > b.slot;
+    };
     std::priority_queue<busy_slot, std::vector<busy_slot>, decltype(later)> busy_slots(later);
 
     slot_plan plan;

@@ -75,9 +75,9 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     value_id const several_values = no_value - 1; // of ids a program has fewer
     std::vector<value_id> only_reads(table.buffers.size(), no_value);
     std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: the last step that does
-    std::vector<detail::sort_key> allowed;                               // {size of the operand, 0, pair}
+    std::vector<detail::sort_key> allowed;                            // {size of the operand, 0, pair}
     std::vector<overwrite_pair> buffers_of;                           // the same
-    std::vector<detail::sort_key> taken;                                 // {pair}
+    std::vector<detail::sort_key> taken;                              // {pair}
     auto const pairs = p.overwrites();                                // by step
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
@@ -104,8 +104,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
             buffer_id const from = table.buffer_of[pairs[a.id].in], to = table.buffer_of[pairs[a.id].out];
             buffers_of.push_back({from, to, table.buffers[to].size});
         }
-        for (std::uint32_t at : detail::match_overwrites(buffers_of))
-            taken.push_back({allowed[at].id, 0, 0});
+        for (std::uint32_t at : detail::match_overwrites(buffers_of)) taken.push_back({allowed[at].id, 0, 0});
         sort_by_key(taken);
         for (detail::sort_key const& t : taken) {
             overwrite const pair = pairs[t.key];

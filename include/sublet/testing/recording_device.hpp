@@ -59,7 +59,8 @@ public:
             list_.blocks.push_back({.bytes = b.bytes, .is_given = true});
         }
         for (event const& its : events_)
-            if (its.is_recorded) list_.operations.push_back({stream_commands::operation_kind::record, 0, its.number});
+            if (its.is_recorded)
+                list_.operations.push_back({stream_commands::operation_kind::record, 0, its.number});
     }
 
     // --- a stream_device ----------------------------------------------------------------------------------
@@ -124,7 +125,8 @@ public:
     void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s)
     {
         inner_->fill(to, with, bytes, s);
-        touch(add(stream_commands::operation_kind::work, s, no_step), {to, static_cast<std::size_t>(bytes)}, true);
+        touch(add(stream_commands::operation_kind::work, s, no_step), {to, static_cast<std::size_t>(bytes)},
+              true);
     }
     void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s)
     {

@@ -96,7 +96,9 @@ struct stream_point {
 /// device that is in error does nothing more.
 class stream_queues {
 public:
-    explicit stream_queues(simulated_options const& options) : options_(options), random_state_(options.seed) {}
+    explicit stream_queues(simulated_options const& options) : options_(options), random_state_(options.seed)
+    {
+    }
 
     std::uint32_t add_stream();
     std::uint32_t add_event();

@@ -172,7 +172,7 @@ private:
     run_order const& order_;
     lowered_program const& lowered_;
     memory_plan const& plan_;
-    csr_rows touched_at_;           // by buffer: positions
+    csr_rows touched_at_;                     // by buffer: positions
     std::vector<buffer_id> last_paired_with_; // by buffer: under whom it was met last
 };
 

@@ -143,7 +143,8 @@ struct sparse_sets {
 /// Values that turn out to be in more than `max_sets` sets are given up.
 ///
 /// Complexity: O(V + values + size of all sets with their edges) time and memory.
-sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block, std::size_t max_sets);
+sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block,
+                                std::size_t max_sets);
 
 } // namespace sublet::detail
 

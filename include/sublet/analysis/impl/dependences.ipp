@@ -25,8 +25,8 @@ namespace sublet::detail {
 /// Steps that read early are two points, others one; points are numbered by steps.
 struct dependence_points {
     snapshot const& p;
-    std::vector<step_id> write_point;  // by step; empty if point and step are the same
-    std::vector<step_id> owner; // by point; empty likewise
+    std::vector<step_id> write_point; // by step; empty if point and step are the same
+    std::vector<step_id> owner;       // by point; empty likewise
 
     explicit dependence_points(snapshot const& program) : p(program)
     {
@@ -226,7 +226,7 @@ namespace sublet::detail {
 
 /// Leave out of the first row what some of its members directly precede (or follow), as the edges say.
 SUBLET_DECL void append_extremal(csr_rows& to, std::vector<step_id> const& row,
-                                std::vector<unsigned char> const& is_touch, csr_rows const& edges)
+                                 std::vector<unsigned char> const& is_touch, csr_rows const& edges)
 {
     // Enough to see what follows at once; of a step with a thousand successors the rest is not worth the
     // walk.
@@ -250,9 +250,9 @@ namespace sublet {
 namespace detail {
 
 SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
-                                                  std::size_t buffers,
-                                                  std::vector<buffer_id> const& buffer_of,
-                                                  std::vector<value_role> const& role)
+                                                        std::size_t buffers,
+                                                        std::vector<buffer_id> const& buffer_of,
+                                                        std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
                    "sublet: a table has not one entry for each value");
@@ -317,7 +317,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
 namespace sublet::detail {
 
 SUBLET_DECL void intersect_from(std::vector<live_range>& ranges, step_id from,
-                                  std::span<live_range const> others, std::vector<live_range>& old)
+                                std::span<live_range const> others, std::vector<live_range>& old)
 {
     std::size_t to = partition_point(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
     if (to == ranges.size()) return;
@@ -385,8 +385,9 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                            std::uint64_t max_ranges)
+SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
+                                                 concurrent_live_ranges const& lives,
+                                                 std::uint64_t max_ranges)
 {
     auto const positions = lives.positions;
     std::size_t const buffers = lives.buffers(), owners = positions + buffers;
@@ -428,7 +429,8 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g, conc
     ranges.reserve(all);
     for (buffer_id b = 0; b != buffers; ++b) {
         auto const buffer_ranges = sets[positions + std::size_t{b}];
-        if (buffer_ranges.empty()) ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
+        if (buffer_ranges.empty())
+            ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
         for (live_range r : buffer_ranges) ranges.push_back(r);
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
@@ -438,16 +440,18 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g, conc
     return result;
 }
 
-SUBLET_DECL bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives, buffer_id u,
-                          buffer_id v)
+SUBLET_DECL bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives,
+                             buffer_id u, buffer_id v)
 {
     if (lives.begins[v].empty()) return false;
     if (lives.ends[u].empty()) return true;
     auto const buffer_ranges = conflicts.of[u];
     for (step_id begin : lives.begins[v]) {
-        std::size_t const at =
-            detail::partition_point(buffer_ranges.size(), [&](std::size_t i) { return begin < buffer_ranges[i].last; });
-        if (begin < buffer_ranges.front().first || (at != buffer_ranges.size() && buffer_ranges[at].first <= begin)) return false;
+        std::size_t const at = detail::partition_point(
+            buffer_ranges.size(), [&](std::size_t i) { return begin < buffer_ranges[i].last; });
+        if (begin < buffer_ranges.front().first ||
+            (at != buffer_ranges.size() && buffer_ranges[at].first <= begin))
+            return false;
     }
     return true;
 }

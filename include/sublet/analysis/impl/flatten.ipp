@@ -35,9 +35,9 @@ SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
 }
 
 SUBLET_DECL void program_tree::expect_valid_bindings(std::size_t outer, std::size_t inner,
-                                             program_body::run_kind kind,
-                                             std::vector<program_body::capture> const& captures,
-                                             std::vector<program_body::binding> const& bindings)
+                                                     program_body::run_kind kind,
+                                                     std::vector<program_body::capture> const& captures,
+                                                     std::vector<program_body::binding> const& bindings)
 {
     std::vector<value_id> inner_values, results;
     auto add_inner = [&](value_id v) {
@@ -419,7 +419,8 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
 /// Makes one program of a tree after the other; what is asked of the whole tree is asked once.
 class capture_propagator {
 public:
-    explicit capture_propagator(program_tree const& tree) : tree_(tree), written_(written_in(tree)), bodies_(tree)
+    explicit capture_propagator(program_tree const& tree)
+        : tree_(tree), written_(written_in(tree)), bodies_(tree)
     {
     }
 
@@ -469,7 +470,8 @@ public:
                         if (i.result == no_value) continue;
                         def(i.result);
                         for (std::size_t other = first; other != last; ++other)
-                            if (!has_result(nested[other], i.result)) use(i.result); // not written on every path
+                            if (!has_result(nested[other], i.result))
+                                use(i.result); // not written on every path
                     }
                 }
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
@@ -504,7 +506,8 @@ SUBLET_DECL std::vector<snapshot> each_with_captures(program_tree const& tree)
 {
     detail::capture_propagator const of(tree);
     std::vector<snapshot> programs;
-    for (std::size_t i = 0; i != tree.size(); ++i) programs.push_back(of.program_with_captures(static_cast<program_id>(i)));
+    for (std::size_t i = 0; i != tree.size(); ++i)
+        programs.push_back(of.program_with_captures(static_cast<program_id>(i)));
     return programs;
 }
 

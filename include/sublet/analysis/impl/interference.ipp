@@ -50,7 +50,8 @@ SUBLET_DECL void range_sweep::add(value_id v, live_range life)
 {
     if (is_empty(life)) return;
     if (!range_begins.empty() && range_begins.back().id == v) {
-        SUBLET_EXPECTS(range_begins.back().key <= life.first, "sublet: the live ranges of a value do not ascend");
+        SUBLET_EXPECTS(range_begins.back().key <= life.first,
+                       "sublet: the live ranges of a value do not ascend");
         if (life.first <= range_ends.back().key) {
             if (range_ends.back().key < life.last) range_ends.back().key = life.last;
             return;

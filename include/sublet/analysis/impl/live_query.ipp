@@ -83,7 +83,8 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
     row_of_.assign(nodes, 0);
     for (node_id n : search_.postorder) {
         bool has_own_row = is_join[n] != 0;
-        for (node_id to : reduced_edges[n]) has_own_row = has_own_row || row_of_[to] != row_of_[reduced_edges[n].front()];
+        for (node_id to : reduced_edges[n])
+            has_own_row = has_own_row || row_of_[to] != row_of_[reduced_edges[n].front()];
         if (has_own_row) row_of_[n] = rows++;
         else if (!reduced_edges[n].empty()) row_of_[n] = row_of_[reduced_edges[n].front()];
     }

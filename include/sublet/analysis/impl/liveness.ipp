@@ -68,7 +68,8 @@ SUBLET_DECL cross_block_values restricted(cross_block_values const& all, std::ve
     some.column.assign(all.column.size(), no_value);
     for (std::size_t c = 0; c != some.value.size(); ++c)
         some.column[some.value[c]] = static_cast<std::uint32_t>(c);
-    for (auto list : {&cross_block_values::reads, &cross_block_values::writes, &cross_block_values::reads_at_end})
+    for (auto list :
+         {&cross_block_values::reads, &cross_block_values::writes, &cross_block_values::reads_at_end})
         for (std::size_t n = 0; n != (all.*list).rows(); ++n) {
             for (std::uint32_t c : (all.*list)[n])
                 if (std::uint32_t const new_column = some.column[all.value[c]]; new_column != no_value)
@@ -94,7 +95,8 @@ SUBLET_DECL live_sets live_by_policy(snapshot const& p, liveness_options const& 
     if (policy != liveness_options::method::worklist) {
         lists = live_by_exploration(p, cross_block, max_sets);
         if (lists.given_up.empty()) policy = liveness_options::method::per_value;
-        else if (lists.given_up.size() == cross_block.value.size()) policy = liveness_options::method::worklist;
+        else if (lists.given_up.size() == cross_block.value.size())
+            policy = liveness_options::method::worklist;
         cross_block = restricted(cross_block, std::move(lists.given_up));
     }
     dense_sets bits;
@@ -116,9 +118,12 @@ SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& option
     if (options.policy != liveness_options::method::loop_forest) return detail::live_by_policy(p, options);
     detail::cross_block_values cross_block = detail::find_cross_block_values(p);
     detail::dense_sets bits = detail::live_by_loop_forest(p, cross_block);
-    return {options.policy,           p.nodes(),
-            std::move(cross_block.column),  std::move(cross_block.value),
-            {std::move(bits.in), {}}, {std::move(bits.out), {}}};
+    return {options.policy,
+            p.nodes(),
+            std::move(cross_block.column),
+            std::move(cross_block.value),
+            {std::move(bits.in), {}},
+            {std::move(bits.out), {}}};
 }
 
 SUBLET_DECL live_sets liveness(snapshot const& p) { return detail::live_by_policy(p, {}); }
@@ -139,7 +144,8 @@ SUBLET_DECL node_layout lay_out(snapshot const& p, std::vector<node_id> order)
     step_id position = 0;
     for (node_id i = 0; i != order.size(); ++i) {
         node_id const n = order[i];
-        SUBLET_EXPECTS(n < p.nodes() && index_of[n] == no_node, "sublet: an order has to name every node once");
+        SUBLET_EXPECTS(n < p.nodes() && index_of[n] == no_node,
+                       "sublet: an order has to name every node once");
         index_of[n] = i;
         end[n] = position += p.steps_of(n).last - p.steps_of(n).first;
     }
@@ -255,7 +261,8 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
         if (!is_before_next) ranges.close_all(layout.end[n]);
         for (node_id s : p.successors(n))
             if (layout.index_of[s] > i + 1)
-                for (value_id v : live_at_begin[p.nodes() - 1 - layout.index_of[s]]) ranges.open(v, layout.end[n]);
+                for (value_id v : live_at_begin[p.nodes() - 1 - layout.index_of[s]])
+                    ranges.open(v, layout.end[n]);
         for (value_id v : end_reads[n]) ranges.open(v, layout.end[n]);
         ranges.walk(p, n, layout.end[n]);
 
@@ -322,7 +329,7 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options 
 namespace sublet::detail {
 
 SUBLET_DECL live_range_lists unsorted_ranges::lists(std::size_t count, live_range_lists::source method,
-                                               step_id positions)
+                                                    step_id positions)
 {
     sort_by_key(ranges_);
     range_collector found(count);
@@ -399,7 +406,7 @@ namespace sublet {
 namespace detail {
 
 SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
-                                          std::vector<node_id> const& order, operand_end operands)
+                                             std::vector<node_id> const& order, operand_end operands)
 {
     interval_options options;
     options.order.push_back(0);
@@ -417,7 +424,7 @@ SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, std::vector<valu
 }
 
 SUBLET_DECL live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
-                                           std::vector<node_id> const& order)
+                                                  std::vector<node_id> const& order)
 {
     step_id first = 0; // of the entry
     for (std::size_t i = 0; i != order.size() && order[i] != 0; ++i)

@@ -130,7 +130,7 @@ public:
     /// Complexity: O(V + E + touches log n), and for each value that arrives at a node O(log n) and the edges
     ///             that it passes; for each that is lost, once more. Memory: a word for each that arrives.
     available_values(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
-                    available_set& scratch);
+                     available_set& scratch);
 
     /// Whether some path from the entry leads there.
     [[nodiscard]] bool is_reached(node_id n) const { return is_reached_[n] != 0; }
@@ -144,7 +144,7 @@ private:
     struct entry_state {
         std::vector<value_id> values;
         std::vector<unsigned char> is_available; // by index: no path has been found that does not bring it
-        std::vector<unsigned char> is_preserved;   // by index: it leaves the node as it came
+        std::vector<unsigned char> is_preserved; // by index: it leaves the node as it came
     };
     struct killed_value {
         node_id node;
@@ -152,16 +152,17 @@ private:
     };
 
     void apply_meet(node_id n, std::vector<value_id> const& values);
-    void walk(node_id n, placed_classes const& classes, std::vector<node_id>& written_in, available_set& available);
+    void walk(node_id n, placed_classes const& classes, std::vector<node_id>& written_in,
+              available_set& available);
     void kill(node_id n, std::size_t i);
     void kill_value(node_id n, value_id v);
 
     snapshot const& p_;
-    std::vector<entry_state> entry_states_;         // by node
+    std::vector<entry_state> entry_states_; // by node
     std::vector<unsigned char> is_reached_; // by node
     std::vector<unsigned char> is_walked_;  // by node
     std::vector<node_id> open_;             // reached and not yet walked
-    std::vector<killed_value> killed_;              // behind that node, still to be followed
+    std::vector<killed_value> killed_;      // behind that node, still to be followed
 };
 
 // --- spoiling path ---------------------------------------------------------------------------------------
@@ -181,7 +182,7 @@ struct clobber_query {
     plan_requirements const& required;
     placed_classes const& classes;
     std::vector<unsigned char> is_reached; ///< by node, from the entry
-    std::vector<value_id> entry_overlap;    ///< by rank of what is given: another that is, upon it; `no_value`
+    std::vector<value_id> entry_overlap;   ///< by rank of what is given: another that is, upon it; `no_value`
 };
 
 /// A path on which v is written or given, then something else is over it, and then step `before` of node n
@@ -190,7 +191,7 @@ struct clobber_query {
 /// Ensures:    the witness says what spoils v, and where.
 /// Complexity: O(V + E + touches).
 [[nodiscard]] std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
-                                                        step_id before);
+                                                       step_id before);
 
 } // namespace sublet::detail
 

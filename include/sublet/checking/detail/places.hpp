@@ -87,7 +87,8 @@ struct common_bytes {
 };
 
 /// Requires: both have a place that check_places has passed.
-inline common_bytes overlap(plan_requirements const& required, memory_plan const& plan, value_id a, value_id b)
+inline common_bytes overlap(plan_requirements const& required, memory_plan const& plan, value_id a,
+                            value_id b)
 {
     pool_place const at = place_of(plan, a), other = place_of(plan, b);
     if (at.pool != other.pool) return {};

@@ -73,11 +73,11 @@ struct solid_part {
 };
 
 struct solid_parts {
-    std::vector<buffer_id> root;            ///< by buffer: the first that it is tied to, perhaps itself
-    std::vector<byte_count> above;          ///< by buffer: distance from the lowest that has a place
-    std::vector<unsigned char> needs_place; ///< by buffer
+    std::vector<buffer_id> root;                ///< by buffer: the first that it is tied to, perhaps itself
+    std::vector<byte_count> above;              ///< by buffer: distance from the lowest that has a place
+    std::vector<unsigned char> needs_place;     ///< by buffer
     std::vector<unsigned char> is_inconsistent; ///< by root: its distances cannot all be
-    std::vector<solid_part> parts;          ///< by root; of one root in time, one after the other
+    std::vector<solid_part> parts;              ///< by root; of one root in time, one after the other
 };
 
 /// Requires:   windows lie within their buffers, gaps of a buffer do not meet; in a group no distance exceeds
@@ -155,7 +155,7 @@ private:
     /// Whether a walk upwards, each group above the one before it, leads from `at` back to `first` and is
     /// then no higher than where it began. Calls itself as often as there are groups.
     bool closes_cycle(std::size_t first, std::size_t at, std::int64_t up,
-                    std::vector<unsigned char>& is_passed);
+                      std::vector<unsigned char>& is_passed);
 
     bool is_allowed(rigid_group const& g, std::int64_t origin) const;
 

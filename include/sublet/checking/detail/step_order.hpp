@@ -117,7 +117,8 @@ private:
 class class_touches {
 public:
     class_touches(snapshot const& program, plan_requirements const& required, step_order const& order)
-        : p_(program), required_(required), order_(order), begins_(boundary_steps(true)), ends_(boundary_steps(false))
+        : p_(program), required_(required), order_(order), begins_(boundary_steps(true)),
+          ends_(boundary_steps(false))
     {
     }
 
@@ -139,7 +140,7 @@ public:
     /// Whether a step is done with the bytes of class u when it writes class v there. It is if it only reads
     /// them early, and if it may write the result over the one operand that it reads of u, early or not.
     [[nodiscard]] bool can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
-                                  bool in_place) const;
+                                     bool in_place) const;
 
 private:
     csr_rows boundary_steps(bool only_defs) const;
@@ -168,8 +169,9 @@ private:
 std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
 /// Find the three steps for u, and for v that is written over it. `producer` is no step if u is given.
-bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan, bool in_place,
-           value_id u, value_id v, step_id producer, bool both_written, concurrent_witness& w);
+bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan,
+                    bool in_place, value_id u, value_id v, step_id producer, bool both_written,
+                    concurrent_witness& w);
 
 /// How u and v meet: the values, the steps and the schedule of the witness.
 ///

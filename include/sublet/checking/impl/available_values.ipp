@@ -85,7 +85,7 @@ SUBLET_DECL std::vector<value_id> available_set::drain()
 // --- intact arrivals -------------------------------------------------------------------------------------
 
 SUBLET_DECL available_values::available_values(snapshot const& p, placed_classes const& classes,
-                                             std::vector<value_id> const& given, available_set& scratch)
+                                               std::vector<value_id> const& given, available_set& scratch)
     : p_(p), entry_states_(p.nodes()), is_reached_(p.nodes(), 0), is_walked_(p.nodes(), 0)
 {
     std::vector<node_id> written_in(p.values(), no_node);
@@ -125,7 +125,7 @@ SUBLET_DECL void available_values::apply_meet(node_id n, std::vector<value_id> c
 }
 
 SUBLET_DECL void available_values::walk(node_id n, placed_classes const& classes,
-                                       std::vector<node_id>& written_in, available_set& available)
+                                        std::vector<node_id>& written_in, available_set& available)
 {
     is_walked_[n] = 1;
     add_at_entry(n, available);
@@ -158,7 +158,7 @@ SUBLET_DECL void available_values::kill_value(node_id n, value_id v)
 // --- spoiling path ---------------------------------------------------------------------------------------
 
 SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
-                                                      step_id before)
+                                                     step_id before)
 {
     struct path_state {
         node_id node;

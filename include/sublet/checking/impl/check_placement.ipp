@@ -17,7 +17,7 @@ namespace sublet::detail {
 class placement_checker {
 public:
     placement_checker(placement_problem const& problem, placement const& placed,
-                       placement::question const& question)
+                      placement::question const& question)
         : problem_(problem), placed_(placed), question_(question), solid_(solid_parts_of(problem)),
           buffers_(static_cast<buffer_id>(problem.buffers.size()))
     {
@@ -153,8 +153,8 @@ private:
                 if (next == active.none || by_place[next].key != by_place[at].key) continue;
                 solid_part const& other = parts[by_place[next].id];
                 byte_count const from = larger(begin(incoming), begin(other));
-                byte_count const to =
-                    smaller(begin(incoming) + (incoming.end - incoming.begin), begin(other) + (other.end - other.begin));
+                byte_count const to = smaller(begin(incoming) + (incoming.end - incoming.begin),
+                                              begin(other) + (other.end - other.begin));
                 if (from < to)
                     return placement_fault{.what = placement_fault::kind::clash,
                                            .buffer = smaller(incoming.buffer, other.buffer),
@@ -246,8 +246,8 @@ private:
     placement::question const& question_;
     solid_parts const solid_;
     buffer_id const buffers_;
-    byte_count cost_ = 0, least_cost_ = 0;  // of the pools
-    std::vector<byte_count> top_;           // by pool
+    byte_count cost_ = 0, least_cost_ = 0;    // of the pools
+    std::vector<byte_count> top_;             // by pool
     std::vector<unsigned char> has_unplaced_; // by pool
 };
 
@@ -412,8 +412,8 @@ private:
         bool is_overlap = false;
         for_coexisting_parts(a, b, [&](solid_part const& x, solid_part const& y) {
             auto at = [](std::int64_t pin, byte_count up) { return pin + static_cast<std::int64_t>(up); };
-            is_overlap =
-                is_overlap || (at(a.pin, x.begin) < at(b.pin, y.end) && at(b.pin, y.begin) < at(a.pin, x.end));
+            is_overlap = is_overlap ||
+                         (at(a.pin, x.begin) < at(b.pin, y.end) && at(b.pin, y.begin) < at(a.pin, x.end));
         });
         return is_overlap;
     }
@@ -530,7 +530,10 @@ private:
         value_id value;
         node_id node;
         /// Throughout its step.
-        bool spans_step() const { return what == slot_access_kind::reads || what == slot_access_kind::writes; }
+        bool spans_step() const
+        {
+            return what == slot_access_kind::reads || what == slot_access_kind::writes;
+        }
     };
     using indices = std::span<std::uint32_t const>;
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -589,7 +592,10 @@ private:
             for (step_id s = steps.first; s != steps.last; ++s)
                 for (touch t : program_.touches(s))
                     if (t.kind == touch::access::def) note(t.value, n, s, slot_access_kind::writes);
-                    else read(t.value, n, s, t.kind == touch::access::use ? slot_access_kind::reads : slot_access_kind::reads_early);
+                    else
+                        read(t.value, n, s,
+                             t.kind == touch::access::use ? slot_access_kind::reads
+                                                          : slot_access_kind::reads_early);
             for (value_id v : read_at_end[n]) read(v, n, steps.last - 1, slot_access_kind::reads_at_end);
         }
         SUBLET_EXPECTS(accesses_.size() < none, "sublet: more touches than 32-bit ids");
@@ -670,8 +676,8 @@ private:
                 here = reaching_[node];
             }
             if (next_access.spans_step()) {
-                if (last_spanning != nullptr && last_spanning->step == next_access.step && last_spanning->value != next_access.value &&
-                    !can_overwrite(*last_spanning, next_access))
+                if (last_spanning != nullptr && last_spanning->step == next_access.step &&
+                    last_spanning->value != next_access.value && !can_overwrite(*last_spanning, next_access))
                     return found(last_spanning->value, next_access, next_access);
                 last_spanning = &next_access;
             }
@@ -680,7 +686,8 @@ private:
                 continue;
             }
             for (std::uint32_t w : {here.one, here.another})
-                if (w != none && accesses_[w].value != next_access.value) return found(next_access.value, next_access, accesses_[w]);
+                if (w != none && accesses_[w].value != next_access.value)
+                    return found(next_access.value, next_access, accesses_[w]);
         }
         return std::nullopt;
     }
@@ -708,9 +715,9 @@ private:
     slot_plan const& plan_;
     std::vector<unsigned char> is_given_; // by value: nothing writes it
     std::vector<slot_access> accesses_;
-    csr_rows predecessors_;                       // by node: its predecessors
-    std::vector<std::uint32_t> last_write_;    // by node: its last write to the slot
-    std::vector<reaching_writes> reaching_;         // by node: at its beginning
+    csr_rows predecessors_;                 // by node: its predecessors
+    std::vector<std::uint32_t> last_write_; // by node: its last write to the slot
+    std::vector<reaching_writes> reaching_; // by node: at its beginning
     std::vector<unsigned char> is_live_in_; // by node: whether a read comes before a write from there on
     std::vector<node_id> live_in_;          // all of these
     std::vector<node_id> open_;

@@ -55,8 +55,8 @@ struct exposed_reads {
     csr_rows of;                   // by value: reads, by position
 };
 
-SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& required, node_ends const& ends,
-                                       flow_options const& options)
+SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& required,
+                                       node_ends const& ends, flow_options const& options)
 {
     exposed_reads reads;
     std::vector<value_id> read_of; // by read
@@ -94,7 +94,8 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p, detail::plan_requirements const& required,
+SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
+                                                       detail::plan_requirements const& required,
                                                        node_ends const& ends, flow_options const& options)
 {
     std::optional<witness> first;
@@ -213,7 +214,8 @@ private:
             if (m != access_kind::writes && !is_there) found(v, p);
         });
         for (value_id v = 0; v != values_; ++v) {
-            bool const exists = is_given(required_.role[v]) || required_.first_def[v] != plan_requirements::never;
+            bool const exists =
+                is_given(required_.role[v]) || required_.first_def[v] != plan_requirements::never;
             if (has_role(required_.role[v], value_role::output) && !exists)
                 found(v, static_cast<step_id>(program_.steps()));
         }
@@ -267,7 +269,9 @@ private:
     std::vector<value_id> last_readers() const
     {
         std::vector<value_id> reader(values_, no_value);
-        auto is_last = [this](value_id v, step_id p) { return p + 1 == required_.life[required_.root[v]].last; };
+        auto is_last = [this](value_id v, step_id p) {
+            return p + 1 == required_.life[required_.root[v]].last;
+        };
         each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind) {
             if (is_last(v, p)) reader[required_.root[v]] = v;
         });
@@ -295,9 +299,9 @@ private:
             if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
             // An output lives on after the last step, an input before the first: their ranges do not say so.
             bool const ends_here = required_.life[in].last == p + 1 && last_reader[in] == o.in &&
-                              !has_role(required_.class_role[in], value_role::output);
+                                   !has_role(required_.class_role[in], value_role::output);
             bool const starts_here = required_.life[out].first == p && required_.first_def[o.out] == p &&
-                                 !has_role(required_.class_role[out], value_role::input);
+                                     !has_role(required_.class_role[out], value_role::input);
             if (!ends_here || !starts_here) continue;
             overwritten[out] = in;
             is_overwritten[in] = 1;
@@ -510,7 +514,8 @@ private:
         auto next_end = range_ends.begin();
         for (sort_key const& starting : range_starts) {
             for (; next_end->key <= starting.key; ++next_end) active.erase(rank[next_end->id]);
-            std::uint32_t const below = active.below(rank[starting.id]), above = active.above(rank[starting.id]);
+            std::uint32_t const below = active.below(rank[starting.id]),
+                                above = active.above(rank[starting.id]);
             if (below != active.none)
                 if (auto fact = reaches_into(needed[by_start[below].id], needed[starting.id], starting.key))
                     return fact;
@@ -577,7 +582,7 @@ namespace sublet::detail {
 class flow_checker {
 public:
     flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
-                  node_ends const& ends, bool in_place)
+                 node_ends const& ends, bool in_place)
         : program_(program), plan_(plan), required_(required), ends_(ends), in_place_(in_place),
           classes_(required, plan), available_(classes_, program.values()), held_(classes_.size()),
           written_(classes_.size()), query_{program, required, classes_, {}, {}}
@@ -619,7 +624,9 @@ private:
         std::vector<value_id> by_place(classes_.size(), no_value), disjoint;
         for (value_id v = 0; v != values; ++v)
             if (classes_.is_placed(v) && is_given(required_.role[v])) by_place[classes_.rank_of(v)] = v;
-        auto end_of = [this](value_id v) { return place_of(plan_, v).offset + required_.bytes[required_.root[v]]; };
+        auto end_of = [this](value_id v) {
+            return place_of(plan_, v).offset + required_.bytes[required_.root[v]];
+        };
         value_id highest = no_value;
         for (value_id v : by_place) {
             if (v == no_value) continue;
@@ -647,7 +654,8 @@ private:
     /// Reads, then writes; what it holds and writes lies apart, but for what it may write over.
     std::optional<witness> fault_at(step_id s, node_id n)
     {
-        std::vector<value_id> unavailable; // held, and on some path not written at all: these may overlap others
+        std::vector<value_id>
+            unavailable; // held, and on some path not written at all: these may overlap others
         for (touch t : program_.touches(s)) {
             if (t.kind == touch::access::def || !classes_.is_placed(t.value)) continue;
             if (auto fact = check_available(t.value, n, s)) return fact;
@@ -661,13 +669,15 @@ private:
             auto report_clash = [&](value_id other) {
                 if (!fact) fact = classes_.clash(other, t.value, required_.position[s]);
             };
-            classes_.for_each_overlap(written_, t.value, [&](std::uint32_t other) { report_clash(classes_.root_at(other)); });
+            classes_.for_each_overlap(written_, t.value,
+                                      [&](std::uint32_t other) { report_clash(classes_.root_at(other)); });
             classes_.for_each_overlap(held_, t.value, [&](std::uint32_t other) {
-                if (!can_overwrite(s, classes_.root_at(other), t.value)) report_clash(classes_.root_at(other));
+                if (!can_overwrite(s, classes_.root_at(other), t.value))
+                    report_clash(classes_.root_at(other));
             });
             for (value_id other : unavailable)
-                if (classes_.rank_of(other) != classes_.rank_of(t.value) && classes_.overlaps(other, t.value) &&
-                    !can_overwrite(s, other, t.value))
+                if (classes_.rank_of(other) != classes_.rank_of(t.value) &&
+                    classes_.overlaps(other, t.value) && !can_overwrite(s, other, t.value))
                     report_clash(other);
             written_.insert(classes_.rank_of(t.value));
         }
@@ -700,7 +710,7 @@ private:
     node_ends const& ends_;
     bool const in_place_;
     placed_classes const classes_;
-    available_set available_;       // where the walk is
+    available_set available_; // where the walk is
     rank_set held_, written_; // by the step that is looked at
     clobber_query query_;
 };
@@ -767,7 +777,7 @@ class concurrent_checker {
 public:
     /// Requires: the plan is complete, and the order has no fault.
     concurrent_checker(snapshot const& program, memory_plan const& plan, bool in_place,
-                        plan_requirements const& required, step_order const& order)
+                       plan_requirements const& required, step_order const& order)
         : p_(program), plan_(plan), in_place_(in_place), required_(required), order_(order),
           touches_(program, required, order), last_reuser_(program.values(), no_value)
     {
@@ -851,7 +861,7 @@ private:
     step_order const& order_;
     class_touches touches_;
     std::vector<value_id> last_reuser_; // by root: who was last to move in where it lies
-    std::vector<value_id> pairs_;    // that were asked about, one after the other
+    std::vector<value_id> pairs_;       // that were asked about, one after the other
     reachability_queries queries_{order_, touches_.ends()};
 };
 

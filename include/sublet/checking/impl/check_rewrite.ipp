@@ -57,11 +57,13 @@ public:
             value_id const value = a[i].value, name = b[i].value;
             entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
             if (a[i].kind != touch::access::def) {
-                if (old_state.source != new_state.source) return differs(rewrite_fault::kind::read, s, i, value, name);
+                if (old_state.source != new_state.source)
+                    return differs(rewrite_fault::kind::read, s, i, value, name);
                 old_state.used_at = new_state.used_at = s;
                 old_state.used_as = name;
                 if (a[i].kind == touch::access::use_early) continue; // done before any result is written
-                new_state.held_value = new_state.held_at == s && new_state.held_value != value ? no_value : value;
+                new_state.held_value =
+                    new_state.held_at == s && new_state.held_value != value ? no_value : value;
                 old_state.held_at = new_state.held_at = s;
                 continue;
             }
@@ -101,12 +103,13 @@ private:
         value_id used_as = no_value;    // before: the name there
         value_id defined_as = no_value; // before: the name there
         value_id result = no_value;     // after: the class that was defined so
-        value_id held_value = no_value;        // after: the value that was held by this name, if it was one only
+        value_id held_value = no_value; // after: the value that was held by this name, if it was one only
     };
 
     void expect_name(value_id name) const
     {
-        SUBLET_EXPECTS(name < after_state_.size(), "sublet: a value is called what is no value of the program after");
+        SUBLET_EXPECTS(name < after_state_.size(),
+                       "sublet: a value is called what is no value of the program after");
     }
     rewrite_fault differs(rewrite_fault::kind what, step_id s, std::uint32_t operand, value_id v,
                           value_id name) const
@@ -132,7 +135,8 @@ private:
                 add_pair(pairs_before_, in.used_as, out.defined_as);
         }
         for (overwrite o : after_.overwrites(s))
-            if (after_state_[o.in].used_at == s && after_state_[o.out].defined_at == s) add_pair(pairs_after_, o.in, o.out);
+            if (after_state_[o.in].used_at == s && after_state_[o.out].defined_at == s)
+                add_pair(pairs_after_, o.in, o.out);
         auto const a = before_.touches(s), b = after_.touches(s);
         for (std::size_t i = 0; i != a.size(); ++i) {
             if (a[i].kind != touch::access::def) continue;
@@ -146,8 +150,10 @@ private:
         if (pairs_after_.size() > 1) sort_by_key(pairs_after_);
         std::size_t i = 0, k = 0;
         while (i != pairs_before_.size() || k != pairs_after_.size()) {
-            bool const is_missing = k == pairs_after_.size() || (i != pairs_before_.size() && pairs_before_[i] < pairs_after_[k]);
-            bool const is_extra = i == pairs_before_.size() || (k != pairs_after_.size() && pairs_after_[k] < pairs_before_[i]);
+            bool const is_missing =
+                k == pairs_after_.size() || (i != pairs_before_.size() && pairs_before_[i] < pairs_after_[k]);
+            bool const is_extra =
+                i == pairs_before_.size() || (k != pairs_after_.size() && pairs_after_[k] < pairs_before_[i]);
             if (is_missing || is_extra) {
                 sort_key const& pair = is_missing ? pairs_before_[i] : pairs_after_[k];
                 auto const in = static_cast<value_id>(pair.key), out = static_cast<value_id>(pair.tie);
@@ -162,9 +168,9 @@ private:
 
     snapshot const& before_;
     snapshot const& after_;
-    std::vector<value_id> root_; // by value before
-    std::vector<entry> before_state_;     // by root
-    std::vector<entry> after_state_;      // by value after
+    std::vector<value_id> root_;      // by value before
+    std::vector<entry> before_state_; // by root
+    std::vector<entry> after_state_;  // by value after
     std::vector<sort_key> pairs_before_, pairs_after_;
 };
 

@@ -82,10 +82,12 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
     std::vector<event_state> events;
     for (stream_commands::operation const& operation : list.operations) {
         new_row_ = 0;
-        SUBLET_EXPECTS(operation.stream < streams_ || operation.what == stream_commands::operation_kind::join_all,
+        SUBLET_EXPECTS(operation.stream < streams_ ||
+                           operation.what == stream_commands::operation_kind::join_all,
                        "sublet: a command is on a stream that is not there");
         stream_clock no_stream;
-        stream_clock& current = operation.what == stream_commands::operation_kind::join_all ? no_stream : lanes[operation.stream];
+        stream_clock& current =
+            operation.what == stream_commands::operation_kind::join_all ? no_stream : lanes[operation.stream];
         if (&current != &no_stream && current.joins != joins) {
             merge(current, caller.row);
             current.joins = joins;
@@ -104,7 +106,8 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
         } else if (operation.what == stream_commands::operation_kind::join ||
                    operation.what == stream_commands::operation_kind::join_all) {
             for (std::uint32_t s = 0; s != streams_; ++s) {
-                if (operation.what == stream_commands::operation_kind::join && s != operation.stream) continue;
+                if (operation.what == stream_commands::operation_kind::join && s != operation.stream)
+                    continue;
                 merge(caller, lanes[s].row);
                 advance(caller, s, lanes[s].count);
             }
@@ -196,11 +199,15 @@ private:
             if (operation.what != stream_commands::operation_kind::allocate &&
                 operation.what != stream_commands::operation_kind::release)
                 continue;
-            SUBLET_EXPECTS(operation.which < list_.blocks.size(), "sublet: a command names a block not listed");
+            SUBLET_EXPECTS(operation.which < list_.blocks.size(),
+                           "sublet: a command names a block not listed");
             std::uint32_t &made = allocated_[operation.which], &freed = released_[operation.which];
             if (operation.what == stream_commands::operation_kind::allocate) {
                 if (made != no_step || is_given(operation.which))
-                    report({.what = kind::double_allocation, .first = made, .second = i, .block = operation.which});
+                    report({.what = kind::double_allocation,
+                            .first = made,
+                            .second = i,
+                            .block = operation.which});
                 made = i;
             } else if (made == no_step && !is_given(operation.which)) {
                 report({.what = kind::never_allocated, .second = i, .block = operation.which});
@@ -208,7 +215,10 @@ private:
                 report({.what = kind::double_release, .first = freed, .second = i, .block = operation.which});
             } else {
                 if (made != no_step && !clocks_.is_before(made, i))
-                    report({.what = kind::use_before_allocation, .first = made, .second = i, .block = operation.which});
+                    report({.what = kind::use_before_allocation,
+                            .first = made,
+                            .second = i,
+                            .block = operation.which});
                 freed = i;
             }
         }
@@ -226,7 +236,8 @@ private:
             std::uint32_t const made = allocated_[t.space], freed = released_[t.space];
             bool const is_there = is_given(t.space) || (made != no_step && made < t.at);
             if (!is_there) report_as(f, kind::never_allocated, no_step);
-            else if (made != no_step && !clocks_.is_before(made, t.at)) report_as(f, kind::use_before_allocation, made);
+            else if (made != no_step && !clocks_.is_before(made, t.at))
+                report_as(f, kind::use_before_allocation, made);
             else if (freed < t.at) report_as(f, kind::use_after_release, freed);
             else if (freed != no_step && !clocks_.is_before(t.at, freed))
                 report({.what = kind::freed_in_use,
@@ -247,17 +258,18 @@ private:
 
     void follow_races()
     {
-        for_conflicting_pairs(list_.touches, [this](std::uint32_t earlier, std::uint32_t later, race const& r) {
-            if (found_ || clocks_.is_before(earlier, later)) return;
-            report({.what = kind::race,
-                    .first = earlier,
-                    .second = later,
-                    .first_value = r.first_value,
-                    .second_value = r.second_value,
-                    .block = r.space,
-                    .begin = r.begin,
-                    .end = r.end});
-        });
+        for_conflicting_pairs(list_.touches,
+                              [this](std::uint32_t earlier, std::uint32_t later, race const& r) {
+                                  if (found_ || clocks_.is_before(earlier, later)) return;
+                                  report({.what = kind::race,
+                                          .first = earlier,
+                                          .second = later,
+                                          .first_value = r.first_value,
+                                          .second_value = r.second_value,
+                                          .block = r.space,
+                                          .begin = r.begin,
+                                          .end = r.end});
+                              });
     }
 
     stream_commands const& list_;

@@ -54,7 +54,8 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
     for (placement_problem::choice const& c : problem.choices) {
         SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
         has_choice[c.buffer] = 1;
-        if (is_constraining(c.buffer)) candidates.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
+        if (is_constraining(c.buffer))
+            candidates.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
     }
     allowed_pools result;
     result.constraint_count.assign(n, 0);
@@ -87,7 +88,8 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
 class weighted_union_find {
 public:
     explicit weighted_union_find(placement_problem const& problem)
-        : parent_(problem.buffers.size()), distance_(problem.buffers.size(), 0), is_inconsistent(parent_.size(), 0)
+        : parent_(problem.buffers.size()), distance_(problem.buffers.size(), 0),
+          is_inconsistent(parent_.size(), 0)
     {
         for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
         for (placement_problem::colocation const& c : problem.colocated) {
@@ -220,7 +222,8 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             };
             step_id solid_from = buffer.life.first;
             std::size_t g =
-                gaps.empty() ? 0 : partition_point(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
+                gaps.empty() ? 0
+                             : partition_point(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
             for (; g != gaps.size() && gaps[g].key == b; ++g) {
                 placement_problem::gap const& gap = problem.gaps[gaps[g].id];
                 live_range const when{larger(gap.when.first, solid_from),
@@ -282,7 +285,8 @@ SUBLET_DECL std::int64_t stacking_enumerator::least_origin(rigid_group const& g,
     return rigid_group::nowhere;
 }
 
-SUBLET_DECL std::int64_t stacking_enumerator::find_below(byte_count height, std::vector<rigid_group> const& groups)
+SUBLET_DECL std::int64_t stacking_enumerator::find_below(byte_count height,
+                                                         std::vector<rigid_group> const& groups)
 {
     bool const is_any = height >= byte_count{1} << 62;
     height_limit_ = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
@@ -340,7 +344,7 @@ SUBLET_DECL bool stacking_enumerator::can_pass(rigid_group const& a, rigid_group
 }
 
 SUBLET_DECL bool stacking_enumerator::closes_cycle(std::size_t first, std::size_t at, std::int64_t up,
-                                           std::vector<unsigned char>& is_passed)
+                                                   std::vector<unsigned char>& is_passed)
 {
     std::size_t const n = is_passed.size();
     is_passed[at] = 1;
@@ -367,7 +371,7 @@ SUBLET_DECL bool stacking_enumerator::is_allowed(rigid_group const& g, std::int6
 }
 
 SUBLET_DECL std::int64_t stacking_enumerator::extend(std::vector<rigid_group> const& groups,
-                                               std::vector<std::int64_t>& origin, std::int64_t height)
+                                                     std::vector<std::int64_t>& origin, std::int64_t height)
 {
     bool is_complete = true;
     for (std::size_t g = 0; g != groups.size(); ++g) {

@@ -11,7 +11,7 @@ namespace sublet::detail {
 
 /// Whether every value is there once when it is read; fills in who defines it.
 SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, std::vector<value_role> const& role,
-                                                 std::vector<step_id>& def_of)
+                                                  std::vector<step_id>& def_of)
 {
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -189,7 +189,7 @@ SUBLET_DECL void reachability_queries::fill_rows(step_id floor)
 // --- class touches ---------------------------------------------------------------------------------------
 
 SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
-                                           bool in_place) const
+                                              bool in_place) const
 {
     value_id operand = no_value;
     bool is_late = false, are_several = false;
@@ -204,7 +204,8 @@ SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v,
         if (required_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
     if (!is_late) return true;
     if (are_several) return false;
-    if (!in_place || required_.bytes[u] < required_.bytes[v] || required_.pinned[u] != no_offset) return false;
+    if (!in_place || required_.bytes[u] < required_.bytes[v] || required_.pinned[u] != no_offset)
+        return false;
     if (place_of(plan, u) != place_of(plan, v)) return false;
     for (overwrite o : p_.overwrites(s))
         if (o.in == operand && required_.root[o.out] == v && order_.def_of[o.out] == s) return true;
@@ -247,9 +248,9 @@ SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& o
     return is_before;
 }
 
-SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan,
-                       bool in_place, value_id u, value_id v, step_id producer, bool both_written,
-                       concurrent_witness& w)
+SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& touches,
+                                memory_plan const& plan, bool in_place, value_id u, value_id v,
+                                step_id producer, bool both_written, concurrent_witness& w)
 {
     auto const earlier = all_before(producer, order);
     for (step_id writer : touches.begins()[v]) {
@@ -259,7 +260,8 @@ SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& to
         w.needed_at = no_step;
         for (step_id t : touches.ends()[u]) {
             if (is_needed) break;
-            if (t == writer ? touches.can_overwrite(t, u, v, plan, in_place) : first[t] || earlier[t]) continue;
+            if (t == writer ? touches.can_overwrite(t, u, v, plan, in_place) : first[t] || earlier[t])
+                continue;
             is_needed = t != producer || both_written;
             w.needed_at = t;
         }
@@ -295,7 +297,8 @@ SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_tou
         w.other = attempt % 2 == 0 ? v : u;
         bool const both_written = attempt >= 2;
         auto find_overwrite = [&](step_id producer) {
-            return detail::find_overwrite(order, touches, plan, in_place, w.value, w.other, producer, both_written, w);
+            return detail::find_overwrite(order, touches, plan, in_place, w.value, w.other, producer,
+                                          both_written, w);
         };
         if (touches.is_given(w.other)) continue;
         if (touches.is_given(w.value) && find_overwrite(no_step)) return w;

@@ -103,7 +103,7 @@ public:
 private:
     void expect_supplied(buffer const& its, buffer_id b) const;
 
-    std::vector<buffer_id> required_;         // to be bound once, or given before every run
+    std::vector<buffer_id> required_;        // to be bound once, or given before every run
     std::vector<unsigned char> is_supplied_; // by buffer: bound or given
 };
 
@@ -180,7 +180,8 @@ public:
                   std::ranges::enable_borrowed_range<std::remove_cvref_t<Bytes>>))
     void bind(V const& v, Bytes&& constant)
     {
-        SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[bindings_.value_of(lowered_, v)]] == no_step,
+        SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[bindings_.value_of(lowered_, v)]] ==
+                           no_step,
                        "sublet: constant storage is bound for a value that a step writes");
         std::span<std::byte const> const bytes = constant;
         bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
@@ -194,8 +195,9 @@ protected:
     ///         the arenas; precondition_error for an alignment that is no power of two.
     template <memory_mode Mode>
     executor_base(lowered_program lowered, Mode const& mode, executor_options const& settings)
-        : lowered_(std::move(lowered)), values_(lowered_, mode, counted_memory(settings.upstream, settings.limit)),
-          check_(settings.check), bindings_(lowered_)
+        : lowered_(std::move(lowered)),
+          values_(lowered_, mode, counted_memory(settings.upstream, settings.limit)), check_(settings.check),
+          bindings_(lowered_)
     {
         report_.lower_bound = live_peak(lowered_);
         if constexpr (std::same_as<Mode, arena>)
@@ -246,8 +248,9 @@ protected:
     run_report report_; ///< what is the same for every run
 
 private:
-    static constexpr char const* concurrent_use_message = "sublet: an executor is used by its own kernel, or by two "
-                                                 "threads";
+    static constexpr char const* concurrent_use_message =
+        "sublet: an executor is used by its own kernel, or by two "
+        "threads";
     void expect_idle();
 
     binding_state bindings_;

@@ -45,7 +45,8 @@ template <memory_mode Mode>
     }
     run_order order = run_order_of(p, options, mode, settings.scratch, handoffs);
     if (proves)
-        if (auto const why = check_waits(p, options, plan, order.lowered.step_at, order.waits.after, handoffs))
+        if (auto const why =
+                check_waits(p, options, plan, order.lowered.step_at, order.waits.after, handoffs))
             throw unsound_plan(as_witness(*why));
     return order;
 }

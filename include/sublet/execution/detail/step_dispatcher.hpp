@@ -143,10 +143,10 @@ private:
     std::atomic<bool> is_stopping_{false};
     std::atomic<bool> is_over_{false};
     std::atomic<std::uint32_t> wakeups_{0}; // to those who sleep
-    adaptive_mutex lock_;                     // of the queue, and of
-    std::uint32_t active_ = 0;            // workers that have a step
+    adaptive_mutex lock_;                   // of the queue, and of
+    std::uint32_t active_ = 0;              // workers that have a step
     std::uint32_t sleeping_ = 0;            // workers that sleep
-    std::uint32_t waking_ = 0;            // of those, who will be up soon
+    std::uint32_t waking_ = 0;              // of those, who will be up soon
 };
 
 } // namespace sublet::detail

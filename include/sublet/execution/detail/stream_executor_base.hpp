@@ -255,10 +255,10 @@ private:
     stream_pool_source<Device> source_;
     counted_memory memory_;
     lowered_program const& lowered_;
-    std::vector<block> blocks_;     // by buffer
-    std::vector<block> arenas_;     // by pool
-    std::vector<std::byte*> where_; // by buffer
-    std::vector<byte_count> capacity_;  // by buffer; of the caller's what was bound
+    std::vector<block> blocks_;        // by buffer
+    std::vector<block> arenas_;        // by pool
+    std::vector<std::byte*> where_;    // by buffer
+    std::vector<byte_count> capacity_; // by buffer; of the caller's what was bound
 };
 
 // --- desk ------------------------------------------------------------------------------------------------
@@ -459,11 +459,12 @@ public:
 protected:
     stream_executor_base(Device& device, run_order order, executor_options const& settings)
         : device_(device), order_(std::move(order)), lowered_(order_.lowered), handles_(device),
-          first_((handles_.ensure(1, 0), handles_.streams[0])), values_(device, first_, lowered_, settings.limit),
-          check_(settings.check), bindings_(lowered_)
+          first_((handles_.ensure(1, 0), handles_.streams[0])),
+          values_(device, first_, lowered_, settings.limit), check_(settings.check), bindings_(lowered_)
     {
     }
-    stream_executor_base(stream_executor_base const&) = delete; // the device may be about to read what lies here
+    stream_executor_base(stream_executor_base const&) =
+        delete; // the device may be about to read what lies here
     stream_executor_base& operator=(stream_executor_base const&) = delete;
     ~stream_executor_base()
     {
@@ -554,8 +555,8 @@ protected:
     executor_options::checks check_;
     binding_state bindings_;
     std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
-    std::size_t rebinds_ = 0;          ///< how often what a graph refers to has got other bytes
-    bool is_idle_ = true;         ///< nothing has been issued that was not waited for
+    std::size_t rebinds_ = 0;        ///< how often what a graph refers to has got other bytes
+    bool is_idle_ = true;            ///< nothing has been issued that was not waited for
     bool has_results_ = false;
     bool are_kernels_running_ = false; ///< or may be
     bool are_digests_taken_ = false;
@@ -564,7 +565,8 @@ protected:
 private:
     bool is_bound(value_id v) const
     {
-        return !bindings_.buffer_of(lowered_, v).is_planned() && bindings_.is_supplied(lowered_.table.buffer_of[v]);
+        return !bindings_.buffer_of(lowered_, v).is_planned() &&
+               bindings_.is_supplied(lowered_.table.buffer_of[v]);
     }
 
     template <class V>

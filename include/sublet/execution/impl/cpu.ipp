@@ -9,8 +9,8 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, storage const& values, bool takes_digests,
-                                 bool is_shared)
+SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, storage const& values,
+                                             bool takes_digests, bool is_shared)
     : lowered_(lowered), values_(values), takes_digests_(takes_digests), is_shared_(is_shared)
 {
     remaining_ = lowered.ref_counts;
@@ -86,9 +86,11 @@ SUBLET_DECL void clobber_checker::finish()
     }
     sort_by_key(bound_ranges);
     std::uint64_t covered = 0;
-    for (std::size_t i = 0; i != bound_ranges.size(); ++i) { // bytes that are bound twice may well have changed
+    for (std::size_t i = 0; i != bound_ranges.size();
+         ++i) { // bytes that are bound twice may well have changed
         bool const is_shared =
-            bound_ranges[i].key < covered || (i + 1 != bound_ranges.size() && bound_ranges[i + 1].key < bound_ranges[i].tie);
+            bound_ranges[i].key < covered ||
+            (i + 1 != bound_ranges.size() && bound_ranges[i + 1].key < bound_ranges[i].tie);
         covered = std::max(covered, bound_ranges[i].tie);
         if (!is_shared) compare(bound_ranges[i].id, no_step, [](buffer_id) { return true; });
     }
@@ -128,7 +130,8 @@ SUBLET_DECL void clobber_checker::compare_read(buffer_id b, step_id at) const
     bool const has_block = !values_.has_arena() || !is_planned(b); // which its heir may have now
     auto const rows = lowered_.reuses_at(at);
     auto may_reuse = [b, rows](buffer_id occupant) {
-        return std::any_of(rows.begin(), rows.end(), [&](operand_reuse y) { return y.from == b && y.to == occupant; });
+        return std::any_of(rows.begin(), rows.end(),
+                           [&](operand_reuse y) { return y.from == b && y.to == occupant; });
     };
     if (may_reuse(no_buffer) || (has_block && is_in_place(b, at))) return;
     if (is_reused_only_by(b, may_reuse)) return;
@@ -146,7 +149,7 @@ SUBLET_DECL void clobber_checker::discard(buffer_id b, step_id at)
 }
 
 SUBLET_DECL void clobber_checker::discard_unowned(std::size_t pool, byte_count begin, byte_count end,
-                                            buffer_id owner) const
+                                                  buffer_id owner) const
 {
     std::byte* const arena = values_.arenas()[pool].bytes;
     owners_[pool].each(begin, end, [&](byte_count first, byte_count last, buffer_id id) {

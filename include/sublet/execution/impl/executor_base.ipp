@@ -64,12 +64,14 @@ SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
 
 // --- caller duties ---------------------------------------------------------------------------------------
 
-SUBLET_DECL binding_state::binding_state(lowered_program const& lowered) : is_supplied_(lowered.ref_counts.size(), 0)
+SUBLET_DECL binding_state::binding_state(lowered_program const& lowered)
+    : is_supplied_(lowered.ref_counts.size(), 0)
 {
     for (std::size_t b = 0; b != lowered.ref_counts.size(); ++b) {
         buffer const& its = lowered.table.buffers[b];
         bool const is_required = !its.is_planned() || has_role(its.role, value_role::input);
-        if (is_required && lowered.ref_counts[b] != 0 && its.size != 0) required_.push_back(static_cast<buffer_id>(b));
+        if (is_required && lowered.ref_counts[b] != 0 && its.size != 0)
+            required_.push_back(static_cast<buffer_id>(b));
     }
 }
 
@@ -79,7 +81,8 @@ SUBLET_DECL void binding_state::expect_results(value_id v, bool has_results)
         throw unusable_value(v, "is an output: it is there after a run, until the next input()");
 }
 
-SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value_id v, std::span<std::byte const> bytes)
+SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value_id v,
+                                           std::span<std::byte const> bytes)
 {
     buffer_id const b = lowered.table.buffer_of[v];
     buffer const& its = lowered.table.buffers[b];
@@ -87,7 +90,8 @@ SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value
     if (its.size != no_size && bytes.size() < its.size)
         throw unusable_value(v, "is larger than the storage that is bound for it");
     for (std::size_t view = 0; its.size == no_size && view != lowered.bytes.size(); ++view)
-        if (lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size && lowered.bytes[view] > bytes.size())
+        if (lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size &&
+            lowered.bytes[view] > bytes.size())
             throw unusable_value(static_cast<value_id>(view),
                                  "is larger than the storage that is bound for what it is a view of");
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)

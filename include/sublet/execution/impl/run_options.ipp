@@ -30,7 +30,8 @@ SUBLET_DECL void write_cause(bounded_text& out, std::exception_ptr const& cause)
 
 namespace sublet {
 
-SUBLET_DECL run_error::run_error(step_id at, std::exception_ptr cause, detail::bounded_text const& what_happened)
+SUBLET_DECL run_error::run_error(step_id at, std::exception_ptr cause,
+                                 detail::bounded_text const& what_happened)
     : step_(at), cause_(cause)
 {
     text_ << "sublet: ";

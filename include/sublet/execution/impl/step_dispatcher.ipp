@@ -119,8 +119,8 @@ SUBLET_DECL step_id step_dispatcher::next(step_id done)
     };
     step_id const one = next_ready(), other = next_ready();
     bool const bypasses_queue = one != no_step && other == no_step && queue_.allows_bypass() &&
-                          !has_ready_.load(std::memory_order_relaxed) &&
-                          !is_stopping_.load(std::memory_order_relaxed);
+                                !has_ready_.load(std::memory_order_relaxed) &&
+                                !is_stopping_.load(std::memory_order_relaxed);
     if (bypasses_queue) return one;
 
     step_id taken = no_step;

@@ -36,7 +36,8 @@ SUBLET_DECL std::size_t byte_owners::segment_at(byte_count begin) const
 
 // --- tenants ---------------------------------------------------------------------------------------------
 
-SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, memory_plan const& plan) : lowered_(lowered), plan_(plan)
+SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, memory_plan const& plan)
+    : lowered_(lowered), plan_(plan)
 {
     expect_placed(lowered, plan);
     std::vector<std::vector<sort_key>> borders(plan.arena_bytes.size());
@@ -141,7 +142,8 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
     for (value_role role : options.role.tabulate(program.values())) versions_.push_back(is_given(role));
     for (step_id at = 0; at != lowered.positions(); ++at) {
         position_of_[lowered.step_at[at]] = at;
-        for (touch t : program.touches(lowered.step_at[at])) versions_[t.value] += t.kind == touch::access::def;
+        for (touch t : program.touches(lowered.step_at[at]))
+            versions_[t.value] += t.kind == touch::access::def;
     }
     for (edge_use u : program.edge_uses())
         end_uses_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
@@ -157,7 +159,8 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
             else if (is_mere_view(t.value, at)) viewed_at_[t.value] = at;
             else touched(t.value, at).written_at = at;
         }
-        for (; next_end_use != end_uses_.size() && end_uses_[next_end_use].key == at; ++next_end_use) read(end_uses_[next_end_use].id, at);
+        for (; next_end_use != end_uses_.size() && end_uses_[next_end_use].key == at; ++next_end_use)
+            read(end_uses_[next_end_use].id, at);
         for (buffer_id b : touched_) wait(b, at, arenas);
         for (buffer_id b : touched_) {
             users& its = users_[b];
@@ -173,7 +176,8 @@ SUBLET_DECL void wait_finder::follow_edges()
 {
     for (node_id n = 0; n != program_.nodes(); ++n) {
         step_range const range = program_.steps_of(n);
-        for (step_id s = range.first + 1; s != range.last; ++s) add_steps(s - 1, s, step_waits::kind::control);
+        for (step_id s = range.first + 1; s != range.last; ++s)
+            add_steps(s - 1, s, step_waits::kind::control);
         for (node_id next : program_.successors(n))
             add_steps(range.last - 1, program_.steps_of(next).first, step_waits::kind::control);
     }
@@ -237,7 +241,7 @@ SUBLET_DECL void wait_finder::wait(buffer_id b, step_id at, arena_occupants* are
 }
 
 SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
-                                               std::vector<handoff> handoffs)
+                                                       std::vector<handoff> handoffs)
 {
     auto graph = [&] {
         return dependences(p, {.role = options.role,

@@ -60,7 +60,7 @@ private:
     struct step_access {
         step_id at = no_step;
         value_id sole_read = no_value; // the one value of it that is read; no_value: it is touched otherwise
-        bool is_early = true;     // every touch is an early use
+        bool is_early = true;          // every touch is an early use
     };
 
     void write_step(step_id at, std::vector<unsigned char> const& is_scratch)
@@ -70,7 +70,10 @@ private:
             bool const defines = t.kind == touch::access::def;
             buffer_id const b = lowered_.table.buffer_of[t.value];
             SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch is read by no step");
-            (is_scratch[t.value] ? lowered_.scratch : defines ? lowered_.defs : lowered_.uses).append(t.value);
+            (is_scratch[t.value] ? lowered_.scratch
+             : defines           ? lowered_.defs
+                                 : lowered_.uses)
+                .append(t.value);
             touch_buffer(b, at, defines ? no_value : t.value, t.kind == touch::access::use_early);
             if (defines && lowered_.first_write[b] == no_step) lowered_.first_write[b] = at;
         }
@@ -93,7 +96,8 @@ private:
             ++lowered_.ref_counts[b];
         }
         touched_.clear();
-        for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.scratch, &lowered_.touched}) rows->close_row();
+        for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.scratch, &lowered_.touched})
+            rows->close_row();
     }
 
     void touch_buffer(buffer_id b, step_id at, value_id read, bool is_early)
@@ -110,16 +114,16 @@ private:
     snapshot const& program_;
     lowered_program& lowered_;
     bool in_place_;
-    std::vector<sort_key> end_uses_; // {position, 0, buffer}: needed when its step has written
-    std::size_t next_end_use_ = 0;       // of those, how many have been seen
-    std::vector<step_access> accesses_;     // by buffer
+    std::vector<sort_key> end_uses_;    // {position, 0, buffer}: needed when its step has written
+    std::size_t next_end_use_ = 0;      // of those, how many have been seen
+    std::vector<step_access> accesses_; // by buffer
     std::vector<buffer_id> touched_;
 };
 
 /// The tape of steps in an order that is believed, one of any or the only one; `lives` say who is touched.
 SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options const& options,
-                                   per_value<bool> const& scratch, live_ranges const& lives,
-                                   std::vector<step_id> steps, bool is_any_schedule)
+                                           per_value<bool> const& scratch, live_ranges const& lives,
+                                           std::vector<step_id> steps, bool is_any_schedule)
 {
     lowered_program lowered;
     lowered.step_at = std::move(steps);
@@ -156,7 +160,7 @@ namespace sublet {
 namespace detail {
 
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
-                             per_value<bool> const& scratch)
+                                          per_value<bool> const& scratch)
 {
     live_ranges const lives = lifetimes(program, {.role = options.role, .order = options.order});
     if (lives.violation) {
@@ -169,11 +173,11 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
              .position = position});
     }
     return detail::lower_in_order(program, options, scratch, lives, steps_in_order(program, options.order),
-                                 false);
+                                  false);
 }
 
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
-                             per_value<bool> const& scratch, std::vector<step_id> steps)
+                                          per_value<bool> const& scratch, std::vector<step_id> steps)
 {
     SUBLET_EXPECTS(steps.size() == program.steps(),
                    "sublet: an order of steps does not name each of them once");
@@ -297,11 +301,11 @@ SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const
         byte_count const at = plan.buffers[placed].offset, has = plan.arena_bytes[b.pool];
         if (at > has || b.size > has - at)
             fail({.what = fault::outside_arena,
-                    .value = b.root,
-                    .begin = at,
-                    .end = sum_fits(at, b.size) ? at + b.size : no_offset,
-                    .needed = has,
-                    .pool = b.pool});
+                  .value = b.root,
+                  .begin = at,
+                  .end = sum_fits(at, b.size) ? at + b.size : no_offset,
+                  .needed = has,
+                  .pool = b.pool});
     }
 }
 

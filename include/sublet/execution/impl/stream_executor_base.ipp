@@ -23,12 +23,14 @@ SUBLET_DECL stream_digests::stream_digests(lowered_program const& lowered) : low
         end_row();
         for (value_id v : lowered.defs[at]) {
             buffer_id const b = lowered.table.buffer_of[v];
-            if (producer[b] == none || producer[b] < row_end_.back()) add_reference(b, at); // once for views of one buffer
+            if (producer[b] == none || producer[b] < row_end_.back())
+                add_reference(b, at); // once for views of one buffer
         }
         end_row();
     }
     for (std::size_t b = 0; b != producer.size(); ++b)
-        if (has_role(lowered.table.buffers[b].role, value_role::output) || !lowered.table.buffers[b].is_planned())
+        if (has_role(lowered.table.buffers[b].role, value_role::output) ||
+            !lowered.table.buffers[b].is_planned())
             compare(static_cast<buffer_id>(b), no_step);
     end_row();
     digest_.assign(digest_samples_.size(), 0);
@@ -60,7 +62,8 @@ SUBLET_DECL void stream_digests::find_culprit(clobbered_value::finding& found, b
             buffer const& other_buffer = its(other);
             if (other == b || lowered_.first_write[other] != at || !other_buffer.is_planned()) continue;
             byte_count const offset = plan.offset_of(other_buffer.root);
-            if (other_buffer.pool != its(b).pool || offset >= end || begin >= offset + other_buffer.size) continue;
+            if (other_buffer.pool != its(b).pool || offset >= end || begin >= offset + other_buffer.size)
+                continue;
             found.culprit = other_buffer.root;
             found.culprit_step = lowered_.step_at[at];
             return;

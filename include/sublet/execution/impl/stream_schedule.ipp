@@ -40,8 +40,8 @@ SUBLET_DECL void vector_clocks::merge(std::uint32_t* clock, std::uint32_t mark)
 
 // --- schedule --------------------------------------------------------------------------------------------
 
-SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks kind, stream_options const& settings,
-                                               bool paints)
+SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks kind,
+                                               stream_options const& settings, bool paints)
     : lowered_(order.lowered), waits_(order.waits), settings_(settings), kind_(kind), paints_(paints),
       clocks_(useful_streams()), streams_(useful_streams())
 {
@@ -250,7 +250,8 @@ class schedule_reader {
 public:
     schedule_reader(snapshot const& program, plan_options const& options, memory_plan const* plan,
                     lowered_program const& lowered, bool keeps_io_addresses)
-        : program_(program), lowered_(lowered), plan_(plan), requirements_(derive_requirements(program, options)),
+        : program_(program), lowered_(lowered), plan_(plan),
+          requirements_(derive_requirements(program, options)),
           pools_(plan == nullptr ? 0 : static_cast<std::uint32_t>(plan->arena_bytes.size())),
           keeps_io_addresses_(keeps_io_addresses), command_of_(program.steps(), no_step)
     {
@@ -308,8 +309,9 @@ public:
                 break;
             }
         }
-        SUBLET_EXPECTS(next == lowered_.positions(), "sublet: a schedule does not launch each step once, in the "
-                                                  "order of its tape");
+        SUBLET_EXPECTS(next == lowered_.positions(),
+                       "sublet: a schedule does not launch each step once, in the "
+                       "order of its tape");
         end();
         return list_;
     }
@@ -331,11 +333,14 @@ public:
                                  .first_step = step_of(first),
                                  .second_step = step_of(second)};
         };
-        auto require_step_order = [&](step_id from, step_id to) { require_order(command_of_[from], command_of_[to]); };
+        auto require_step_order = [&](step_id from, step_id to) {
+            require_order(command_of_[from], command_of_[to]);
+        };
         for (node_id n = 0; n != program_.nodes(); ++n) {
             step_range const range = program_.steps_of(n);
             for (step_id s = range.first + 1; s != range.last; ++s) require_step_order(s - 1, s);
-            for (node_id next : program_.successors(n)) require_step_order(range.last - 1, program_.steps_of(next).first);
+            for (node_id next : program_.successors(n))
+                require_step_order(range.last - 1, program_.steps_of(next).first);
         }
         for (handoff h : handoffs) require_step_order(h.from, h.to);
         if (plan_ != nullptr && plan_->valid_for == program_reading::concurrent)
@@ -360,7 +365,8 @@ private:
     }
     value_id root_of(buffer_id b) const
     {
-        SUBLET_EXPECTS(b < lowered_.table.buffers.size(), "sublet: a schedule names a buffer that is not there");
+        SUBLET_EXPECTS(b < lowered_.table.buffers.size(),
+                       "sublet: a schedule names a buffer that is not there");
         return lowered_.table.buffers[b].root;
     }
     std::uint32_t& block_at(value_id root) { return block_of_[pools_ + root]; }
@@ -420,7 +426,8 @@ private:
         end_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
         for (value_id v = 0; v != program_.values(); ++v) // what is kept for the caller to read
-            if (owns_block(v) && has_role(requirements_.class_role[v], value_role::output) && block_at(v) != none)
+            if (owns_block(v) && has_role(requirements_.class_role[v], value_role::output) &&
+                block_at(v) != none)
                 add(stream_commands::operation_kind::release, 0, block_at(v));
     }
     void touch_all()
@@ -460,7 +467,8 @@ SUBLET_DECL stream_commands commands_of(snapshot const& p, plan_options const& o
 }
 
 SUBLET_DECL std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
-                                                       memory_plan const* plan, detail::lowered_program const& lowered,
+                                                       memory_plan const* plan,
+                                                       detail::lowered_program const& lowered,
                                                        stream_schedule const& schedule,
                                                        stream_options const& settings)
 {

@@ -64,7 +64,8 @@ SUBLET_DECL std::vector<node_id> reverse_postorder(depth_first_forest const& for
 
 // --- nesting ---------------------------------------------------------------------------------------------
 
-SUBLET_DECL detail::preorder_forest number_preorder(std::vector<node_id> const& parent, std::vector<node_id> const& order)
+SUBLET_DECL detail::preorder_forest number_preorder(std::vector<node_id> const& parent,
+                                                    std::vector<node_id> const& order)
 {
     std::size_t const nodes = parent.size();
     detail::preorder_forest result;
@@ -204,7 +205,8 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
         forest.irreducible_loops += forest.kind[header] == loop_forest::loop_kind::irreducible;
         if (search.parent[header] == no_node) tree_end = at;
     }
-    static_cast<detail::preorder_forest&>(forest) = detail::number_preorder(forest.parent, detail::reverse_postorder(search));
+    static_cast<detail::preorder_forest&>(forest) =
+        detail::number_preorder(forest.parent, detail::reverse_postorder(search));
     return forest;
 }
 

@@ -9,11 +9,11 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/checking/impl/available_values.ipp>
 #include <sublet/checking/impl/check_placement.ipp>
 #include <sublet/checking/impl/check_plan.ipp>
 #include <sublet/checking/impl/check_rewrite.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
-#include <sublet/checking/impl/available_values.ipp>
 #include <sublet/checking/impl/places.ipp>
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>

@@ -11,11 +11,11 @@
 
 #include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
+#include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/plan_requirements.ipp>
+#include <sublet/impl/range_sets.ipp>
 #include <sublet/impl/reuse_network.ipp>
 #include <sublet/impl/segment_tree.ipp>
-#include <sublet/impl/overwrite_matching.ipp>
-#include <sublet/impl/range_sets.ipp>
 #include <sublet/impl/sorting.ipp>
 #include <sublet/impl/symbolic_plan.ipp>
 #include <sublet/impl/units.ipp>

@@ -9,20 +9,20 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/placement/impl/affine_placement.ipp>
 #include <sublet/placement/impl/best_packing.ipp>
 #include <sublet/placement/impl/choose_pools.ipp>
-#include <sublet/placement/impl/timed_control.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
-#include <sublet/placement/impl/infeasible_core.ipp>
 #include <sublet/placement/impl/fit.ipp>
 #include <sublet/placement/impl/improve.ipp>
+#include <sublet/placement/impl/infeasible_core.ipp>
 #include <sublet/placement/impl/pack.ipp>
 #include <sublet/placement/impl/place.ipp>
 #include <sublet/placement/impl/portfolio.ipp>
 #include <sublet/placement/impl/problem.ipp>
 #include <sublet/placement/impl/sections.ipp>
 #include <sublet/placement/impl/shapes.ipp>
-#include <sublet/placement/impl/affine_placement.ipp>
+#include <sublet/placement/impl/timed_control.ipp>
 
 #endif
 #endif

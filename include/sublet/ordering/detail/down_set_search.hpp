@@ -144,7 +144,7 @@ public:
 
 private:
     void flip_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
-    void mark_run(node_id n); // it has run
+    void mark_run(node_id n);     // it has run
     void mark_not_run(node_id n); // it has not
 
     byte_count run_alone(node_id n);
@@ -169,7 +169,7 @@ private:
     down_set_walk walk_;
     std::vector<word> ready_;
     std::vector<std::uint32_t> waits_;
-    csr_rows in_place_writers_;               // by node: who must have run before it may be taken as free
+    csr_rows in_place_writers_;          // by node: who must have run before it may be taken as free
     std::vector<std::size_t> node_work_; // by node: its touches and edges
     std::uint64_t work_ = 0;
     std::vector<node_id> trail_;
@@ -225,7 +225,7 @@ template <class Stop>
     struct state { // by set
         byte_count live;
         byte_count exhausted_at; // with so many bytes allowed nothing is free,
-        byte_count refused; // and chains asked for so many
+        byte_count refused;      // and chains asked for so many
         id from;
         bool is_visited;
         std::size_t path_begin; // where the nodes that led from there begin in `path_nodes`
@@ -238,7 +238,7 @@ template <class Stop>
     };
     std::vector<child> children;
     std::vector<node_id> ready;
-    std::vector<id> open;               // to be visited, the last one first
+    std::vector<id> open;                  // to be visited, the last one first
     std::priority_queue<sort_key> refused; // {falling bytes, , set}
     byte_count allowed = larger(lower_bound, limits.floor);
     std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
@@ -336,8 +336,10 @@ template <class Stop>
     std::vector<id> path;
     for (id at = reached; at != ~id{0}; at = visited[at].from) path.push_back(at);
     for (std::size_t i = path.size(); i-- != 0;) {
-        std::size_t const end = path[i] + 1 == visited.size() ? path_nodes.size() : visited[path[i] + 1].path_begin;
-        for (std::size_t at = visited[path[i]].path_begin; at != end; ++at) result.order.push_back(path_nodes[at]);
+        std::size_t const end =
+            path[i] + 1 == visited.size() ? path_nodes.size() : visited[path[i] + 1].path_begin;
+        for (std::size_t at = visited[path[i]].path_begin; at != end; ++at)
+            result.order.push_back(path_nodes[at]);
     }
     return result;
 }

@@ -48,10 +48,10 @@ struct order_graph {
     std::vector<overwrite_pair> pairs;
     std::vector<std::uint32_t> first_pair; ///< by step, and one more
 
-    std::vector<byte_count> size;        ///< by buffer: of those that are planned
+    std::vector<byte_count> size;           ///< by buffer: of those that are planned
     std::vector<std::uint32_t> touch_count; ///< by buffer: how many steps touch it
-    std::vector<unsigned char> is_given; ///< by buffer: it is there from the beginning
-    std::vector<unsigned char> is_kept;  ///< by buffer: it stays to the end
+    std::vector<unsigned char> is_given;    ///< by buffer: it is there from the beginning
+    std::vector<unsigned char> is_kept;     ///< by buffer: it stays to the end
 
     std::optional<dependence_violation> violation; ///< there is no order; then all else is of no use
 

@@ -32,11 +32,11 @@
 namespace sublet::detail {
 
 struct order_window {
-    std::vector<node_id> nodes;    ///< by number in the window: who it is in the whole graph
-    order_graph graph;             ///< nodes and buffers numbered anew, nodes as they stood
-    byte_count live_through = 0;         ///< bytes alive all the time, but for the next ones
+    std::vector<node_id> nodes;           ///< by number in the window: who it is in the whole graph
+    order_graph graph;                    ///< nodes and buffers numbered anew, nodes as they stood
+    byte_count live_through = 0;          ///< bytes alive all the time, but for the next ones
     byte_count untouched_input_bytes = 0; ///< bytes that nobody touches, alive while the first step runs
-    bool is_at_start = false;      ///< nothing has run before
+    bool is_at_start = false;             ///< nothing has run before
 };
 
 /// Requires:   `walk` has run whatever stands before the window; `nodes` may run next in the order in which
@@ -85,7 +85,7 @@ struct deferral_graph {
 
 /// What running a node does.
 struct node_effect {
-    byte_count most;   ///< bytes alive while it runs
+    byte_count most;       ///< bytes alive while it runs
     byte_count live_after; ///< alive when it has run
 };
 

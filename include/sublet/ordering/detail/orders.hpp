@@ -114,9 +114,9 @@ void schedule_again(order_incumbent& incumbent, order_graph const& g, order_grap
 
 struct exact_order_report {
     std::size_t segments = 0; ///< that orders fall apart into
-    std::size_t longest = 0;   ///< nodes of the longest of them
-    std::size_t searched = 0;  ///< stretches
-    std::uint64_t states = 0;  ///< sets of nodes that were visited
+    std::size_t longest = 0;  ///< nodes of the longest of them
+    std::size_t searched = 0; ///< stretches
+    std::uint64_t states = 0; ///< sets of nodes that were visited
 };
 
 struct exact_node_order : node_order {
@@ -217,7 +217,7 @@ struct improve_limits {
     std::uint64_t states = 20'000;       ///< sets of nodes visited at most, by all searches together
     std::uint64_t window_states = 1'000; ///< by one of them
     std::size_t widest = 72;             ///< nodes of a stretch
-    std::uint32_t rounds = 4;             ///< of searches and schedules
+    std::uint32_t rounds = 4;            ///< of searches and schedules
     least_peak_limits schedules = {};    ///< how often the whole order is scheduled again; has the floor, too
 };
 

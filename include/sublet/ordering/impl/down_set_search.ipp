@@ -194,7 +194,8 @@ SUBLET_DECL bool safe_moves::run_safe_chain(byte_count allowed, byte_count befor
     return false;
 }
 
-SUBLET_DECL bool safe_moves::reaches_valley(node_id first, std::size_t length, byte_count allowed, byte_count live)
+SUBLET_DECL bool safe_moves::reaches_valley(node_id first, std::size_t length, byte_count allowed,
+                                            byte_count live)
 {
     links_.clear();
     links_.push_back({first, length, 0});

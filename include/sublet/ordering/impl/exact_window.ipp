@@ -19,7 +19,8 @@ SUBLET_DECL order_cuts cut_order(order_window const& w, deferral_graph const& d)
     }
     std::vector<node_id> min_last_pred(std::size_t{count} + 1, count); // of those from here on
     for (node_id n = count; n-- != 0;)
-        min_last_pred[n] = d.is_deferred[n] ? min_last_pred[n + 1] : smaller(min_last_pred[n + 1], last_pred[n]);
+        min_last_pred[n] =
+            d.is_deferred[n] ? min_last_pred[n + 1] : smaller(min_last_pred[n + 1], last_pred[n]);
 
     order_cuts result;
     result.first.push_back(0);

@@ -109,7 +109,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     };
     std::vector<touches_of_step> seen(result.size.size());
     std::vector<step_id> defined_at(p.values(), no_step); // by value: the last step that does
-    std::vector<buffer_id> own;                          // the buffers of the step
+    std::vector<buffer_id> own;                           // the buffers of the step
     auto number_of = [&](value_id v) { return planned[table.buffer_of[v]]; };
     for (step_id s = 0; s != p.steps(); ++s) {
         own.clear();
@@ -186,8 +186,8 @@ struct touched_buffer {
 
 /// The most bytes that are alive while a node runs if `live_through` are so anyway, and of those it touches what is
 /// said of them.
-SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n, std::span<touched_buffer const> touched,
-                                   byte_count live_through)
+SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
+                                        std::span<touched_buffer const> touched, byte_count live_through)
 {
     step_range const steps = g.steps[n];
     std::vector<byte_count> born(steps.last - steps.first + 1, 0), dies(born.size(), 0);
@@ -291,7 +291,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
     byte_count most = 0;
     for (node_id n = 0; n != nodes; ++n) {
         std::span<touched_buffer const> const node_touches{touches.data() + first_touch[n],
-                                                  touches.data() + first_touch[n + 1]};
+                                                           touches.data() + first_touch[n + 1]};
         most = larger(most, node_lower_bound(g, n, node_touches, live_through[n]));
     }
     return most;

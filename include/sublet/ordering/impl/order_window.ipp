@@ -26,7 +26,8 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     for (std::size_t i = 1; i < numbers.size(); ++i)
         SUBLET_EXPECTS(numbers[i - 1].key != numbers[i].key, "sublet: a window names a node twice");
     auto number_of = [](std::vector<sort_key> const& table, std::uint32_t id) {
-        std::size_t const at = partition_point(table.size(), [&](std::size_t i) { return table[i].key >= id; });
+        std::size_t const at =
+            partition_point(table.size(), [&](std::size_t i) { return table[i].key >= id; });
         return at != table.size() && table[at].key == id ? table[at].id : no_node;
     };
     auto const count = static_cast<node_id>(nodes.size());
@@ -160,7 +161,7 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
         std::size_t const waits = list(result.before, false, result.before);
         std::size_t const deferred_count = list(result.deferred, true, result.deferred);
         result.is_deferred[n] = !is_first_special && !g.after[n].empty() && waits <= most_listed &&
-                              deferred_count <= most_listed && work <= most_work && only_allocates(n);
+                                deferred_count <= most_listed && work <= most_work && only_allocates(n);
     }
     csr_rows before, deferred;
     for (node_id n = 0; n != count; ++n) {

@@ -139,7 +139,7 @@ SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const&
     incumbent.offer(list_schedule(g, topological(g), {limits.floor, true}), node_order::method::least_peak);
     if (!incumbent.is_settled())
         incumbent.offer_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
-                               node_order::method::reversed);
+                                 node_order::method::reversed);
     schedule_again(incumbent, g, mirror, limits, 2);
     return incumbent.best();
 }
@@ -195,8 +195,8 @@ private:
         order_search_limits limits_left;
         limits_left.states = smaller(left_, limits.window_states);
         limits_left.floor = larger(outside, limits.schedules.floor);
-        window_order const found =
-            exact_window(g_, walk_, std::span<node_id const>(order_).subspan(first, last - first), limits_left);
+        window_order const found = exact_window(
+            g_, walk_, std::span<node_id const>(order_).subspan(first, last - first), limits_left);
         left_ -= smaller(left_, larger(found.states, std::uint64_t{1}));
         if (found.peak >= inside) return false;
         for (std::size_t i = 0; i != found.order.size(); ++i) {

@@ -45,8 +45,8 @@ namespace sublet::detail {
 /// Complexity: O(n log^2 p), n = buffers, p = the last position; O(n + p) memory.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
 [[nodiscard]] std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                        std::vector<buffer_id> const& order, byte_count most,
-                                                        affine_bytes floor = {});
+                                                     std::vector<buffer_id> const& order, byte_count most,
+                                                     affine_bytes floor = {});
 
 // --- fit two ended ---------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ namespace sublet::detail {
 /// Complexity: O(n k^2) at worst, about O(n k) as a rule, n = buffers, k = those alive together with one.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
 [[nodiscard]] std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                      std::vector<buffer_id> const& order, byte_count most);
+                                                   std::vector<buffer_id> const& order, byte_count most);
 
 // --- improve two ended -----------------------------------------------------------------------------------
 
@@ -111,9 +111,9 @@ struct affine_stacking {
 ///             stand upon each other.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
 [[nodiscard]] affine_stacking improve_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                   std::vector<buffer_id> order,
-                                                   std::vector<batch_goal> const& goals, byte_count most,
-                                                   std::uint64_t moves, std::uint64_t seed = 0);
+                                             std::vector<buffer_id> order,
+                                             std::vector<batch_goal> const& goals, byte_count most,
+                                             std::uint64_t moves, std::uint64_t seed = 0);
 
 } // namespace sublet::detail
 

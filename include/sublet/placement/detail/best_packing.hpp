@@ -5,8 +5,8 @@
 /// The best of several constructive heuristics.
 
 #include <sublet/detail/sorting.hpp>
-#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
 
@@ -77,7 +77,8 @@ private:
     template <class Gap>
     [[nodiscard]] std::size_t block_of(Gap const& g) const
     {
-        std::size_t const behind = partition_point(first_.size(), [&](std::size_t i) { return g < first_[i]; });
+        std::size_t const behind =
+            partition_point(first_.size(), [&](std::size_t i) { return g < first_[i]; });
         return behind == 0 ? 0 : behind - 1;
     }
 
@@ -166,7 +167,7 @@ private:
         above_[under] = id;
     }
 
-    std::uint32_t sentinel_;                     // below the lowest and above the highest
+    std::uint32_t sentinel_;                   // below the lowest and above the highest
     std::vector<byte_count> begin_, end_;      // by shape, and the border
     std::vector<std::uint32_t> below_, above_; // by shape, of those alive
     sorted_gaps gaps_;
@@ -200,7 +201,7 @@ private:
 /// Ensures:    as fit(): given up if it ends above the ceiling.
 /// Complexity: O(n log n) time, O(n + positions) memory, n = shapes.
 [[nodiscard]] packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                   placement_bound const& bound, byte_count ceiling = no_limit - 1);
+                                    placement_bound const& bound, byte_count ceiling = no_limit - 1);
 
 // --- fit upwards -----------------------------------------------------------------------------------------
 
@@ -228,7 +229,7 @@ private:
 /// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the ceiling.
 /// Complexity: O(n * (n + positions)) time, n = shapes; O(n + positions) memory.
 [[nodiscard]] packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                  placement_bound const& bound, byte_count ceiling = no_limit - 1);
+                                      placement_bound const& bound, byte_count ceiling = no_limit - 1);
 
 // --- parts in time ---------------------------------------------------------------------------------------
 
@@ -250,7 +251,8 @@ private:
 /// Requires:   first < last.
 /// Ensures:    shape i is first + i of all; positions are only those from its first birth to its last death.
 /// Complexity: O(shapes and positions of the part).
-[[nodiscard]] placement_shapes component_of(placement_shapes const& all, std::uint32_t first, std::uint32_t last);
+[[nodiscard]] placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
+                                            std::uint32_t last);
 
 // --- best packing ----------------------------------------------------------------------------------------
 
@@ -276,8 +278,10 @@ inline constexpr std::size_t max_quadratic_shapes = 2048;
 template <class Component>
 bool is_possible(Component const& component, packing_method method)
 {
-    if (method == packing_method::bottom_left && component.shapes().size() > max_quadratic_shapes) return false;
-    return !component.has_pin_or_preference || method == packing_method::first_fit || method == packing_method::best_fit;
+    if (method == packing_method::bottom_left && component.shapes().size() > max_quadratic_shapes)
+        return false;
+    return !component.has_pin_or_preference || method == packing_method::first_fit ||
+           method == packing_method::best_fit;
 }
 
 /// One packing, quickly: there is always one, unless 64 bits do not suffice; then its height is `no_limit`.

@@ -87,7 +87,7 @@ struct pool_assignment_state {
     std::vector<std::uint32_t> shape_of,
         storage_of;                   ///< from one to the other; `no_buffer`: it needs no bytes
     std::vector<byte_count> capacity; ///< by pool
-    std::vector<segment_tree> load;      ///< by pool
+    std::vector<segment_tree> load;   ///< by pool
 
     /// All in their cheapest pools. `together` is the problem with everybody in one pool.
     pool_assignment_state(placement_problem const& together, pool_candidates const& where);
@@ -113,7 +113,7 @@ std::uint64_t cost_ratio(byte_count extra_cost, double relief);
 /// Place all pools, and where one is too high move on who costs least for its size among those that live
 /// beside what is too high. Returns whether all fit in the end.
 bool fit_capacities(placement_problem const& problem, pool_assignment_state& all, pack_options const& options,
-            search_control& control);
+                    search_control& control);
 
 /// Simple greed: the largest first, each at the lowest place of the cheapest pool that has one for it.
 /// Returns whether all have one; where there are pins and alignments that contradict each other, they have

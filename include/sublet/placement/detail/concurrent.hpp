@@ -186,7 +186,8 @@ private:
     placement_conflicts const* conflicts_;
     std::size_t leaves_;
     std::vector<unsigned char> use_;
-    std::vector<byte_union> unions_; // by node: of those whose ranges it belongs to, of those that begin under it
+    std::vector<byte_union>
+        unions_; // by node: of those whose ranges it belongs to, of those that begin under it
     byte_unions intervals_;
     std::vector<interval> cursors_;
     std::uint64_t visits_ = 0, step_cost_ = 1;

@@ -140,7 +140,8 @@ private:
             };
             auto add_bucket = [&](std::uint32_t bucket) {
                 auto const& items = partial_[bucket];
-                if (!items.empty()) partial_cursors_.push_back({items.data(), items.data() + items.size(), p});
+                if (!items.empty())
+                    partial_cursors_.push_back({items.data(), items.data() + items.size(), p});
             };
             add_bucket(first);
             if (first != last) add_bucket(last);
@@ -175,9 +176,9 @@ private:
     }
 
     std::size_t leaves_ = 0;
-    std::vector<std::uint32_t> bucket_of_;       // by position
-    std::vector<unsigned char> is_wide_;         // by bucket: it has several positions
-    std::vector<bytes> starting_, covering_;           // by node
+    std::vector<std::uint32_t> bucket_of_;          // by position
+    std::vector<unsigned char> is_wide_;            // by bucket: it has several positions
+    std::vector<bytes> starting_, covering_;        // by node
     std::vector<std::vector<shape_piece>> partial_; // by wide bucket: who is born or dies in it
     byte_unions intervals_;
     std::vector<union_cursor> union_cursors_;
@@ -207,7 +208,7 @@ struct packing {
 
 struct fit_limits {
     byte_count ceiling = no_limit - 1; ///< give up what would end above it
-    byte_count known_height = 0;           ///< the arena is so high in any case: preferred offsets below are free
+    byte_count known_height = 0;       ///< the arena is so high in any case: preferred offsets below are free
     std::uint64_t visits = no_limit;   ///< give up what takes more
     std::uint64_t gap_visits = no_limit; ///< after so many visits look for no more gaps: all others go on top
 };

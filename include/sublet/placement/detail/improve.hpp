@@ -5,8 +5,8 @@
 /// Improves a packing: a shape is forced lower, and those in its way are placed anew.
 
 #include <sublet/detail/sorting.hpp>
-#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
 
@@ -144,7 +144,8 @@ public:
         }
         std::uint64_t const before = steps_;
         for (std::uint64_t iteration = 0; !unplaced_.empty(); ++iteration) {
-            if (steps_ - before >= limits.steps || visits_ >= limits.visits || (iteration % 16 == 0 && stop()))
+            if (steps_ - before >= limits.steps || visits_ >= limits.visits ||
+                (iteration % 16 == 0 && stop()))
                 return false;
             std::uint32_t const s = unplaced_.back();
             unplaced_.pop_back();
@@ -215,7 +216,7 @@ private:
     /// Whom s meets, as ranges of origins that it cannot have: [at, other), or the other way round.
     template <class Shape>
     void collect_overlaps(Shape s, std::vector<sorted_pieces> const& entries, std::vector<piece_entry>& found,
-              bool by_begin)
+                          bool by_begin)
     {
         found.clear();
         std::size_t kept = 0, first = 0;
@@ -277,7 +278,8 @@ private:
         ++steps_;
         penalty_[s] += penalty_[s] / 4 + 1;
         if (penalty_[s] >> 40 == 0) return;
-        for (std::size_t i = 0; i != penalty_.size(); ++i) penalty_[i] = larger(initial_penalty_[i], penalty_[i] >> 8);
+        for (std::size_t i = 0; i != penalty_.size(); ++i)
+            penalty_[i] = larger(initial_penalty_[i], penalty_[i] >> 8);
     }
 
     std::uint64_t random_below(std::uint64_t n); // xorshift: Marsaglia, Journal of Statistical Software 2003

@@ -121,8 +121,8 @@ struct infeasible_core {
 /// Ensures:    no stacking of the result is. Same input, same result.
 /// Complexity: O(b^2) looks and at most b searches that together have `nodes` nodes, b = blamed.
 [[nodiscard]] infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
-                                              std::vector<std::uint32_t> core, std::uint64_t nodes,
-                                              search_control& control);
+                                            std::vector<std::uint32_t> core, std::uint64_t nodes,
+                                            search_control& control);
 
 } // namespace sublet::detail
 

@@ -4,9 +4,9 @@
 
 /// Several searches that share a budget, and the lowest height that they find and prove.
 
-#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/sections.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
@@ -68,7 +68,8 @@ public:
 
     /// Lap by lap: one search of each order with up to `budget` nodes each, `left` for all.
     search_result run(std::uint32_t restart, std::uint64_t budget, std::uint64_t left,
-                      search_options const& options, search_control& control, byte_count best, byte_count bound)
+                      search_options const& options, search_control& control, byte_count best,
+                      byte_count bound)
     {
         atomic_minimum first;
         search_outcome outcomes[fixed_orders + random_orders];
@@ -101,7 +102,8 @@ public:
             } else {
                 result.height = 0;
                 for (std::uint32_t k = 0; k != problem.shapes; ++k) {
-                    result.origin.push_back(static_cast<byte_count>(search.state.min_origin[k]) * problem.unit);
+                    result.origin.push_back(static_cast<byte_count>(search.state.min_origin[k]) *
+                                            problem.unit);
                     result.height = larger(result.height, result.origin[k] + problem.size[k]);
                 }
             }
@@ -168,7 +170,7 @@ byte_count next_height(placement_shapes const& all, byte_count unit, byte_count 
 ///             be lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
 [[nodiscard]] minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                                 search_options const& options, search_control& control);
+                                       search_options const& options, search_control& control);
 
 } // namespace sublet::detail
 

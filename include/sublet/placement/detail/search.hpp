@@ -222,13 +222,14 @@ private:
 
     search_order order{};
     std::vector<std::uint32_t> rank, saved_weights;
-    std::vector<std::uint32_t> first_shape_at; ///< by section, and one more: the first shape that is new there
-    std::vector<std::uint32_t> seen;       ///< by section: the last round in which it was looked at
+    std::vector<std::uint32_t>
+        first_shape_at;              ///< by section, and one more: the first shape that is new there
+    std::vector<std::uint32_t> seen; ///< by section: the last round in which it was looked at
     std::uint32_t round = 0;
     std::vector<frame> frames;
-    std::vector<std::uint32_t> postponements; ///< by shape: its frames that wait
-    std::vector<std::uint64_t> branch_conflicts;    ///< by frame that waits: what its other branch was blamed on
-    std::vector<time_component> components;       ///< a list: those still to be solved
+    std::vector<std::uint32_t> postponements;    ///< by shape: its frames that wait
+    std::vector<std::uint64_t> branch_conflicts; ///< by frame that waits: what its other branch was blamed on
+    std::vector<time_component> components;      ///< a list: those still to be solved
     std::uint32_t component = none;
 
     /// Undo the decisions of a conflict until one has another branch that holds.
@@ -308,7 +309,8 @@ private:
     {
         for (; component != none; component = components[component].next) {
             // Shapes are sorted by birth: those of a part follow each other.
-            std::uint32_t const begin = first_shape_at[components[component].first], end = first_shape_at[components[component].last];
+            std::uint32_t const begin = first_shape_at[components[component].first],
+                                end = first_shape_at[components[component].last];
             search_number low = state_type::placed_bound;
             for (std::uint32_t k = begin; k != end; ++k) low = smaller(low, state.lb[k]);
             if (low == state_type::placed_bound) continue;

@@ -92,8 +92,9 @@ private:
     std::size_t words_ = 0;
     std::vector<std::uint64_t> reasons_; ///< by shape that is placed: the decisions that put it there
     std::vector<std::uint64_t> sets_;
-    std::vector<std::uint32_t> queued_in_; ///< by shape: the last conflict in which its waiting was asked about
-    std::vector<std::uint32_t> queue_;  ///< those whose waiting is still to be explained
+    std::vector<std::uint32_t>
+        queued_in_;                    ///< by shape: the last conflict in which its waiting was asked about
+    std::vector<std::uint32_t> queue_; ///< those whose waiting is still to be explained
     std::uint32_t conflicts_ = 0;
 
     static void set(std::uint64_t* bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
@@ -176,9 +177,9 @@ private:
 /// Techniques of a search that can be left out: answers stay the same, only later.
 struct search_techniques {
     bool bounds_postponed = true; ///< lb of those that wait
-    bool has_dominance = true;     ///< W; without it any neighbour below will do
+    bool has_dominance = true;    ///< W; without it any neighbour below will do
     bool backjumps = true;        ///< over decisions that have no part in a conflict
-    bool splits = true;            ///< parts of time that no unplaced shape connects are solved one by one
+    bool splits = true;           ///< parts of time that no unplaced shape connects are solved one by one
 };
 
 class search_state {
@@ -294,10 +295,10 @@ public:
     problem_type const* all = nullptr;
     search_techniques techniques;
     std::vector<search_number> min_origin, lb, postponed_at;
-    std::vector<std::uint32_t> raised_by;      ///< by shape, who holds up its sky
+    std::vector<std::uint32_t> raised_by;        ///< by shape, who holds up its sky
     std::vector<std::uint32_t> postpone_edge;    ///< by shape that waits: the edge that gives its lb
-    std::vector<std::uint32_t> decided_at; ///< by shape that is placed or waits: when
-    std::vector<std::uint32_t> postponed_shapes;    ///< those that wait, and some that do no longer
+    std::vector<std::uint32_t> decided_at;       ///< by shape that is placed or waits: when
+    std::vector<std::uint32_t> postponed_shapes; ///< those that wait, and some that do no longer
     std::vector<search_number> unplaced_height;
     std::vector<std::uint32_t> watch;  ///< by section, a member that shows that there is room
     std::vector<std::uint32_t> cut;    ///< by section, those not placed that are in the next one, too

@@ -27,7 +27,8 @@ namespace sublet::detail {
 struct scaled_shapes {
     placement_shapes shapes;
     byte_count unit = 1;
-    byte_count height_bound = 0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
+    byte_count height_bound =
+        0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
 };
 
 /// Complexity: O(pieces), a few times.
@@ -81,7 +82,7 @@ struct search_problem {
     std::vector<std::uint32_t> length;      ///< by shape, in positions
 
     std::vector<search_number> max_origin; ///< by shape: its highest origin; -1 if it is too large
-    std::vector<search_number> room; ///< by section: where pieces end at the latest
+    std::vector<search_number> room;       ///< by section: where pieces end at the latest
 
     [[nodiscard]] std::span<span const> spans_of(std::uint32_t s) const
     {
@@ -112,10 +113,11 @@ struct search_problem {
         max_origin.resize(shapes);
         for (std::uint32_t s = 0; s != shapes; ++s) {
             max_origin[s] = size[s] > capacity ? search_number{-1}
-                                         : static_cast<search_number>((capacity - size[s]) / unit);
+                                               : static_cast<search_number>((capacity - size[s]) / unit);
             max_origin[s] = smaller(max_origin[s], highest[s]);
             for (span const& p : spans_of(s))
-                for (std::uint32_t i = p.first; i != p.last; ++i) room[i] = larger(room[i], max_origin[s] + p.end);
+                for (std::uint32_t i = p.first; i != p.last; ++i)
+                    room[i] = larger(room[i], max_origin[s] + p.end);
         }
     }
 };

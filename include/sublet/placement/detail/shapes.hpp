@@ -156,7 +156,7 @@ struct shape_part {
 struct colocated_groups {
     std::vector<std::uint32_t> first{0}; ///< by group: its first part; and one more
     std::vector<shape_part> parts;       ///< `shape` is the group; not those of no bytes or no life
-    std::vector<sort_key> inconsistent;           ///< ascending {group, one, other}: not at the distance asked for
+    std::vector<sort_key> inconsistent;  ///< ascending {group, one, other}: not at the distance asked for
 };
 
 /// Groups in the order in which `members` names the first of each, which is where its parts begin.
@@ -236,7 +236,8 @@ struct shape_separation {
 };
 
 /// Complexity: O(pieces of both).
-[[nodiscard]] shape_separation min_separation(placement_shapes const& all, std::uint32_t below, std::uint32_t above);
+[[nodiscard]] shape_separation min_separation(placement_shapes const& all, std::uint32_t below,
+                                              std::uint32_t above);
 
 /// Whether b can be above a piece of a and below another one: the distances at which they clash have a hole.
 bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b);

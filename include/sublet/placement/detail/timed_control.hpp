@@ -124,7 +124,7 @@ public:
 
     /// `seconds` in all, from now on; 0: any number.
     timed_control(std::size_t threads, stop_request request, search_listener listener, double seconds = 0,
-            time_point (*now)() = &std::chrono::steady_clock::now);
+                  time_point (*now)() = &std::chrono::steady_clock::now);
 
     /// It has its share of the time that is left.
     void begin(std::size_t left) override;

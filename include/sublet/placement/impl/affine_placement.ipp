@@ -60,8 +60,8 @@ private:
 };
 
 SUBLET_DECL std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                      std::vector<buffer_id> const& order, byte_count most,
-                                                      affine_bytes floor)
+                                                   std::vector<buffer_id> const& order, byte_count most,
+                                                   affine_bytes floor)
 {
     step_id positions = 0;
     for (symbolic_plan::buffer const& b : buffers) positions = larger(positions, b.life.last);
@@ -81,7 +81,7 @@ SUBLET_DECL std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::bu
 // --- fit two ended ---------------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                    std::vector<buffer_id> const& order, byte_count most)
+                                                 std::vector<buffer_id> const& order, byte_count most)
 {
     struct batch_extremes {
         byte_count start[2], top[2];
@@ -107,8 +107,8 @@ SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buff
             for (buffer_id other : overlapping) {
                 batch_extremes const& other_ends = placed[other];
                 if (is_below(other_ends.top, own.start) || is_below(own.top, other_ends.start)) continue;
-                move_to(
-                    line_over(larger(own.start[0], other_ends.top[0]), larger(own.start[1], other_ends.top[1]), most));
+                move_to(line_over(larger(own.start[0], other_ends.top[0]),
+                                  larger(own.start[1], other_ends.top[1]), most));
                 is_clear = false;
             }
         }
@@ -129,7 +129,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buff
 class hill_climber {
 public:
     hill_climber(std::vector<symbolic_plan::buffer> const& buffers, std::vector<batch_goal> const& goals,
-                     byte_count most, std::uint64_t seed)
+                 byte_count most, std::uint64_t seed)
         : buffers_(buffers), goals_(goals), most_(most), random_(seed)
     {
     }
@@ -201,9 +201,8 @@ private:
 };
 
 SUBLET_DECL affine_stacking improve_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                 std::vector<buffer_id> order,
-                                                 std::vector<batch_goal> const& goals, byte_count most,
-                                                 std::uint64_t moves, std::uint64_t seed)
+                                           std::vector<buffer_id> order, std::vector<batch_goal> const& goals,
+                                           byte_count most, std::uint64_t moves, std::uint64_t seed)
 {
     hill_climber climber(buffers, goals, most, seed);
     affine_stacking best = climber.stack(std::move(order));

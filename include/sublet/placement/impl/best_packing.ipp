@@ -100,7 +100,7 @@ SUBLET_DECL void gap_list::deallocate(std::uint32_t id)
 // --- fit outwards ----------------------------------------------------------------------------------------
 
 SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                 placement_bound const& bound, byte_count ceiling)
+                                  placement_bound const& bound, byte_count ceiling)
 {
     std::size_t const n = all.size();
     packing result;
@@ -159,7 +159,7 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
 // --- fit upwards -----------------------------------------------------------------------------------------
 
 SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                placement_bound const& bound, byte_count ceiling)
+                                    placement_bound const& bound, byte_count ceiling)
 {
     struct unplaced_shape {
         byte_count lowest; // where it can lie
@@ -191,7 +191,8 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
         step_id fullest = no_step;
         std::int32_t alive = 0;
         for (step_id at = 0; at != unplaced_load.size(); ++at)
-            if ((alive += candidates[at]) != 0 && (fullest == no_step || unplaced_load[at] > unplaced_load[fullest]))
+            if ((alive += candidates[at]) != 0 &&
+                (fullest == no_step || unplaced_load[at] > unplaced_load[fullest]))
                 fullest = at;
         std::size_t next = 0;
         while (queue[next].lowest != lowest || !contains(queue[next].life, fullest)) ++next;
@@ -237,7 +238,8 @@ SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& a
     return first;
 }
 
-SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint32_t first, std::uint32_t last)
+SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
+                                          std::uint32_t last)
 {
     placement_shapes component;
     step_id const begin = all.shapes[first].life.first;
@@ -271,20 +273,21 @@ inline constexpr packing_attempt first_attempt_small{packing_method::bottom_left
 
 /// What makes the largest difference to those before it comes next, on lifetimes of networks, on perturbed
 /// copies of them, and on drawn ones.
-inline constexpr packing_attempt packing_attempts[] = {first_attempt_small,
-                                                       {packing_method::bottom_left, placement_order::load_death},
-                                                       {packing_method::bottom_left, placement_order::load_length},
-                                                       first_attempt_large,
-                                                       {packing_method::first_fit, placement_order::peak_length},
-                                                       {packing_method::first_fit, placement_order::peak_death},
-                                                       {packing_method::bottom_left, placement_order::area},
-                                                       {packing_method::bottom_left, placement_order::size_class},
-                                                       {packing_method::first_fit, placement_order::size_class},
-                                                       {packing_method::first_fit, placement_order::size},
-                                                       {packing_method::from_peak, placement_order::peak_death},
-                                                       {packing_method::first_fit, placement_order::peak_birth},
-                                                       {packing_method::best_fit, placement_order::size},
-                                                       {packing_method::first_fit, placement_order::birth}};
+inline constexpr packing_attempt packing_attempts[] = {
+    first_attempt_small,
+    {packing_method::bottom_left, placement_order::load_death},
+    {packing_method::bottom_left, placement_order::load_length},
+    first_attempt_large,
+    {packing_method::first_fit, placement_order::peak_length},
+    {packing_method::first_fit, placement_order::peak_death},
+    {packing_method::bottom_left, placement_order::area},
+    {packing_method::bottom_left, placement_order::size_class},
+    {packing_method::first_fit, placement_order::size_class},
+    {packing_method::first_fit, placement_order::size},
+    {packing_method::from_peak, placement_order::peak_death},
+    {packing_method::first_fit, placement_order::peak_birth},
+    {packing_method::best_fit, placement_order::size},
+    {packing_method::first_fit, placement_order::birth}};
 
 /// A part of time, and the lowest packing of its shapes.
 struct component_packing {
@@ -353,7 +356,8 @@ SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound c
         std::size_t const n = component.shapes().size();
         packing_attempt attempt = n > 512 ? first_attempt_large : first_attempt_small;
         if (component.has_pin_or_preference) attempt = {packing_method::first_fit, placement_order::size};
-        component.best = pack_component(component, attempt, {.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n});
+        component.best = pack_component(component, attempt,
+                                        {.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n});
     }
     return whole_packing(components, all.size());
 }
@@ -370,7 +374,8 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
         component.best.origin.assign(origins, origins + n);
         if (best.height == no_limit) component.best.height = no_limit;
         for (std::size_t s = 0; s != n && best.height != no_limit; ++s)
-            component.best.height = larger(component.best.height, component.best.origin[s] + component.shapes().shapes[s].size);
+            component.best.height =
+                larger(component.best.height, component.best.origin[s] + component.shapes().shapes[s].size);
     }
     std::uint64_t spent = 0;
     byte_count height = best.height;
@@ -381,9 +386,10 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
             if (component.best.height <= bound.bytes || !is_possible(component, attempt.method)) continue;
             if (spent >= visits) break;
             // To be worth anything a packing must end below the best so far.
-            packing next = pack_component(
-                component, attempt,
-                {.ceiling = component.best.height - 1, .known_height = bound.bytes, .visits = visits - spent});
+            packing next = pack_component(component, attempt,
+                                          {.ceiling = component.best.height - 1,
+                                           .known_height = bound.bytes,
+                                           .visits = visits - spent});
             is_tried = true;
             spent += next.visits + component.shapes().size();
             if (next.height < component.best.height) component.best = std::move(next);

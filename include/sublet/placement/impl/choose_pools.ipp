@@ -2,8 +2,8 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/choose_pools.hpp>
-#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 
 #include <bit>
 
@@ -40,7 +40,8 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     std::vector<byte_count> cost;
     std::vector<std::uint32_t> choosers(n, 0); // by leader
     auto add_cost = [&](buffer_id b, pool_id pool, byte_count pool_cost) {
-        cost_entries.push_back({byte_count{find(b)} << 32 | pool, b, static_cast<std::uint32_t>(cost.size())});
+        cost_entries.push_back(
+            {byte_count{find(b)} << 32 | pool, b, static_cast<std::uint32_t>(cost.size())});
         cost.push_back(pool_cost);
     };
     for (buffer_id b = 0; b != n; ++b) {
@@ -68,14 +69,15 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
             while (next != cost_entries.size() && cost_entries[next].key == storage_and_pool) {
                 std::uint64_t const id = cost_entries[next].tie;
                 byte_count cheapest = cost[cost_entries[next].id];
-                for (;
-                     next != cost_entries.size() && cost_entries[next].key == storage_and_pool && cost_entries[next].tie == id;
+                for (; next != cost_entries.size() && cost_entries[next].key == storage_and_pool &&
+                       cost_entries[next].tie == id;
                      ++next)
                     cheapest = smaller(cheapest, cost[cost_entries[next].id]);
                 sum = checked_add(sum, cheapest);
                 ++chooser_count;
             }
-            if (chooser_count == choosers[b]) common_pools.push_back({sum, 0, static_cast<pool_id>(storage_and_pool)});
+            if (chooser_count == choosers[b])
+                common_pools.push_back({sum, 0, static_cast<pool_id>(storage_and_pool)});
         }
         SUBLET_EXPECTS(!common_pools.empty(), "sublet: colocated buffers have no pool in common");
         sort_by_key(common_pools);
@@ -90,7 +92,8 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 /// So often it is tried whether a pool can be placed with one more.
 inline constexpr std::size_t max_trial_packings = 64;
 
-SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together, pool_candidates const& where)
+SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together,
+                                                         pool_candidates const& where)
     : candidates(where)
 {
     std::vector<buffer_id> all_buffers;
@@ -136,7 +139,8 @@ SUBLET_DECL bool pool_assignment_state::is_overloaded(std::uint32_t k, pool_id w
 
 SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
 {
-    return std::bit_cast<std::uint64_t>(static_cast<double>(extra_cost) / relief); // ascends as the ratio does
+    return std::bit_cast<std::uint64_t>(static_cast<double>(extra_cost) /
+                                        relief); // ascends as the ratio does
 }
 
 /// Move on who costs least for the relief that it gives, until nowhere too many bytes are alive, or nobody
@@ -148,7 +152,7 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
         moved = false;
         for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
             std::vector<std::uint32_t> overloaded{0}; // below a rank: the positions where there is too much,
-            std::vector<byte_count> excess{0};     // and how much too much
+            std::vector<byte_count> excess{0};        // and how much too much
             for (step_id at = 0; at != positions; ++at) {
                 byte_count const bytes = all.load[pool].most({at, at + 1}), most = all.capacity[pool];
                 overloaded.push_back(overloaded.back() + (bytes > most));
@@ -161,13 +165,14 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
                 if (all.pool(k) != pool || !all.has_next_pool(k)) continue;
                 double relief = 0; // what it takes away from where there is too much, or all of that
                 for (shape_piece const& p : all.shapes.pieces_of(s)) {
-                    auto const own =
-                        static_cast<double>(p.end - p.begin) * (overloaded[p.when.last] - overloaded[p.when.first]);
+                    auto const own = static_cast<double>(p.end - p.begin) *
+                                     (overloaded[p.when.last] - overloaded[p.when.first]);
                     auto const total_excess = static_cast<double>(excess[p.when.last] - excess[p.when.first]);
                     relief += own < total_excess ? own : total_excess;
                 }
                 if (relief > 0)
-                    cheapest.push_back({cost_ratio(all.extra_cost(k), relief), descending(all.shapes.shapes[s].size), k});
+                    cheapest.push_back(
+                        {cost_ratio(all.extra_cost(k), relief), descending(all.shapes.shapes[s].size), k});
             }
             sort_by_key(cheapest);
             for (sort_key const& c : cheapest)
@@ -181,8 +186,9 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
 
 /// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
 /// are; pins that contradict each other are too high.
-SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, pool_assignment_state const& all,
-                                            pool_id pool, pack_options options, search_control& control,
+SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
+                                            pool_assignment_state const& all, pool_id pool,
+                                            pack_options options, search_control& control,
                                             std::vector<byte_count>& offset)
 {
     std::vector<buffer_id> members;
@@ -198,8 +204,8 @@ SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem, po
         });
 }
 
-SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all, pack_options const& options,
-                        search_control& control)
+SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all,
+                                pack_options const& options, search_control& control)
 {
     std::size_t const pools = all.capacity.size();
     std::vector<unsigned char> is_packed(pools, 0);
@@ -230,7 +236,8 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
             bool const is_movable = is_fault ? is_in_core[k] != 0 : below[life.first] != below[life.last];
             if (all.pool(k) != pool || !all.has_next_pool(k) || !is_movable) continue;
             byte_count const size = all.shapes.shapes[s].size;
-            cheapest.push_back({cost_ratio(all.extra_cost(k), static_cast<double>(size)), descending(size), k});
+            cheapest.push_back(
+                {cost_ratio(all.extra_cost(k), static_cast<double>(size)), descending(size), k});
         }
         sort_by_key(cheapest);
         if (cheapest.empty() || control.stop(no_limit, 0, 0)) {
@@ -239,7 +246,9 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
         }
         // Twice as much in each round, so that there are few.
         byte_count bytes_to_move = is_fault ? 1 : tried.height - all.capacity[pool];
-        bytes_to_move = bytes_to_move << rounds[pool] >> rounds[pool] == bytes_to_move ? bytes_to_move << rounds[pool] : no_limit;
+        bytes_to_move = bytes_to_move << rounds[pool] >> rounds[pool] == bytes_to_move
+                            ? bytes_to_move << rounds[pool]
+                            : no_limit;
         if (rounds[pool] < 40) ++rounds[pool];
         for (std::size_t i = 0; i != cheapest.size() && bytes_to_move != 0; ++i) {
             std::uint32_t const k = cheapest[i].id;
@@ -350,12 +359,12 @@ inline constexpr std::size_t max_return_trials = 32;
 
 /// Where the shapes of a pool were, and how much is moved if one of them is not there again.
 struct old_placement {
-    std::vector<byte_count> old_origin;   ///< by shape; `no_offset`: it was nowhere, or its parts were apart
-    std::vector<byte_count> weight; ///< by shape
+    std::vector<byte_count> old_origin; ///< by shape; `no_offset`: it was nowhere, or its parts were apart
+    std::vector<byte_count> weight;     ///< by shape
 };
 
 SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placement_problem const& problem,
-                                   std::vector<byte_count> const& previous)
+                                           std::vector<byte_count> const& previous)
 {
     old_placement former{std::vector<byte_count>(all.size(), no_offset),
                          std::vector<byte_count>(all.size(), 0)};
@@ -365,13 +374,15 @@ SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placemen
         if (before == no_offset) continue;
         former.weight[p.shape] += problem.buffers[p.buffer].size;
         byte_count& old_origin = former.old_origin[p.shape];
-        if (before < p.distance || (old_origin != no_offset && old_origin != before - p.distance)) is_split[p.shape] = 1;
+        if (before < p.distance || (old_origin != no_offset && old_origin != before - p.distance))
+            is_split[p.shape] = 1;
         else old_origin = before - p.distance;
     }
     for (std::size_t s = 0; s != all.size(); ++s) {
         byte_count& old_origin = former.old_origin[s];
         if (old_origin == no_offset) continue;
-        bool const is_allowed = align_up(old_origin, all.shapes[s]) == old_origin && old_origin < byte_count{1} << 62;
+        bool const is_allowed =
+            align_up(old_origin, all.shapes[s]) == old_origin && old_origin < byte_count{1} << 62;
         if (is_split[s] != 0 || !is_allowed) old_origin = no_offset;
     }
     return former;
@@ -382,14 +393,15 @@ SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placemen
 /// Pieces are painted from below as in clashing_pins(). What lies under one that has gone is not to be seen
 /// then, so that there is another round whenever somebody went.
 SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement const& former,
-                               std::vector<unsigned char>& is_fixed)
+                                   std::vector<unsigned char>& is_fixed)
 {
     auto is_present = [&](std::uint32_t s) { return is_fixed[s] != 0 || all.shapes[s].pinned != no_offset; };
     std::vector<sort_key> from_below; // {begin, piece, shape}
     for (std::uint32_t s = 0; s != all.size(); ++s)
         for (std::uint32_t p = all.first_piece[s]; is_present(s) && p != all.first_piece[s + 1]; ++p)
             from_below.push_back(
-                {(is_fixed[s] != 0 ? former.old_origin[s] : all.shapes[s].pinned) + all.pieces[p].begin, p, s});
+                {(is_fixed[s] != 0 ? former.old_origin[s] : all.shapes[s].pinned) + all.pieces[p].begin, p,
+                 s});
     sort_by_key(from_below);
     for (bool again = true; again;) {
         again = false;
@@ -400,8 +412,9 @@ SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement co
             auto const skyline_top = tops.highest(piece.when);
             if (skyline_top.top > k.key) {
                 again = true;
-                bool const unfixes_lower = is_fixed[k.id] == 0 || (is_fixed[skyline_top.id] != 0 &&
-                                                             former.weight[skyline_top.id] < former.weight[k.id]);
+                bool const unfixes_lower =
+                    is_fixed[k.id] == 0 ||
+                    (is_fixed[skyline_top.id] != 0 && former.weight[skyline_top.id] < former.weight[k.id]);
                 if (is_present(skyline_top.id)) is_fixed[unfixes_lower ? skyline_top.id : k.id] = 0;
                 if (!is_present(k.id)) continue;
             }
@@ -412,8 +425,9 @@ SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement co
 
 /// The lightest of those that stay go, up to `count` of them, if they live beside a shape that ends above
 /// `limit`. Returns whether any did.
-SUBLET_DECL bool unfix_neighbours(placement_shapes const& all, old_placement const& former, packing const& high,
-                                byte_count limit, std::size_t count, std::vector<unsigned char>& is_fixed)
+SUBLET_DECL bool unfix_neighbours(placement_shapes const& all, old_placement const& former,
+                                  packing const& high, byte_count limit, std::size_t count,
+                                  std::vector<unsigned char>& is_fixed)
 {
     std::vector<live_range> too_high;
     for (std::uint32_t s = 0; s != all.size(); ++s)
@@ -442,14 +456,15 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
     auto moved = [&](packing const& now) {
         byte_count bytes = 0;
         for (std::size_t s = 0; s != all.size(); ++s)
-            if (former.old_origin[s] != no_offset && now.origin[s] != former.old_origin[s]) bytes += former.weight[s];
+            if (former.old_origin[s] != no_offset && now.origin[s] != former.old_origin[s])
+                bytes += former.weight[s];
         return bytes;
     };
     byte_count least = moved(best);
     std::vector<unsigned char> is_fixed(all.size(), 0);
     for (std::size_t s = 0; s != all.size(); ++s)
         is_fixed[s] = all.shapes[s].pinned == no_offset && former.old_origin[s] <= limit &&
-                   all.shapes[s].size <= limit - former.old_origin[s];
+                      all.shapes[s].size <= limit - former.old_origin[s];
 
     pack_options quick = options;
     quick.objective = placement::objective::fit;
@@ -485,7 +500,8 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
     for (sort_key const& k : displaced) {
         for (std::size_t s = 0; s != all.size(); ++s)
             is_fixed[s] = all.shapes[s].pinned == no_offset && best.origin[s] == former.old_origin[s];
-        bool const fits = former.old_origin[k.id] <= limit && all.shapes[k.id].size <= limit - former.old_origin[k.id];
+        bool const fits =
+            former.old_origin[k.id] <= limit && all.shapes[k.id].size <= limit - former.old_origin[k.id];
         if (!fits || is_fixed[k.id] != 0) continue;
         is_fixed[k.id] = 1;
         std::vector<unsigned char> without_conflicts = is_fixed;
@@ -514,7 +530,8 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
     placement result = pack_pools(
         kept, options, control,
         [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
-            return pack_near(shapes, old_placement_of(shapes, kept, previous), bound, capacity, options, control, out);
+            return pack_near(shapes, old_placement_of(shapes, kept, previous), bound, capacity, options,
+                             control, out);
         });
     for (std::size_t b = 0; b != buffers; ++b)
         if (previous[b] != no_offset && result.offset[b] != no_offset && result.offset[b] != previous[b])

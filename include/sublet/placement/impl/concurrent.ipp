@@ -70,7 +70,8 @@ SUBLET_DECL byte_count placed_by_range::lowest_gap(buffer_id b, byte_count size,
 
     // Each union in turn lifts the buffer above what it meets of it, until none of them does.
     byte_count at = 0;
-    for (std::size_t i = 0, unchanged = 0; unchanged < cursors_.size(); i = i + 1 < cursors_.size() ? i + 1 : 0) {
+    for (std::size_t i = 0, unchanged = 0; unchanged < cursors_.size();
+         i = i + 1 < cursors_.size() ? i + 1 : 0) {
         interval& next = cursors_[i];
         ++unchanged;
         while (next.begin < at + size) {

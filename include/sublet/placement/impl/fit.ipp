@@ -124,7 +124,8 @@ SUBLET_DECL byte_count placed_pieces::origin_on_top(placement_shapes const& all,
     return top <= highest ? top : no_offset;
 }
 
-SUBLET_DECL byte_count placed_pieces::next_free_origin(placement_shape const& shape, byte_count at, byte_count highest)
+SUBLET_DECL byte_count placed_pieces::next_free_origin(placement_shape const& shape, byte_count at,
+                                                       byte_count highest)
 {
     for (byte_count before = no_offset; at != before;) {
         if (at > highest) return no_offset;
@@ -176,8 +177,8 @@ SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
 
 // --- fit -------------------------------------------------------------------------------------------------
 
-SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                        fit_rule choice, fit_limits limits, placed_pieces& placed)
+SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order, fit_rule choice,
+                        fit_limits limits, placed_pieces& placed)
 {
     packing result;
     result.origin.assign(all.size(), no_offset);
@@ -196,7 +197,7 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
         if (shape.size <= limits.ceiling && placed.visits() <= limits.visits) {
             byte_count const highest = limits.ceiling - shape.size;
             at = placed.visits() >= limits.gap_visits ? placed.origin_on_top(all, s, highest)
-                                                    : placed.free_origin(all, s, 0, highest, choice);
+                                                      : placed.free_origin(all, s, 0, highest, choice);
         }
         if (at == no_offset) {
             result.height = no_limit;

@@ -15,7 +15,8 @@ SUBLET_DECL void sorted_pieces::insert(piece_entry const& piece)
     for (; at != 0 && piece < items[at - 1]; --at) items[at] = items[at - 1];
     items[at] = piece;
     blocks_[which].lives = hull(blocks_[which].lives, piece.when);
-    if (items.size() == block_capacity) split(which, at + 1 == block_capacity ? block_capacity - 1 : block_capacity / 2);
+    if (items.size() == block_capacity)
+        split(which, at + 1 == block_capacity ? block_capacity - 1 : block_capacity / 2);
 }
 
 SUBLET_DECL void sorted_pieces::erase(piece_entry const& piece)
@@ -26,7 +27,8 @@ SUBLET_DECL void sorted_pieces::erase(piece_entry const& piece)
     items.pop_back();
 }
 
-SUBLET_DECL std::uint64_t sorted_pieces::collect_overlaps(live_range when, std::vector<piece_entry>& found) const
+SUBLET_DECL std::uint64_t sorted_pieces::collect_overlaps(live_range when,
+                                                          std::vector<piece_entry>& found) const
 {
     std::uint64_t visits = blocks_.size();
     for (block const& b : blocks_) {
@@ -91,7 +93,8 @@ ejection::random_below(std::uint64_t n) // xorshift: Marsaglia, Journal of Stati
 SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
                             improve_options options, search_control& control, std::uint32_t& tried)
 {
-    static constexpr placement_order peak_orders[] = {placement_order::peak_birth, placement_order::peak_length};
+    static constexpr placement_order peak_orders[] = {placement_order::peak_birth,
+                                                      placement_order::peak_length};
     constexpr std::uint64_t most_visits = 10'000'000; // of one of them: nobody asks the driver meanwhile
     if (best.height == no_limit) return best;
     ejection eject(all, options.seed);
@@ -106,9 +109,9 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
         std::vector<byte_count>& start = starts[round % 3];
         if (start.empty()) {
             packing peak_packing = fit(all, order_by(peak_orders[round - 1], all, bound), fit_rule::first_fit,
-                                  {.ceiling = 2 * best.height,
-                                   .known_height = bound.bytes,
-                                   .visits = smaller(options.visits / 4, most_visits)});
+                                       {.ceiling = 2 * best.height,
+                                        .known_height = bound.bytes,
+                                        .visits = smaller(options.visits / 4, most_visits)});
             spent += peak_packing.visits + all.size();
             ++tried;
             if (peak_packing.height < best.height) best = peak_packing;

@@ -79,7 +79,7 @@ SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count fro
 
 /// Whether `above` can be stacked on `below`, and both within the capacity.
 SUBLET_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std::uint32_t above,
-                        byte_count capacity)
+                           byte_count capacity)
 {
     byte_count const at = lowest_place(all.shapes[below], 0, capacity);
     shape_separation const up = min_separation(all, below, above);
@@ -89,8 +89,8 @@ SUBLET_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std
 }
 
 SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
-                                            std::vector<std::uint32_t> core, std::uint64_t nodes,
-                                            search_control& control)
+                                          std::vector<std::uint32_t> core, std::uint64_t nodes,
+                                          search_control& control)
 {
     for (std::uint32_t s : core)
         if (lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};

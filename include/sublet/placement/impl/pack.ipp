@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/infeasible_core.hpp>
-#include <sublet/placement/detail/improve.hpp>
-#include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
+#include <sublet/placement/detail/best_packing.hpp>
+#include <sublet/placement/detail/improve.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/pack.hpp>
 
 // --- pack ------------------------------------------------------------------------------------------------
@@ -76,8 +76,9 @@ inline constexpr std::size_t short_search_nodes = 16'000;
 /// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
 /// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
 SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count capacity,
-                               pack_options const& options, std::uint64_t nodes, packing best,
-                               search_control& control, placement::pool_result& out, byte_count& least_stacking)
+                                   pack_options const& options, std::uint64_t nodes, packing best,
+                                   search_control& control, placement::pool_result& out,
+                                   byte_count& least_stacking)
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& core) {
         out.lower_bound = least;
@@ -120,14 +121,17 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     };
     std::size_t const n = shapes.size();
     // One more order is worth having, however many the shapes are, and takes about a hundred looks for each.
-    std::uint64_t const visits =
-        n <= visits_scale_above || options.visits > no_limit / n ? options.visits : options.visits / visits_scale_above * n;
+    std::uint64_t const visits = n <= visits_scale_above || options.visits > no_limit / n
+                                     ? options.visits
+                                     : options.visits / visits_scale_above * n;
     bool const is_small = n <= max_searched_shapes;
     byte_count least_stacking = 0;
     auto search = [&](std::uint64_t nodes) {
-        best = search_exactly(shapes, capacity, options, nodes, std::move(best), control, out, least_stacking);
+        best =
+            search_exactly(shapes, capacity, options, nodes, std::move(best), control, out, least_stacking);
     };
-    if (is_small && !is_done()) search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
+    if (is_small && !is_done())
+        search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
     if (!is_done()) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
     if (!is_done()) {
         pool_control for_pool(control, best.height, out);

@@ -25,7 +25,7 @@ SUBLET_DECL pack_options budgets_of(place_options const& options)
 
 /// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
 SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, pack_options const& budgets,
-                         search_control& control, placement::proof& proof)
+                                search_control& control, placement::proof& proof)
 {
     placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
     std::vector<std::uint32_t> core;
@@ -57,7 +57,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
 /// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
 /// they bound its height.
 SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates const& candidates,
-                            pack_options const& budgets, search_control& control, placement& result)
+                                  pack_options const& budgets, search_control& control, placement& result)
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b)
         if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;

@@ -26,7 +26,7 @@ SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capa
 }
 
 SUBLET_DECL search_result decide_scaled(scaled_shapes const& scaled, byte_count capacity,
-                                    search_options const& options, search_control& control)
+                                        search_options const& options, search_control& control)
 {
     search_portfolio portfolio(scaled);
     portfolio.reset_capacity(capacity);
@@ -59,7 +59,7 @@ SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacit
 // --- minimize --------------------------------------------------------------------------------------------
 
 SUBLET_DECL void minimize_result::raise_bound(placement_shapes const& all, byte_count height,
-                                  std::vector<std::uint32_t> tried)
+                                              std::vector<std::uint32_t> tried)
 {
     least_stacking = height;
     if (!can_only_be_stacked(all, tried)) return;
@@ -78,7 +78,8 @@ SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit,
 }
 
 SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes const& scaled,
-                             search_options const& options, search_control& control, minimize_result& result)
+                                 search_options const& options, search_control& control,
+                                 minimize_result& result)
 {
     search_portfolio portfolio(scaled);
     std::uint64_t budget = 2 * all.size() + 1;
@@ -125,7 +126,7 @@ SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes cons
 }
 
 SUBLET_DECL minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                               search_options const& options, search_control& control)
+                                     search_options const& options, search_control& control)
 {
     minimize_result result{std::move(incumbent), bound, bound, false, 0, {}};
     if (result.best.height == no_limit) {

@@ -116,7 +116,8 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     to.edges.resize(edges);
     next = to.first_edge;
     auto distance = [&](std::uint32_t below, std::uint32_t above) {
-        if (!is_one_piece(below) || !is_one_piece(above)) return number(min_separation(from, below, above).distance);
+        if (!is_one_piece(below) || !is_one_piece(above))
+            return number(min_separation(from, below, above).distance);
         return to.spans[to.first_span[below]].end - to.spans[to.first_span[above]].begin;
     };
     for_each_pair([&](std::uint32_t a, std::uint32_t b) {

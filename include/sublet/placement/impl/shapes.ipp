@@ -41,7 +41,7 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sor
         if (is_empty(when) || begin == end) return;
         shape_piece const next{when, distance + begin, distance + end};
         bool const continues = pieces.size() != first && pieces.back().when.last == when.first &&
-                             pieces.back().begin == next.begin && pieces.back().end == next.end;
+                               pieces.back().begin == next.begin && pieces.back().end == next.end;
         if (continues) pieces.back().when.last = when.last;
         else pieces.push_back(next);
     };
@@ -100,7 +100,7 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
         if (end[i] == 0) continue;
         bool const continues = !pieces.empty() && pieces.back().when.last == cuts[i] &&
-                             pieces.back().begin == begin[i] && pieces.back().end == end[i];
+                               pieces.back().begin == begin[i] && pieces.back().end == end[i];
         if (continues) pieces.back().when.last = cuts[i + 1];
         else pieces.push_back({{cuts[i], cuts[i + 1]}, begin[i], end[i]});
     }
@@ -219,7 +219,8 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
-SUBLET_DECL shape_separation min_separation(placement_shapes const& all, std::uint32_t below, std::uint32_t above)
+SUBLET_DECL shape_separation min_separation(placement_shapes const& all, std::uint32_t below,
+                                            std::uint32_t above)
 {
     shape_separation result;
     auto const lower = all.pieces_of(below), upper = all.pieces_of(above);
@@ -288,7 +289,8 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
         for (std::size_t b = 0; b != n; ++b) {
             if (a == b) continue;
             if (a < b && can_interleave(all, some[a], some[b])) return false;
-            if (shape_separation const r = min_separation(all, some[a], some[b]); r.meets) up[a * n + b] = r.distance;
+            if (shape_separation const r = min_separation(all, some[a], some[b]); r.meets)
+                up[a * n + b] = r.distance;
         }
     // A circle is possible if its distances come to 0 or less (Floyd, "Algorithm 97", CACM 5(6), 1962).
     for (std::size_t via = 0; via != n; ++via)
@@ -323,7 +325,8 @@ public:
             bool const is_solid = add_pieces(g);
             for (; inconsistent != groups_.inconsistent.end() && inconsistent->key == g; ++inconsistent)
                 if (is_solid)
-                    record_fault(shape_fault::parts_clash, static_cast<buffer_id>(inconsistent->tie), inconsistent->id);
+                    record_fault(shape_fault::parts_clash, static_cast<buffer_id>(inconsistent->tie),
+                                 inconsistent->id);
             if (is_solid) add_shape(g);
         }
         collected_.positions = rank_positions(collected_.pieces);
@@ -386,7 +389,8 @@ private:
             if (own.alignment != 1 && !restrict_to(origins, own)) record_incompatible(part, own, all);
             if (b.pinned != no_offset) {
                 SUBLET_EXPECTS(b.pinned < too_large - b.size, "sublet: a pinned buffer ends beyond 62 bits");
-                if (b.pinned % own.alignment != 0) record_fault(shape_fault::pin_misaligned, part.buffer, no_buffer);
+                if (b.pinned % own.alignment != 0)
+                    record_fault(shape_fault::pin_misaligned, part.buffer, no_buffer);
                 byte_count const origin = b.pinned - part.distance;
                 if (pinned != nullptr && origin != shape.pinned)
                     record_fault(shape_fault::parts_clash, part.buffer, pinned->buffer);
@@ -436,7 +440,9 @@ private:
         result.other = collected_.other;
         std::size_t const n = collected_.size();
         std::vector<std::uint32_t> order(n), next(collected_.positions.size() + 1, 0), number(n);
-        auto start_of = [&](std::size_t s) { return collected_.pieces[collected_.first_piece[s]].when.first; };
+        auto start_of = [&](std::size_t s) {
+            return collected_.pieces[collected_.first_piece[s]].when.first;
+        };
         for (std::size_t s = 0; s != n; ++s) ++next[start_of(s) + 1];
         for (std::size_t p = 0; p + 1 < next.size(); ++p) next[p + 1] += next[p];
         for (std::uint32_t s = 0; s != n; ++s) order[next[start_of(s)]++] = s;

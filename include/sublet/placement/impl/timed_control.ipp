@@ -9,13 +9,13 @@
 namespace sublet::detail {
 
 SUBLET_DECL timed_control::timed_control(std::size_t threads, stop_request request, search_listener listener,
-                             double seconds, time_point (*now)())
-    : threads_(threads), stop_request_(std::move(request)), listener_(std::move(listener)), is_limited_(seconds > 0),
-      now_(now)
+                                         double seconds, time_point (*now)())
+    : threads_(threads), stop_request_(std::move(request)), listener_(std::move(listener)),
+      is_limited_(seconds > 0), now_(now)
 {
     std::chrono::duration<double> const most{1e9}, wanted{seconds}; // more might not fit the clock
     deadline_ = slice_end_ = now_() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                 wanted < most ? wanted : most);
+                                          wanted < most ? wanted : most);
 }
 
 SUBLET_DECL void timed_control::begin(std::size_t left)

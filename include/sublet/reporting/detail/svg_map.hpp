@@ -350,8 +350,10 @@ private:
         std::uint64_t from = x, to = x + w;
         if (from < mark && mark < to) (mark - from < to - mark ? from : to) = mark;
         std::uint64_t const wide = to - from;
-        std::uint64_t const across = h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_char_width;
-        std::uint64_t const upwards = wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_char_width;
+        std::uint64_t const across =
+            h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_char_width;
+        std::uint64_t const upwards =
+            wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_char_width;
         bool const turned = across < characters && h > wide;
         std::uint64_t const max_characters = turned ? upwards : across;
         if (characters == 0 || (max_characters < characters && max_characters < 8)) return;
@@ -361,7 +363,9 @@ private:
         out << "\">";
         // The end of a long name tells more than its beginning: the layers of a network share prefixes.
         if (max_characters < characters) out << "…";
-        write_escaped(out, text, max_characters < characters ? characters + 1 - static_cast<std::size_t>(max_characters) : 0);
+        write_escaped(out, text,
+                      max_characters < characters ? characters + 1 - static_cast<std::size_t>(max_characters)
+                                                  : 0);
         out << "</text>\n";
     }
 

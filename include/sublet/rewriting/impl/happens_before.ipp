@@ -157,7 +157,8 @@ SUBLET_DECL bool precedence::before(step_id a, step_id b)
     if (columns_) return columns_->before(a, b);
     if (walk_) return walk_->before(a, b);
     auto const not_after = (*unreached_)[a];
-    std::size_t const at = partition_point(not_after.size(), [&](std::size_t i) { return b < not_after[i].last; });
+    std::size_t const at =
+        partition_point(not_after.size(), [&](std::size_t i) { return b < not_after[i].last; });
     return at == not_after.size() || b < not_after[at].first;
 }
 

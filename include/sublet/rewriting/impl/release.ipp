@@ -19,7 +19,7 @@ SUBLET_DECL std::size_t release_points::buffers() const { return counter.size();
 namespace sublet::detail {
 
 SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                                     std::vector<value_role> const& role)
+                                       std::vector<value_role> const& role)
     : is_given(buffers), is_kept(buffers)
 {
     for (value_id v = 0; v != buffer_of.size(); ++v) {
@@ -146,7 +146,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
     }
 
     std::vector<node_id> live_into(buffers, no_node), counted_for(buffers, no_node); // the last node seen so
-    std::vector<std::uint32_t> dead_edge_count(buffers);                                 // along how many edges
+    std::vector<std::uint32_t> dead_edge_count(buffers);                             // along how many edges
     std::vector<flow_release_points::edge> dead_on_edge;
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_in(n, [&](value_id v) {

@@ -21,7 +21,8 @@ SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& ve
         if (occupant[slot] != no_value && occupant[slot] != origin) is_named[slot] = 1;
         occupant[slot] = origin;
     }
-    std::vector<slot_id> first_slot(versioned.last.size(), no_slot); // by value: the slot of its first version
+    std::vector<slot_id> first_slot(versioned.last.size(),
+                                    no_slot); // by value: the slot of its first version
     std::vector<unsigned char> is_split(versioned.last.size());
     for (value_id v = 0; v != keeps_storage_name.size(); ++v) {
         if (versioned.alias_of[v] != no_value) continue;
@@ -55,16 +56,19 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
     names.name_of = names.storage_of = versioned.value_of;
     // A version that is in the storage of the first one goes by its name, whatever that becomes.
     auto shares_first_storage = [&versioned](value_id v) {
-        return versioned.alias_of[v] != no_value && versioned.value_of[versioned.alias_of[v]] == versioned.value_of[v];
+        return versioned.alias_of[v] != no_value &&
+               versioned.value_of[versioned.alias_of[v]] == versioned.value_of[v];
     };
-    std::vector<unsigned char> is_visible(versions), keeps_storage_name(versions); // to the caller by its name
+    std::vector<unsigned char> is_visible(versions),
+        keeps_storage_name(versions); // to the caller by its name
     for (value_id v = 0; v != versions; ++v) {
         value_id const origin = versioned.value_of[v];
-        is_visible[v] =
-            keeps_name[origin] || detail::is_given(versioned.role[v]) || has_role(versioned.role[v], value_role::output);
+        is_visible[v] = keeps_name[origin] || detail::is_given(versioned.role[v]) ||
+                        has_role(versioned.role[v], value_role::output);
         if (is_visible[v] && shares_first_storage(v)) is_visible[origin] = 1;
     }
-    for (value_id v = 0; v != versions; ++v) keeps_storage_name[v] = is_visible[v] || versioned.alias_of[v] != no_value;
+    for (value_id v = 0; v != versions; ++v)
+        keeps_storage_name[v] = is_visible[v] || versioned.alias_of[v] != no_value;
     for (value_id v = 0; v != values && names.planned_already == no_value; ++v)
         if (is_slot[v]) names.planned_already = v;
 
@@ -78,7 +82,8 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
         }
         SUBLET_EXPECTS(values + names.new_names.size() < no_value, "sublet: more names than 32-bit ids");
         for (value_id v = 0; v != versions; ++v) {
-            if (keeps_storage_name[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value) continue;
+            if (keeps_storage_name[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value)
+                continue;
             slot_renaming::name& name = names.new_names[number[plan.slot_of[v]]];
             names.name_of[v] = static_cast<value_id>(values) + number[plan.slot_of[v]];
             ++name.occupants;
@@ -88,7 +93,8 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
             name.largest = versioned.value_of[v];
         }
     }
-    buffer_classes const classes = aliases(versions, [&versioned](value_id v) { return versioned.alias_of[v]; });
+    buffer_classes const classes =
+        aliases(versions, [&versioned](value_id v) { return versioned.alias_of[v]; });
     for (value_id v = 0; v != versions; ++v) {
         names.storage_of[v] = names.name_of[classes.root[classes.buffer_of[v]]];
         bool const by_storage = naming.renames_views && !is_visible[v] && names.storage_of[v] >= values;

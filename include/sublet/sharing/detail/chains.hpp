@@ -91,7 +91,8 @@ sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<
                                        .size = size[b],
                                        .pool = pool_of[b],
                                        .begins = begin,
-                                       .free_from = eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_step,
+                                       .free_from =
+                                           eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_step,
                                        .may_reuse = eligible[b] && (begins <= 1 || !single_begin_only)};
             chooser.assign(request, [&](buffer_id u) { return may_follow(u, b); });
         }
@@ -108,8 +109,9 @@ sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
 template <size_function Sizes>
-[[nodiscard]] chain_plan share_in_chains(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                                         Sizes sizes, chain_options const& options = {})
+[[nodiscard]] chain_plan share_in_chains(concurrent_live_ranges const& lives,
+                                         conflict_ranges const& conflicts, Sizes sizes,
+                                         chain_options const& options = {})
 {
     std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
     chain_plan plan;
@@ -124,7 +126,8 @@ template <size_function Sizes>
         step_id const begin = lives.first(v);
         if (lives.begins[v].size() > 1) return reusable_by(conflicts, lives, u, v) ? begin : begin + 1;
         auto const forbidden = conflicts.of[u];
-        std::size_t const at = partition_point(forbidden.size(), [&](std::size_t i) { return begin < forbidden[i].last; });
+        std::size_t const at =
+            partition_point(forbidden.size(), [&](std::size_t i) { return begin < forbidden[i].last; });
         return at == forbidden.size() || begin < forbidden[at].first ? begin : forbidden[at].last;
     });
     if (options.order == chain_options::ranking::by_begin || by_begin.total_bytes < plan.total_bytes)
@@ -203,8 +206,8 @@ live_range_lists ranges_of(reuse_ranges const& members);
 /// Ensures:    0 where conflicts were undecided, for then nothing is known.
 /// Complexity: fewest_slots() for each different size.
 /// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
-[[nodiscard]] byte_count least_slot_bytes(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                                          fewest_slots_options options);
+[[nodiscard]] byte_count least_slot_bytes(concurrent_live_ranges const& lives,
+                                          conflict_ranges const& conflicts, fewest_slots_options options);
 
 // --- assign exact ----------------------------------------------------------------------------------------
 
@@ -251,8 +254,8 @@ std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vect
 /// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
 /// values, the largest first, `slot_of` their slots by any numbers below their count.
 void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
-                std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
-                std::vector<pool_id> const& pool_of, exact_assignment& result);
+                  std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
+                  std::vector<pool_id> const& pool_of, exact_assignment& result);
 
 exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values,
                                   exact_options const& options);

@@ -91,7 +91,7 @@ class slot_fit_index {
 public:
     /// Requires: `lives` and `conflicts` belong together and outlive this.
     slot_fit_index(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-              std::size_t most_bytes = std::size_t{1} << 26)
+                   std::size_t most_bytes = std::size_t{1} << 26)
         : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
     {
         capacity_ = 64 * (most_bytes / occupant_masks::bytes(lives.positions) + 1);
@@ -115,12 +115,12 @@ private:
     concurrent_live_ranges const* lives_;
     conflict_ranges const* conflicts_;
     std::size_t capacity_;                     // places
-    std::vector<occupant_masks> masks_;      // of 64 places each
-    std::vector<std::uint64_t> taken_;     // by group of 64 places
-    std::vector<slot_id> slot_at_;         // by place
-    std::vector<std::uint32_t> place_of_;  // by slot
-    std::vector<buffer_id> latest_;        // by place: its last tenant
-    std::vector<buffer_id> earlier_;       // by buffer: who came before it
+    std::vector<occupant_masks> masks_;        // of 64 places each
+    std::vector<std::uint64_t> taken_;         // by group of 64 places
+    std::vector<slot_id> slot_at_;             // by place
+    std::vector<std::uint32_t> place_of_;      // by slot
+    std::vector<buffer_id> latest_;            // by place: its last tenant
+    std::vector<buffer_id> earlier_;           // by buffer: who came before it
     std::vector<unsigned char> is_referenced_; // by place
     std::uint32_t evict_at_ = 0;
 };

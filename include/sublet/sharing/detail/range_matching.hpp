@@ -30,7 +30,8 @@ class reuse_ranges {
 public:
     /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
     ///           outlive this.
-    reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts, std::vector<buffer_id> members);
+    reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
+                 std::vector<buffer_id> members);
 
     /// What is given comes before all that begins.
     [[nodiscard]] static std::uint64_t begin_key(concurrent_live_ranges const& lives, buffer_id b);
@@ -51,9 +52,9 @@ public:
         if (lives_.begins[u].empty() && lives_.ends[u].empty()) visit_all({place_of(0), end}, u, visit);
         else
             for (; r != forbidden.size(); ++r)
-                visit_all(
-                    {place_of(forbidden[r].last), r + 1 != forbidden.size() ? place_of(forbidden[r + 1].first) : end}, u,
-                    visit);
+                visit_all({place_of(forbidden[r].last),
+                           r + 1 != forbidden.size() ? place_of(forbidden[r + 1].first) : end},
+                          u, visit);
     }
 
 private:
@@ -64,8 +65,8 @@ private:
     template <class Visit>
     void visit_all(live_range places, buffer_id u, Visit& visit) const
     {
-        std::size_t k =
-            partition_point(multi_begin_.size(), [&](std::size_t i) { return multi_begin_[i] >= places.first; });
+        std::size_t k = partition_point(multi_begin_.size(),
+                                        [&](std::size_t i) { return multi_begin_[i] >= places.first; });
         for (; k != multi_begin_.size() && multi_begin_[k] < places.last; ++k) {
             if (reusable_by(conflicts_, lives_, u, members_[multi_begin_[k]])) continue;
             if (places.first != multi_begin_[k]) visit(live_range{places.first, multi_begin_[k]});
@@ -77,8 +78,8 @@ private:
     concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
-    std::vector<step_id> begin_;         // by place
-    std::size_t input_count_ = 0;              // how many are
+    std::vector<step_id> begin_;             // by place
+    std::size_t input_count_ = 0;            // how many are
     std::vector<std::uint32_t> multi_begin_; // places of those that begin at several positions
 };
 

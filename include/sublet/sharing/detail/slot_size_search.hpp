@@ -77,8 +77,8 @@ private:
     }
 
     bit_rows interferes_, is_remaining_;
-    std::vector<value_id> merged_into_;   // by value; itself: it is left
-    std::vector<value_id> merged_; // in the order in which they left
+    std::vector<value_id> merged_into_; // by value; itself: it is left
+    std::vector<value_id> merged_;      // in the order in which they left
 };
 
 // --- prefix cliques --------------------------------------------------------------------------------------
@@ -150,7 +150,8 @@ public:
     /// Ensures:    if coloured, `slot_of` has the answer. What is impossible need not be so for slots that
     ///             are larger than they have to be: where a stair of one value adds a slot, it lies there.
     /// Complexity: O(values (slots + values)) to begin with, O(values) a node.
-    coloring_answer color(std::size_t last, std::vector<std::uint32_t> const& slots, std::uint64_t node_limit);
+    coloring_answer color(std::size_t last, std::vector<std::uint32_t> const& slots,
+                          std::uint64_t node_limit);
 
     std::vector<slot_id> slot_of;
     std::uint64_t nodes = 0; ///< slots tried
@@ -186,18 +187,18 @@ private:
 
     bit_rows const& interferes_;
     std::vector<std::uint32_t> end_of_, class_of_;
-    std::vector<slot_id> last_;            // by value: its slot in the last answer
-    std::size_t answered_ = 0;             // for so many values
-    std::vector<std::uint64_t> failures_;  // by value
-    std::size_t count_ = 0, width_ = 0;    // values and slots of this question
-    std::uint32_t const* slots_ = nullptr; // by stair
-    std::vector<slot_id> class_begin_;        // by slot: the first that its stair adds
+    std::vector<slot_id> last_;              // by value: its slot in the last answer
+    std::size_t answered_ = 0;               // for so many values
+    std::vector<std::uint64_t> failures_;    // by value
+    std::size_t count_ = 0, width_ = 0;      // values and slots of this question
+    std::uint32_t const* slots_ = nullptr;   // by stair
+    std::vector<slot_id> class_begin_;       // by slot: the first that its stair adds
     std::vector<std::uint32_t> occupants_;   // by slot
-    std::vector<std::uint32_t> taken_;     // by value and slot: neighbours that are there
-    std::vector<std::uint64_t> free_;      // by value: slots to choose from
-    std::vector<std::uint32_t> trail_index_;  // by value: on the trail, from 1; 0: nothing was tried
-    std::vector<value_id> first_in_;       // by slot
-    bit_rows past_conflicts_;                      // by value on the trail: who else made it try the next slot
+    std::vector<std::uint32_t> taken_;       // by value and slot: neighbours that are there
+    std::vector<std::uint64_t> free_;        // by value: slots to choose from
+    std::vector<std::uint32_t> trail_index_; // by value: on the trail, from 1; 0: nothing was tried
+    std::vector<value_id> first_in_;         // by slot
+    bit_rows past_conflicts_;                // by value on the trail: who else made it try the next slot
     bit_rows conflict_set_;
     std::vector<value_id> trail_; // whose slot is not the only one that was left to try
 };
@@ -238,8 +239,8 @@ struct slot_size_result {
 
 /// Requires:   sizes fall, none is 0, and together they do not exceed 64 bits. `interferes` has a row for
 ///             each value, and each pair stands in both rows.
-[[nodiscard]] slot_size_result search_slot_sizes(bit_rows const& interferes, std::vector<byte_count> const& size,
-                                       std::uint64_t nodes);
+[[nodiscard]] slot_size_result search_slot_sizes(bit_rows const& interferes,
+                                                 std::vector<byte_count> const& size, std::uint64_t nodes);
 
 } // namespace sublet::detail
 

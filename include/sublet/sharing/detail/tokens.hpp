@@ -45,8 +45,9 @@ struct slot_request {
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
     step_id begins = 0;
-    step_id free_from = no_step; ///< who begins before this cannot follow it; `no_step`: nobody until it is woken
-    bool may_reuse = true;    ///< false: it takes no slot that somebody has had
+    step_id free_from =
+        no_step;           ///< who begins before this cannot follow it; `no_step`: nobody until it is woken
+    bool may_reuse = true; ///< false: it takes no slot that somebody has had
 };
 
 /// Gives slots to buffers, one after the other.
@@ -121,7 +122,7 @@ public:
 
 private:
     struct open_slot {
-        buffer_id occupant = no_buffer;  // the last one
+        buffer_id occupant = no_buffer; // the last one
         slot_id next_blocked = no_slot; // until the same position
         std::uint32_t occupants = 0;
         step_id candidate_since = 0; // since that tenant came; 0: not yet
@@ -155,9 +156,9 @@ private:
     sized_slot_plan plan_;
     std::vector<open_slot> slots_;
     std::set<free_slot> candidates_;
-    std::vector<slot_id> blocked_; // by position: the first of those that sleep until then
-    std::size_t unblocked_until_ = 0;       // those that sleep until a position below this have been woken
-    step_id last_begin_ = 0;             // where the last request begins
+    std::vector<slot_id> blocked_;    // by position: the first of those that sleep until then
+    std::size_t unblocked_until_ = 0; // those that sleep until a position below this have been woken
+    step_id last_begin_ = 0;          // where the last request begins
 };
 
 // --- tokens ----------------------------------------------------------------------------------------------
@@ -256,7 +257,8 @@ template <size_function Sizes>
                                        .begins = at,
                                        .free_from = is_reusable && ends.empty() ? at : no_step,
                                        .may_reuse = eligible[b] && lives.begins[b].size() == 1};
-            if (slots.assign(request, may_follow) != no_slot && is_reusable && !ends.empty()) block(b, ends.back());
+            if (slots.assign(request, may_follow) != no_slot && is_reusable && !ends.empty())
+                block(b, ends.back());
         }
     }
     static_cast<sized_slot_plan&>(plan) = std::move(slots).finish();

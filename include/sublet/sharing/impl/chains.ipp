@@ -48,8 +48,9 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, confli
         range_matching const matched = match_ranges(ranges_of(members), members.size());
         for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
             std::uint32_t const predecessor = matched.row_of[i];
-            cover.plan.slot_of[members[i]] =
-                predecessor == range_matching::none ? cover.plan.slots++ : cover.plan.slot_of[members[predecessor]];
+            cover.plan.slot_of[members[i]] = predecessor == range_matching::none
+                                                 ? cover.plan.slots++
+                                                 : cover.plan.slot_of[members[predecessor]];
             is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
     }
@@ -143,12 +144,12 @@ public:
 private:
     csr_rows rows_;
     std::vector<std::uint32_t> first_, last_; // by part, in rows_
-    std::vector<sort_key> closed_;               // {rank, 0, part}
+    std::vector<sort_key> closed_;            // {rank, 0, part}
 };
 
 SUBLET_DECL void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
-                            std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
-                            std::vector<pool_id> const& pool_of, exact_assignment& result)
+                              std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
+                              std::vector<pool_id> const& pool_of, exact_assignment& result)
 {
     std::vector<slot_id> number(slot_of.size(), no_slot), is_taken; // is_taken by name
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
@@ -221,7 +222,8 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
 
     csr_rows const co_components = reduced.co_components();
     std::vector<sort_key> part_order; // the smallest first: what they do not need is for the others
-    for (std::uint32_t p = 0; p != co_components.rows(); ++p) part_order.push_back({co_components[p].size(), 0, p});
+    for (std::uint32_t p = 0; p != co_components.rows(); ++p)
+        part_order.push_back({co_components[p].size(), 0, p});
     sort_by_key(part_order);
     std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
     slot_id slots = 0;

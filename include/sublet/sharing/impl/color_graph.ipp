@@ -35,8 +35,8 @@ SUBLET_DECL csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> c
 }
 
 SUBLET_DECL std::vector<value_id> coloring_order(coloring_options::heuristic by, csr_graph const& g,
-                                          std::vector<byte_count> const& bytes,
-                                          std::vector<value_id> const& given)
+                                                 std::vector<byte_count> const& bytes,
+                                                 std::vector<value_id> const& given)
 {
     if (by == coloring_options::heuristic::smallest_last) return smallest_last(g).order;
     std::vector<value_id> order;
@@ -214,7 +214,8 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             defined_fixed.clear();
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def && fixed[t.value] != no_slot) defined_fixed.push_back(t.value);
+                if (t.kind == touch::access::def && fixed[t.value] != no_slot)
+                    defined_fixed.push_back(t.value);
             if (defined_fixed.empty()) continue;
 
             occupants.clear();
@@ -263,7 +264,8 @@ public:
             if (touched_in_[t.value] == n) continue;
             touched_in_[t.value] = n;
             if (live.is_live_out(t.value, n)) continue;
-            kills_[i] = t.kind == touch::access::use_early ? kill_point::before_writes : kill_point::after_step;
+            kills_[i] =
+                t.kind == touch::access::use_early ? kill_point::before_writes : kill_point::after_step;
         }
         if (early && held) defer_held_kills(p, n);
         return kills_;

@@ -191,7 +191,7 @@ SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
 class in_place_coalescer {
 public:
     in_place_coalescer(snapshot const& p, live_range_lists const& lives, std::vector<step_id> const& position,
-                buffer_table& table)
+                       buffer_table& table)
         : p_(p), table_(table), joined_(table.buffers.size()), life_(table.buffers.size())
     {
         for (std::size_t b = 0; b != joined_.size(); ++b) joined_[b] = static_cast<buffer_id>(b);
@@ -256,7 +256,8 @@ public:
         to.role = to.role | merged.role;
         to.alignment = larger(to.alignment, merged.alignment);
         joined_[from] = into;
-        joined_life const into_life = std::exchange(life_[into], {}), from_life = std::exchange(life_[from], {});
+        joined_life const into_life = std::exchange(life_[into], {}),
+                          from_life = std::exchange(life_[from], {});
         life_[into].ranges = merged_ranges(into_life.ranges, from_life.ranges);
         for (joined_life const* source : {&into_life, &from_life})
             for (last_read h : source->last_reads) // where the result is there now, nobody else can take it

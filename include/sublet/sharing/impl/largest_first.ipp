@@ -10,13 +10,13 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts)
+SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives,
+                                           conflict_ranges const& conflicts)
     : lives_(&lives), conflicts_(&conflicts)
 {
     // One position is put before all others: there begins what is given.
     std::size_t words = 0;
-    for (std::size_t blocks = std::size_t{lives.positions} + 1;;
-         blocks = (blocks + fanout - 1) / fanout) {
+    for (std::size_t blocks = std::size_t{lives.positions} + 1;; blocks = (blocks + fanout - 1) / fanout) {
         level_.push_back(words);
         words += blocks;
         if (blocks == 1) break;
@@ -73,7 +73,8 @@ SUBLET_DECL std::uint32_t slot_fit_index::free_place(slot_id slot)
 {
     auto at = static_cast<std::uint32_t>(slot_at_.size());
     if (at == capacity_) { // go round, but leave those alone that were of use since the last time
-        for (; is_referenced_[evict_at_] != 0; evict_at_ = (evict_at_ + 1) % at) is_referenced_[evict_at_] = 0;
+        for (; is_referenced_[evict_at_] != 0; evict_at_ = (evict_at_ + 1) % at)
+            is_referenced_[evict_at_] = 0;
         at = std::exchange(evict_at_, (evict_at_ + 1) % at);
         for (buffer_id b = std::exchange(latest_[at], no_buffer); b != no_buffer; b = earlier_[b])
             masks_[at / 64].erase(b, bit_of(at));
@@ -121,7 +122,8 @@ public:
             for (std::size_t i = 0; i != reached.size(); ++i) {
                 bool is_improved = false;
                 members_.for_each_range(reached[i], [&](live_range r) {
-                    for (place c = remaining_.next_at(r.first); c < r.last && !is_improved; c = remaining_.next_at(c + 1)) {
+                    for (place c = remaining_.next_at(r.first); c < r.last && !is_improved;
+                         c = remaining_.next_at(c + 1)) {
                         remaining_.remove(c);
                         ++visits;
                         found_by_[c] = reached[i];
@@ -231,7 +233,7 @@ SUBLET_DECL bool relink_chains(reuse_ranges const& members, std::vector<byte_cou
 class first_fit_slots {
 public:
     first_fit_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                  std::vector<byte_count> const& size, std::uint64_t& visits)
+                    std::vector<byte_count> const& size, std::uint64_t& visits)
         : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), room_(lives, conflicts)
     {
     }
@@ -315,7 +317,8 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
     for (buffer_id b = 0; b != buffers; ++b) {
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
         SUBLET_EXPECTS(size[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        if (size[b] != 0 && eligible[b]) order.push_back({descending(size[b]), reuse_ranges::begin_key(lives, b), b});
+        if (size[b] != 0 && eligible[b])
+            order.push_back({descending(size[b]), reuse_ranges::begin_key(lives, b), b});
     }
     sort_by_key(order);
     bool is_by_pool = true;

@@ -9,7 +9,7 @@
 namespace sublet::detail {
 
 SUBLET_DECL reuse_ranges::reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                           std::vector<buffer_id> members)
+                                       std::vector<buffer_id> members)
     : lives_(lives), conflicts_(conflicts), members_(std::move(members))
 {
     begin_.reserve(members_.size());
@@ -29,7 +29,8 @@ SUBLET_DECL std::uint64_t reuse_ranges::begin_key(concurrent_live_ranges const& 
 SUBLET_DECL std::uint32_t reuse_ranges::place_of(step_id position) const
 {
     return static_cast<std::uint32_t>(
-        input_count_ + partition_point(size() - input_count_, [&](std::size_t i) { return begin_[input_count_ + i] >= position; }));
+        input_count_ + partition_point(size() - input_count_,
+                                       [&](std::size_t i) { return begin_[input_count_ + i] >= position; }));
 }
 
 // --- range matching --------------------------------------------------------------------------------------
@@ -83,7 +84,8 @@ private:
             next.clear();
             for (std::uint32_t row : now)
                 for (live_range r : rows_[row])
-                    for (std::uint32_t c = remaining_.next_at(r.first); c < r.last; c = remaining_.next_at(c + 1)) {
+                    for (std::uint32_t c = remaining_.next_at(r.first); c < r.last;
+                         c = remaining_.next_at(c + 1)) {
                         remaining_.remove(c);
                         layer_of_[c] = layer;
                         if (found_.row_of[c] == none) is_last = true;
@@ -118,8 +120,8 @@ private:
         std::uint32_t const first = layer_first_[layer], last = layer_first_[layer + 1];
         for (; at.range != ranges.size(); ++at.range) {
             live_range const r = ranges[at.range];
-            auto const skipped = static_cast<std::uint32_t>(
-                partition_point(last - first, [&](std::size_t i) { return by_layer_[first + i] >= r.first; }));
+            auto const skipped = static_cast<std::uint32_t>(partition_point(
+                last - first, [&](std::size_t i) { return by_layer_[first + i] >= r.first; }));
             std::uint32_t const i = remaining_.next_at(first + skipped);
             if (i >= last || by_layer_[i] >= r.last) continue;
             remaining_.remove(i);

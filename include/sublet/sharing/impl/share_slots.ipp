@@ -88,7 +88,8 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     std::size_t const buffers = table.buffers.size();
     std::vector<unsigned char> eligible(buffers, 1);
     touch_all([&](value_id v, step_id s) { eligible[table.buffer_of[v]] &= takes_part[s]; });
-    detail::concurrent_live_ranges const lives = detail::concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
+    detail::concurrent_live_ranges const lives =
+        detail::concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
     auto size_of = [&](buffer_id b) {
         return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0};
     };

@@ -184,7 +184,8 @@ SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::
 
 // --- stair coloring --------------------------------------------------------------------------------------
 
-SUBLET_DECL bounded_list_coloring::bounded_list_coloring(bit_rows const& interferes, std::vector<std::uint32_t> end_of)
+SUBLET_DECL bounded_list_coloring::bounded_list_coloring(bit_rows const& interferes,
+                                                         std::vector<std::uint32_t> end_of)
     : interferes_(interferes), end_of_(std::move(end_of)), class_of_(end_of_.empty() ? 0 : end_of_.back())
 {
     for (std::uint32_t size_class = 0, v = 0; size_class != end_of_.size(); ++size_class)
@@ -197,8 +198,9 @@ SUBLET_DECL bounded_list_coloring::bounded_list_coloring(bit_rows const& interfe
     conflict_set_ = bit_rows(1, class_of_.size());
 }
 
-SUBLET_DECL coloring_answer bounded_list_coloring::color(std::size_t last, std::vector<std::uint32_t> const& slots,
-                                               std::uint64_t node_limit)
+SUBLET_DECL coloring_answer bounded_list_coloring::color(std::size_t last,
+                                                         std::vector<std::uint32_t> const& slots,
+                                                         std::uint64_t node_limit)
 {
     count_ = end_of_[last];
     slots_ = slots.data();
@@ -476,8 +478,8 @@ private:
     slot_size_result best_;
 };
 
-SUBLET_DECL slot_size_result search_slot_sizes(bit_rows const& interferes, std::vector<byte_count> const& size,
-                                     std::uint64_t nodes)
+SUBLET_DECL slot_size_result search_slot_sizes(bit_rows const& interferes,
+                                               std::vector<byte_count> const& size, std::uint64_t nodes)
 {
     if (size.empty()) return {};
     return slot_size_search(interferes, size, nodes).find();

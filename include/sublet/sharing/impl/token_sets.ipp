@@ -23,7 +23,8 @@ SUBLET_DECL std::vector<token_range> longest_path_forest(dependence_graph const&
         ++subtree[x].last;
         if (parent[x] != no_step) subtree[parent[x]].last += subtree[x].last;
     }
-    std::vector<step_id>& next = path_length; // by position: the first number in its subtree that is not given yet
+    std::vector<step_id>& next =
+        path_length; // by position: the first number in its subtree that is not given yet
     std::uint32_t next_root = 0;
     for (step_id x = positions; x-- != 0;) {
         std::uint32_t& first = parent[x] == no_step ? next_root : next[parent[x]];
@@ -39,7 +40,8 @@ SUBLET_DECL std::vector<token_range> longest_path_forest(dependence_graph const&
 
 SUBLET_DECL token_set_store::token_set_store(csr_rows const& after) : stored_(after.rows())
 {
-    for (std::size_t x = 0; x != stored_.size(); ++x) stored_[x].readers_left = static_cast<std::uint32_t>(after[x].size());
+    for (std::size_t x = 0; x != stored_.size(); ++x)
+        stored_[x].readers_left = static_cast<std::uint32_t>(after[x].size());
 }
 
 SUBLET_DECL void token_set_store::store(step_id x, std::span<token_range const> ranges)

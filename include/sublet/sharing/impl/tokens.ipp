@@ -36,7 +36,8 @@ SUBLET_DECL slot_chooser::candidate slot_chooser::preferred(slot_request const& 
     return candidates_.lower_bound({r.pool, below->rank, 0}); // of equally large ones the lowest
 }
 
-SUBLET_DECL slot_chooser::candidate slot_chooser::as_in_caffe2(candidate first, candidate end, byte_count size) const
+SUBLET_DECL slot_chooser::candidate slot_chooser::as_in_caffe2(candidate first, candidate end,
+                                                               byte_count size) const
 {
     candidate best = first;
     auto size_of = [this](candidate at) { return slots_[at->slot].first_size; };
@@ -67,7 +68,7 @@ SUBLET_DECL void slot_chooser::unblock_slot(slot_id s, step_id at)
     if (slot.candidate_since == 0) slot.candidate_since = at;
     std::uint64_t const rank = choice_ == slot_choice::most_shared    ? ~std::uint64_t{slot.occupants}
                                : choice_ == slot_choice::caffe2_sized ? slot.candidate_since
-                                                                   : plan_.slot_bytes[s];
+                                                                      : plan_.slot_bytes[s];
     candidates_.insert({plan_.slot_pool[s], rank, s});
 }
 

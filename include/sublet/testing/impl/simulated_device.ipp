@@ -44,7 +44,8 @@ SUBLET_DECL void stream_queues::wait(std::uint32_t stream, std::uint32_t event)
 {
     event_state const& past = events_[event];
     if (past.clock.empty()) return; // never recorded
-    for (std::uint32_t s = 0; s != past.clock.size(); ++s) advance(streams_[stream].clock, {s, past.clock[s]});
+    for (std::uint32_t s = 0; s != past.clock.size(); ++s)
+        advance(streams_[stream].clock, {s, past.clock[s]});
     append(stream, {.is_wait = true, .waits_for = past.at});
 }
 
@@ -119,7 +120,8 @@ SUBLET_DECL std::uint32_t stream_queues::next_stream()
         }
         if (!runnable.empty()) break;
     }
-    if (options_.order == simulated_options::order_kind::random) return runnable[random_below(runnable.size())];
+    if (options_.order == simulated_options::order_kind::random)
+        return runnable[random_below(runnable.size())];
     std::uint32_t chosen = runnable.front();
     for (std::uint32_t s : runnable) {
         bool const is_later = streams_[s].front().number > streams_[chosen].front().number;
