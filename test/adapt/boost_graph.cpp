@@ -37,7 +37,7 @@ using traits = boost::graph_traits<csr_graph>;
 static_assert(std::forward_iterator<traits::vertex_iterator>);
 static_assert(std::forward_iterator<traits::out_edge_iterator>);
 static_assert(std::forward_iterator<traits::edge_iterator>);
-static_assert(graph<csr_graph>, "what is added for Boost leaves it a graph of ours");
+static_assert(graph<csr_graph>, "it stays a graph of this library");
 
 using lists = std::vector<std::vector<node_id>>;
 
@@ -63,7 +63,7 @@ static lists draw(random_source& pick, bool is_symmetric)
     return successors;
 }
 
-/// The same in Boost's own terms, for its answers to be compared.
+/// The same as a graph of Boost, for comparison.
 using directed_list = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 static directed_list same(lists const& successors)
 {
@@ -86,7 +86,7 @@ TEST_CASE("edges are listed row by row, whichever rows are empty")
     }
 }
 
-TEST_CASE("ranges of Boost and algorithms of the standard take the iterators")
+TEST_CASE("ranges of Boost and algorithms of the standard library accept the iterators")
 {
     csr_graph const g = flat({{1, 2}, {2}, {}});
     node_id sum = 0;
@@ -113,7 +113,7 @@ TEST_CASE("a symmetric graph is directed, and each of its edges counts twice")
     CHECK(out_degree(1, g) == 2);
 }
 
-TEST_CASE("colouring in smallest-last order: neighbours differ, and an odd cycle takes three colours")
+TEST_CASE("colouring in smallest-last order: neighbours differ, and an odd cycle needs three colours")
 {
     auto colors_of = [](csr_graph const& g) {
         std::vector<node_id> order(g.rows()), color(g.rows());

@@ -19,7 +19,7 @@ namespace {
 
 struct ordered {
     std::vector<std::pair<value_id, value_id>> moves;
-    std::vector<value_id> spares; // by spare: of what
+    std::vector<value_id> spares; // by spare: the root that it was made for
 };
 
 /// Values 0 .. root.size() - 1, then spares.
@@ -45,14 +45,14 @@ using moves = std::vector<std::pair<value_id, value_id>>;
 
 } // namespace
 
-TEST_CASE("what is read is copied before it is overwritten")
+TEST_CASE("a value is copied before it is overwritten")
 {
     auto const all = order({0, 1, 2}, {{0, 1}, {1, 2}});
     CHECK(all.moves == moves{{1, 2}, {0, 1}});
     CHECK(all.spares.empty());
 }
 
-TEST_CASE("two values change places by one spare, and so do three in a circle")
+TEST_CASE("a swap and a cycle of three each take one spare value")
 {
     CHECK(order({0, 1}, {{0, 1}, {1, 0}}).moves == moves{{1, 2}, {0, 1}, {2, 0}});
     auto const three = order({0, 1, 2}, {{0, 1}, {1, 2}, {2, 0}});
@@ -60,7 +60,7 @@ TEST_CASE("two values change places by one spare, and so do three in a circle")
     CHECK(three.spares == std::vector<value_id>{1});
 }
 
-TEST_CASE("nothing, one copy, and a copy onto itself")
+TEST_CASE("no copies, one copy, and a copy onto itself")
 {
     CHECK(order({}, {}).moves.empty());
     CHECK(order({0, 1}, {{0, 1}}).moves == moves{{0, 1}});
@@ -68,7 +68,7 @@ TEST_CASE("nothing, one copy, and a copy onto itself")
     CHECK(order({0, 0}, {{1, 0}}).moves == moves{{1, 0}}); // from a view
 }
 
-TEST_CASE("a view is read before the value that it is a view of is overwritten")
+TEST_CASE("a view is read before its root is overwritten")
 {
     // 1 is a view of 0
     CHECK(order({0, 0, 2, 3}, {{3, 0}, {1, 2}}).moves == moves{{1, 2}, {3, 0}});
@@ -77,7 +77,7 @@ TEST_CASE("a view is read before the value that it is a view of is overwritten")
     CHECK(swapped.spares == std::vector<value_id>{0});
 }
 
-TEST_CASE("a hundred thousand values that move on by one place take no spare, in a ring one")
+TEST_CASE("a shift of a hundred thousand values takes no spare value, a rotation takes one")
 {
     std::size_t const values = 100'000;
     std::vector<value_id> root;
@@ -93,7 +93,7 @@ TEST_CASE("a hundred thousand values that move on by one place take no spare, in
     CHECK(ring.moves.size() == values + 1);
 }
 
-TEST_CASE("in turn comes to the same as at once, for random copies and views, in one set of tables")
+TEST_CASE("random copies and views: the sequence has the effect of the parallel copies, with reused tables")
 {
     std::size_t circles = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
@@ -131,17 +131,17 @@ TEST_CASE("in turn comes to the same as at once, for random copies and views, in
     CHECK(circles > 200);
 }
 
-// --- program draft -----------------------------------------------------------------------------------------
+// --- program builder ---------------------------------------------------------------------------------------
 
-TEST_CASE("what is written down node by node is the program that a factory makes of it")
+TEST_CASE("a program built node by node equals the one made by a factory")
 {
     program_builder draft;
     CHECK(draft.open_node() == 0);
-    draft.add_edge(0, 2); // which is not there yet
+    draft.add_edge(0, 2); // does not exist yet
     draft.add_edge(0, 1);
     draft.touch(0, touch::access::def);
     CHECK(draft.end_step() == 0);
-    CHECK(draft.open_node() == 1); // nothing is done there
+    CHECK(draft.open_node() == 1); // without a step
     draft.add_edge(1, 2);
     CHECK(draft.open_node() == 2);
     draft.use_at_end_of(2, 1, 0);
@@ -164,10 +164,10 @@ TEST_CASE("what is written down node by node is the program that a factory makes
             s.use_at_end_of(1, 0);
         });
     CHECK(draft.program(2) == expected);
-    CHECK(draft.program(2) == expected); // it may be asked again
+    CHECK(draft.program(2) == expected); // may be called again
 }
 
-TEST_CASE("nothing written down is the empty program, and an open node one with a step that does nothing")
+TEST_CASE("an empty builder makes the empty program, and an open node has a step that does nothing")
 {
     CHECK(program_builder().program(0) == snapshot());
     program_builder draft;
@@ -175,25 +175,24 @@ TEST_CASE("nothing written down is the empty program, and an open node one with 
     CHECK(draft.program(1).steps() == 1);
 }
 
-TEST_CASE("what cannot be a program is refused")
+TEST_CASE("invalid programs are rejected")
 {
     program_builder early;
-    CHECK_THROWS_WITH_AS(early.end_step(), "sublet: a step is written down before there is a node",
-                         precondition_error);
+    CHECK_THROWS_WITH_AS(early.end_step(), "sublet: a step ends before a node is open", precondition_error);
     program_builder from, to, operand;
     for (program_builder* d : {&from, &to, &operand}) d->open_node();
     from.add_edge(1, 0);
-    CHECK_THROWS_WITH_AS((void)from.program(0), "sublet: an edge leads from a node that is not there",
+    CHECK_THROWS_WITH_AS((void)from.program(0), "sublet: an edge leads from a node that does not exist",
                          precondition_error);
     to.add_edge(0, 1);
     CHECK_THROWS_WITH_AS((void)to.program(0), "sublet: a successor is not a node of the graph",
                          precondition_error);
     operand.use_at_end_of(1, 0, 0);
-    CHECK_THROWS_WITH_AS((void)operand.program(1), "sublet: an operand is that of a node that is not there",
-                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)operand.program(1),
+                         "sublet: a phi operand belongs to a node that does not exist", precondition_error);
 }
 
-TEST_CASE("random programs come back as they were, edges and operands given last")
+TEST_CASE("random programs are rebuilt unchanged, with edges and operands added last")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);

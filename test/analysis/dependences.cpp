@@ -27,7 +27,7 @@ static snapshot listed(rows const& uses, rows const& defs, std::size_t values)
 
 static std::vector<step_id> row(csr_rows const& of, step_id at) { return {of[at].begin(), of[at].end()}; }
 
-TEST_CASE("who reads waits for who writes, and for nobody else")
+TEST_CASE("a reader waits for the writer, and for no other step")
 {
     dependence_graph const g = dependences(listed({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, 4));
     REQUIRE(!g.violation);
@@ -36,7 +36,7 @@ TEST_CASE("who reads waits for who writes, and for nobody else")
     CHECK(g.edges() == 4);
 }
 
-TEST_CASE("steps of a node follow each other, and the edges of the program are kept")
+TEST_CASE("steps of a node are in sequence, and the edges of the program are kept")
 {
     snapshot const p = flow(
         2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
@@ -60,7 +60,7 @@ TEST_CASE("a step that reads early has a position to read and one to write")
     CHECK(g.start_of(0) == 0);
 }
 
-TEST_CASE("where a step begins is found though others stand before where it writes")
+TEST_CASE("the beginning of a step is found, with other positions before its write")
 {
     snapshot const p = sequence(2, 3, [](step_id s, effect_sink& sink) {
         if (s == 0) sink.use_early(0);
@@ -68,12 +68,12 @@ TEST_CASE("where a step begins is found though others stand before where it writ
     });
     dependence_graph const g =
         dependences(p, {.role = std::vector{value_role::input, value_role{}, value_role{}}});
-    CHECK(g.step_at == std::vector<step_id>{0, 1, 0}); // what waits for nothing comes first
+    CHECK(g.step_at == std::vector<step_id>{0, 1, 0}); // steps without predecessors come first
     CHECK(g.start_of(0) == 0);
     CHECK(g.start_of(1) == 1);
 }
 
-TEST_CASE("what has no concurrent reading is returned as a fact")
+TEST_CASE("a program without an order of execution gets a violation")
 {
     auto fault_of = [](snapshot const& p, value_role role = value_role::intermediate) {
         auto const g = dependences(p, {.role = role});
@@ -99,7 +99,7 @@ TEST_CASE("what has no concurrent reading is returned as a fact")
     CHECK(fault_of(early).steps.size() == 2);
 }
 
-TEST_CASE("a hand-off is an edge like others, and may close a cycle")
+TEST_CASE("a hand-off is an edge like any other, and may close a cycle")
 {
     snapshot const p = listed({{}, {0}}, {{0}, {1}}, 2);
     CHECK(dependences(listed({{}, {}}, {{0}, {1}}, 2), {.handoffs = {{1, 0}}}).step_at ==
@@ -114,7 +114,7 @@ TEST_CASE("the empty program has no positions")
     CHECK(!dependences(snapshot{}).violation);
 }
 
-TEST_CASE("every numbering is topological, and reaches exactly what the definition says")
+TEST_CASE("every numbering is topological, and paths agree with the definition")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -145,7 +145,7 @@ TEST_CASE("every numbering is topological, and reaches exactly what the definiti
     }
 }
 
-TEST_CASE("a chain of a million steps needs no stack")
+TEST_CASE("a chain of a million steps does not overflow the stack")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
     CHECK(g.edges() == 999'999);
@@ -155,7 +155,7 @@ TEST_CASE("a chain of a million steps needs no stack")
 
 namespace {
 
-/// Whether edges lead from one position to another, by walking.
+/// Whether a path leads from one position to another, by search.
 struct walk {
     dependence_graph const& g;
     bool before(step_id a, step_id b) const
@@ -177,7 +177,7 @@ struct walk {
 
 } // namespace
 
-TEST_CASE("a value read by two that do not wait for each other has two ends")
+TEST_CASE("a value read by two unordered steps has two ends")
 {
     random_tasks tasks;
     tasks.tasks = {{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0}, {}, {2}, {}, {}}};
@@ -192,7 +192,7 @@ TEST_CASE("a value read by two that do not wait for each other has two ends")
     CHECK(lives.last(0) == 3);
 }
 
-TEST_CASE("an input begins nowhere, an output never ends")
+TEST_CASE("an input has no begin, and an output never ends")
 {
     snapshot const p = sequence(1, 2, [](step_id, effect_sink& sink) {
         sink.use(0);
@@ -206,7 +206,7 @@ TEST_CASE("an input begins nowhere, an output never ends")
     CHECK(lives.last(1) == 1);
 }
 
-TEST_CASE("giving follows the rule, views and early reads included")
+TEST_CASE("reuse agrees with its definition, views and early reads included")
 {
     for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
@@ -228,7 +228,7 @@ TEST_CASE("giving follows the rule, views and early reads included")
     }
 }
 
-// --- later conflicts ---------------------------------------------------------------------------------------
+// --- conflict ranges ---------------------------------------------------------------------------------------
 
 using ranges = std::vector<live_range>;
 
@@ -244,7 +244,7 @@ static std::vector<buffer_id> numbers(std::size_t n)
     return all;
 }
 
-TEST_CASE("who begins in another branch must not take the bytes, who begins behind the end may")
+TEST_CASE("a buffer that begins in a parallel branch conflicts, one that begins after the end does not")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {}, {0}, {4}, {5}};
     snapshot const p = sequence(7, 7, [&](step_id s, effect_sink& sink) {
@@ -264,7 +264,7 @@ TEST_CASE("who begins in another branch must not take the bytes, who begins behi
     CHECK(conflicts.undecided == 0);
 }
 
-TEST_CASE("an output conflicts with all that begins later, an input that nobody reads with no one")
+TEST_CASE("an output conflicts with all later begins, an unread input with none")
 {
     snapshot const p = sequence(3, 4, [](step_id s, effect_sink& sink) { sink.def(s); });
     using enum value_role;
@@ -278,14 +278,14 @@ TEST_CASE("an output conflicts with all that begins later, an input that nobody 
     CHECK(!reusable_by(conflicts, lives, 0, 3));
 }
 
-TEST_CASE("where nothing is, nothing conflicts")
+TEST_CASE("without buffers there are no conflicts")
 {
     CHECK(find_conflict_ranges(dependence_graph(), concurrent_live_ranges()).of.values() == 0);
     dependence_graph const g = dependences(sequence(3, 0, [](step_id, effect_sink&) {}));
     CHECK_THROWS_AS((void)find_conflict_ranges(g, concurrent_live_ranges()), precondition_error);
 }
 
-TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs and outputs included")
+TEST_CASE("conflict ranges agree with reuse by definition, with views, early reads, inputs and outputs")
 {
     std::uint64_t several_begins = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -315,7 +315,7 @@ TEST_CASE("ranges with holes say who gives to whom, views, early reads, inputs a
     CHECK(several_begins > rounds(100));
 }
 
-TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in doubt are counted")
+TEST_CASE("with little memory reuse is forbidden, never allowed, and the undecided pairs are counted")
 {
     std::uint64_t forbidden = 0;
     for (std::string_view family : family_names)
@@ -345,7 +345,7 @@ TEST_CASE("without room a reuse is forbidden, never allowed, and the pairs in do
     CHECK(forbidden > 1000);
 }
 
-TEST_CASE("no pair is lost that is not counted as in doubt")
+TEST_CASE("each forbidden pair that could reuse is counted as undecided")
 {
     int close = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -370,7 +370,7 @@ TEST_CASE("no pair is lost that is not counted as in doubt")
     CHECK(close > rounds(50));
 }
 
-TEST_CASE("a chain of a million steps has one range a buffer")
+TEST_CASE("a chain of a million steps has one range per buffer")
 {
     snapshot const p = draw_family("chain", 1'000'000).program();
     dependence_graph const g = dependences(p);
@@ -379,11 +379,11 @@ TEST_CASE("a chain of a million steps has one range a buffer")
     CHECK(find_conflict_ranges(g, lives).of.ranges() == 1'000'000);
 }
 
-// --- unreached ---------------------------------------------------------------------------------------------
+// --- unreached positions -----------------------------------------------------------------------------------
 
 using ranges = std::vector<live_range>;
 
-TEST_CASE("what is taken away lies behind, and what touches joins")
+TEST_CASE("an intersection removes ranges from a position on, and adjacent ranges are merged")
 {
     ranges now{{0, 4}, {6, 9}, {11, 12}}, scratch;
     ranges const others{{3, 7}, {8, 12}};
@@ -397,7 +397,7 @@ TEST_CASE("what is taken away lies behind, and what touches joins")
     CHECK(now.empty());
 }
 
-TEST_CASE("a position does not reach those after it that edges do not lead to")
+TEST_CASE("the unreached positions of a position are those that no path leads to")
 {
     int forgotten = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -407,7 +407,7 @@ TEST_CASE("a position does not reach those after it that edges do not lead to")
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         auto const n = static_cast<step_id>(g.positions());
         position_closure const closure(g);
-        std::vector<step_id> next; // of interest are some of them
+        std::vector<step_id> next; // some of them are of interest
         for (step_id p = n + 1; p-- != 0;) next.push_back(p == n || pick.below(3) == 0 ? p : next.back());
         for (std::size_t i = 0; i != next.size() / 2; ++i) std::swap(next[i], next[n - i]);
         bool const keep_all = seed % 2 == 1;

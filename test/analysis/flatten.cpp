@@ -27,8 +27,8 @@ using namespace sublet::detail;
 
 namespace {
 
-/// A line a node: its steps as `reads -> writes`, a number with ' where it is read early, = for copies, and
-/// where it leads.
+/// One line per node: its steps as `reads -> writes`, a number with ' for an early read, = for a copy; then
+/// its successors.
 std::string text(flat_tree const& flat)
 {
     std::ostringstream out;
@@ -51,14 +51,14 @@ std::string text(flat_tree const& flat)
     return out.str();
 }
 
-/// 0: def 0, 1; 1: use 0, def 2 (here the bodies are); 2: use 2
+/// 0: def 0, 1; 1: use 0, def 2 (contains the bodies); 2: use 2
 snapshot const outer = program_of({{{}, {0, 1}}, {{0}, {2}}, {{2}, {}}}, 3);
 /// 0: use 0, 1, def 2
 snapshot const inner = program_of({{{0, 1}, {2}}}, 3);
 
 } // namespace
 
-TEST_CASE("a program that runs once stands in the place of its step, between the copies in and out")
+TEST_CASE("a body that runs once is placed at its step, between the copies in and out")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::once, inner, {{1, 1}},
@@ -67,11 +67,12 @@ TEST_CASE("a program that runs once stands in the place of its step, between the
     CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1, 2}, {3, 1, 4}}); // 1 is captured
     CHECK(flat.value_of == std::vector<tree_value>{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 2}});
     CHECK(flat.first_spare == 5);
-    CHECK(text(flat) == "0: -> 0 1 | 1\n"
-                        "1: 0 ->; 0 = 3 | 2\n"
-                        "2: 3 1 -> 4 | 3\n"
-                        "3: 4 = 2; 0 -> | 4\n" // the result is the body's def, the operand is held to the end
-                        "4: 2 -> |\n");
+    CHECK(text(flat) ==
+          "0: -> 0 1 | 1\n"
+          "1: 0 ->; 0 = 3 | 2\n"
+          "2: 3 1 -> 4 | 3\n"
+          "3: 4 = 2; 0 -> | 4\n" // the result is defined by the body, the operand is held to the end
+          "4: 2 -> |\n");
     REQUIRE(flat.moves.size() == 2);
     CHECK(flat.moves[0] == flat_tree::move{1, flat_tree::move_time::enter, 0, 3, 2});
     CHECK(flat.moves[1] == flat_tree::move{1, flat_tree::move_time::leave, 4, 2, 4});
@@ -82,7 +83,7 @@ TEST_CASE("a program that runs once stands in the place of its step, between the
     CHECK(flat.program.overwrites(2)[0] == overwrite{2, 0, 3});
 }
 
-TEST_CASE("one of two branches runs, and an empty one passes by")
+TEST_CASE("one of two branches runs, and an empty branch does nothing")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::branch, inner, {{0, 0}, {1, 1}}, {{.inner = 2, .result = 2}});
@@ -98,7 +99,7 @@ TEST_CASE("one of two branches runs, and an empty one passes by")
                                  "8: 2 -> |\n");
 }
 
-TEST_CASE("a loop is entered by one copy, goes on by another, and is left from where it begins")
+TEST_CASE("a loop has copies at entry, before each further iteration, and at exit from its header")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::loop, inner, {{1, 1}}, {{0, 0, 2, 2}});
@@ -111,7 +112,7 @@ TEST_CASE("a loop is entered by one copy, goes on by another, and is left from w
                                  "6: 2 -> |\n");
 }
 
-TEST_CASE("values that change places in a loop take a spare, which is named after what it keeps")
+TEST_CASE("values swapped in a loop take a spare value, named after the value that it holds")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0, 1}, {}}}, 2), {},
@@ -129,8 +130,7 @@ TEST_CASE("values that change places in a loop take a spare, which is named afte
                         "6: 2 -> |\n");
 }
 
-TEST_CASE(
-    "bodies of a step run one after the other; branches side by side are one choice, apart they are two")
+TEST_CASE("bodies of a step run one after the other; adjacent branches are one choice, separate ones are two")
 {
     auto const nothing = program_of({{{}, {}}}, 0);
     program_tree tree(nothing);
@@ -153,7 +153,7 @@ TEST_CASE(
                                  "13: -> |\n");
 }
 
-TEST_CASE("a capture of a capture is the outermost value, and a write to it is a write to that")
+TEST_CASE("a capture of a capture is the outermost value, and a write to it is a write to that value")
 {
     program_tree tree(program_of({{{}, {1}}, {{}, {}}, {{1}, {}}}, 2));
     tree.add_body(0, 1, program_body::run_kind::once, program_of({{{}, {}}}, 1), {{0, 1}});
@@ -167,10 +167,9 @@ TEST_CASE("a capture of a capture is the outermost value, and a write to it is a
     CHECK(touches[1].value == 1);
 }
 
-TEST_CASE(
-    "what a body captures is made ready at the beginning of the step, what nobody gives is made at its end")
+TEST_CASE("captured results are defined at the beginning of a step, those that no body defines at its end")
 {
-    // values: 0 read early, 1 filled by the body, 2 given by the body, 3 made by the step, over 4
+    // values: 0 read early, 1 filled by the body, 2 a result of the body, 3 defined by the step over 4
     program_tree tree(program_of({{{}, {0, 4}}, {{4}, {1, 2, 3}, {{4, 3}}, {0}}}, 5));
     tree.add_body(0, 1, program_body::run_kind::once, program_of({{{0}, {0, 1}}}, 2), {{0, 1}},
                   {{.inner = 1, .result = 2}});
@@ -183,9 +182,9 @@ TEST_CASE(
     CHECK(flat.program.overwrites().size() == 2);
 }
 
-TEST_CASE("edges of a body's own lead from the end of a node with bodies, and so do the operands of its phis")
+TEST_CASE("edges in a body leave from the end of a node with bodies, and so do the operands of its phis")
 {
-    // a body of two nodes, 0 <-> 1; 0 holds a body, and 1 uses 0's value where that ends
+    // a body of two nodes, 0 <-> 1; 0 has a body, and 1 uses the value of 0 at the end of 0
     auto const cycle = flow(
         3, 1, [](node_id n) { return std::vector<node_id>{n == 0   ? 1u
                                                           : n == 1 ? 0u
@@ -207,7 +206,7 @@ TEST_CASE("edges of a body's own lead from the end of a node with bodies, and so
     CHECK(flat.program.edge_uses()[0] == edge_use{4, 3, 0});
 }
 
-TEST_CASE("the empty tree is the empty program, and a body that never ends has no way out")
+TEST_CASE("the empty tree is the empty program, and a body that never ends has no exit")
 {
     flat_tree const empty = flatten(program_tree());
     CHECK(empty.program == snapshot());
@@ -238,7 +237,7 @@ static_assert(std::regular<flat_tree>);
 static_assert(std::regular<flat_tree::step>);
 static_assert(std::regular<flat_tree::move>);
 
-TEST_CASE("a flat tree that nobody has made is the empty program, and a flat step that nobody has made does "
+TEST_CASE("a default flat tree is the empty program, and a default flat step does "
           "nothing")
 {
     flat_tree const flat;
@@ -267,7 +266,7 @@ using ids = std::vector<value_id>;
 
 } // namespace
 
-TEST_CASE("a captured value is the outer one, however deep, and the others are new")
+TEST_CASE("a captured value is the outer one, at any depth, and the others are new")
 {
     program_tree tree(of(2));
     tree.add_body(0, 0, program_body::run_kind::once, of(2), {{1, 1}});
@@ -276,7 +275,7 @@ TEST_CASE("a captured value is the outer one, however deep, and the others are n
     CHECK(values.flat_of == std::vector<ids>{{0, 1}, {2, 1}, {1, 3}});
     CHECK(values.value_of == std::vector<tree_value>{{0, 0}, {0, 1}, {1, 0}, {2, 1}});
     CHECK(view_roots(values, {}) == ids{0, 1, 2, 3});
-    // A view of what is captured twice over; what is said of the captured value itself is not asked.
+    // A view of a value captured twice over; entries of captured values are ignored.
     CHECK(view_roots(values, {{no_value, 0}, {no_value, 7}, {9, 0}}) == ids{0, 0, 2, 0});
 }
 
@@ -288,7 +287,7 @@ TEST_CASE("the empty tree has no values")
     CHECK(view_roots(values, {}).empty());
 }
 
-TEST_CASE("views of values that are not there, in a circle, or of too few programs are refused")
+TEST_CASE("views of values that do not exist, in a cycle, or for too few programs are rejected")
 {
     auto const values = number_values(program_tree(of(2)));
     CHECK_THROWS_AS((void)view_roots(values, {{no_value, 2}}), precondition_error);
@@ -297,7 +296,7 @@ TEST_CASE("views of values that are not there, in a circle, or of too few progra
 }
 
 TEST_CASE(
-    "in random trees two names have the same root exactly where captures and views lead to the same place")
+    "in random trees two names have the same root if and only if captures and views lead to the same value")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -309,7 +308,7 @@ TEST_CASE(
         auto const root_of = view_roots(values, alias_of);
         for (program_id i = 0; i != t.programs.size(); ++i)
             for (value_id v = 0; v != t.programs[i].bytes.size(); ++v) {
-                auto const place = t.root(i, v); // it names itself
+                auto const place = t.root(i, v); // a root names itself
                 CHECK(root_of[values.flat_of[i][v]] == values.flat_of[place.program][place.value]);
                 CHECK(values.value_of[root_of[values.flat_of[i][v]]] ==
                       tree_value{place.program, place.value});
@@ -332,14 +331,14 @@ using all = std::vector<touch>;
 
 } // namespace
 
-// REGRESSIONS 02f0c1c9d7: step nets read blobs of the net around them, and those were shared away before.
-TEST_CASE("what a body reads of the values around it is alive until its step has run")
+// REGRESSIONS 02f0c1c9d7: step nets read blobs of the outer net, and those were shared too early.
+TEST_CASE("an outer value that a body reads is live until the step of the body has run")
 {
     snapshot const outer =
-        program_of({{{}, {0}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}, 3); // step 2 holds the body
+        program_of({{{}, {0}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}, 3); // step 2 contains the body
     program_tree tree(outer);
     tree.add_body(0, 2, program_body::run_kind::loop, program_of({{{0}, {}}}, 1), {{0, 0}});
-    CHECK(lifetimes(outer).of[0] == live_range{0, 1}); // the net alone
+    CHECK(lifetimes(outer).of[0] == live_range{0, 1}); // the net without the body
     snapshot const whole = with_captures(tree);
     CHECK(lifetimes(whole).of[0] == live_range{0, 3});
     CHECK(touches(whole, 2) == all{{1, use}, {0, use}, {2, def}});
@@ -347,7 +346,7 @@ TEST_CASE("what a body reads of the values around it is alive until its step has
     CHECK(with_captures(tree, 1) == tree.program_of(1));
 }
 
-TEST_CASE("a capture that is written two programs further in is a use and a def")
+TEST_CASE("a captured value that is written two levels deeper is a use and a def")
 {
     program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}}, 2));
     tree.add_body(0, 1, program_body::run_kind::branch, program_of({{{}, {}}}, 2), {{0, 0}, {1, 1}});
@@ -356,7 +355,7 @@ TEST_CASE("a capture that is written two programs further in is a use and a def"
     CHECK(touches(with_captures(tree, 1), 0) == all{{1, use}, {1, def}});
 }
 
-TEST_CASE("what is brought in is used, what is given is defined, and nothing twice")
+TEST_CASE("initial values are used, results are defined, and none of them twice")
 {
     program_tree tree(program_of({{{}, {0, 1}}, {{0}, {2}}}, 4));
     tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0}, {1}}}, 2), {},
@@ -364,7 +363,7 @@ TEST_CASE("what is brought in is used, what is given is defined, and nothing twi
     CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {2, def}, {3, def}});
 }
 
-TEST_CASE("a result that only one of two branches gives may still be what it was before")
+TEST_CASE("a result of only one of two branches may keep its old value, so it is used, too")
 {
     program_tree tree(program_of({{{}, {0}}, {{}, {}}}, 2));
     snapshot const body = program_of({{{}, {0}}}, 1);
@@ -374,7 +373,7 @@ TEST_CASE("a result that only one of two branches gives may still be what it was
     CHECK(touches(with_captures(tree), 1) == all{{0, use}, {1, use}, {0, def}, {1, def}});
 }
 
-TEST_CASE("what the step makes ready for its bodies to fill is no use of it")
+TEST_CASE("a value that a step defines for its bodies to fill is not used by the step")
 {
     program_tree tree(program_of({{{}, {0}}}, 1));
     tree.add_body(0, 0, program_body::run_kind::loop, program_of({{{0}, {0}}}, 1), {{0, 0}});
@@ -387,7 +386,7 @@ TEST_CASE("the empty program, and one that is not in the tree")
     CHECK_THROWS_AS((void)with_captures(program_tree(), 1), precondition_error);
 }
 
-TEST_CASE("of random trees, each step with bodies touches what a walk through its bodies touches outside")
+TEST_CASE("random trees: each step with bodies touches the outer values that its bodies touch")
 {
     std::size_t captured = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
@@ -395,12 +394,12 @@ TEST_CASE("of random trees, each step with bodies touches what a walk through it
         random_source pick{std::mt19937{seed}};
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
-        // By program, by value: names of the outer value at each level, followed outwards one touch at a
+        // By program and value: names of the outer value at each level, followed outwards one touch at a
         // time.
         std::vector<std::vector<std::set<std::pair<value_id, bool>>>> expected(tree.size());
         for (program_id i = 0; i != tree.size(); ++i) expected[i].resize(tree.program_of(i).steps());
         auto report = [&](program_id at, value_id v,
-                          bool is_def) { // what program `at` touches, seen further out
+                          bool is_def) { // a touch in program `at`, seen in outer programs
             while (at != 0) {
                 auto const& how = tree.body(at);
                 value_id outer = no_value;
@@ -458,7 +457,7 @@ TEST_CASE("of random trees, each step with bodies touches what a walk through it
 
 namespace {
 
-/// An IR as users have them: operations with regions, regions with operations.
+/// A typical IR of a user: operations with regions, regions with operations.
 struct toy_ir {
     struct region;
     struct operation {
@@ -498,7 +497,7 @@ static_assert(nested_program<toy_ir>);
 static_assert(!nested_program<snapshot>);
 static_assert(!nested_program<archetype::program>);
 
-/// What is refused, as its sentence.
+/// The message of the exception.
 template <class F>
 std::string complaint_of(F f)
 {
@@ -512,7 +511,7 @@ std::string complaint_of(F f)
 
 } // namespace
 
-TEST_CASE("a loop in an IR with regions becomes a body that knows its step, its captures and its bindings")
+TEST_CASE("a loop in an IR with regions becomes a body with its step, captures and bindings")
 {
     toy_ir const body{{{{0, 1}, {2}}}, 3};
     toy_ir const outer{
@@ -544,7 +543,7 @@ TEST_CASE("an empty tree is the empty program, and an empty body is a branch tha
     CHECK(tree.program_of(1).nodes() == 0);
 }
 
-TEST_CASE("the bodies of a step stand in the order in which they were added, whatever stands between")
+TEST_CASE("the bodies of a step are in the order in which they were added, whatever was added in between")
 {
     auto const two = sequence(2, 0, [](auto, effect_sink&) {});
     program_tree tree(two);
@@ -552,7 +551,7 @@ TEST_CASE("the bodies of a step stand in the order in which they were added, wha
     tree.add_body(1, 0, program_body::run_kind::once, two);
     tree.add_body(0, 1, program_body::run_kind::loop, two);
     tree.add_body(0, 0, program_body::run_kind::once, two);
-    tree.add_body(0, 1, program_body::run_kind::branch, tree.program_of(0)); // also of itself
+    tree.add_body(0, 1, program_body::run_kind::branch, tree.program_of(0)); // a copy of its parent
     bodies_by_step const bodies(tree);
     auto at = [&](program_id p, step_id s) {
         return std::vector<program_id>(bodies.of(p, s).begin(), bodies.of(p, s).end());
@@ -565,7 +564,7 @@ TEST_CASE("the bodies of a step stand in the order in which they were added, wha
 
 TEST_CASE("a hundred thousand programs, each nested in the one before, are listed without recursion")
 {
-    struct deep { // program i holds program i + 1
+    struct deep { // program i contains program i + 1
         std::vector<deep> const* all;
         std::size_t number;
         struct held {
@@ -578,7 +577,7 @@ TEST_CASE("a hundred thousand programs, each nested in the one before, are liste
         std::size_t values() const { return 1; }
         ids successors(node_id) const { return {}; }
         void effects(node_id, effect_sink& s) const { s.use(0); }
-        std::vector<held> bodies(node_id) const // by value: it points to what lives on
+        std::vector<held> bodies(node_id) const // by value: it points to objects that live longer
         {
             if (number + 1 == all->size()) return {};
             return {{program_body::run_kind::once, &(*all)[number + 1], {{0, 0}}}};
@@ -592,7 +591,7 @@ TEST_CASE("a hundred thousand programs, each nested in the one before, are liste
     CHECK(tree.body(99'999).parent == 99'998);
 }
 
-TEST_CASE("a node of several steps says in which of them a body is nested, and may hold other types")
+TEST_CASE("a node of several steps names the step of each body, and bodies may be of other types")
 {
     struct inner {
         program_body::run_kind kind;
@@ -623,7 +622,7 @@ TEST_CASE("a node of several steps says in which of them a body is nested, and m
           }) == "sublet: a body is nested in a step that its node does not have");
 }
 
-TEST_CASE("every joint that cannot be meant is refused by a sentence of its own")
+TEST_CASE("each invalid body is rejected with a message of its own")
 {
     auto const outer = sequence(1, 2, [](auto, effect_sink&) {});
     auto const body = sequence(1, 3, [](auto, effect_sink&) {});
@@ -636,7 +635,7 @@ TEST_CASE("every joint that cannot be meant is refused by a sentence of its own"
     };
     using enum program_body::run_kind;
     CHECK(add(1, 0, once, {}, {}) == "sublet: a body has a parent that is not in the tree");
-    CHECK(add(0, 1, once, {}, {}) == "sublet: a body is nested in a step that is not there");
+    CHECK(add(0, 1, once, {}, {}) == "sublet: a body is nested in a step that does not exist");
     CHECK(add(0, 0, once, {{3, 0}}, {}) == "sublet: a body captures or binds a value that it does not have");
     CHECK(add(0, 0, once, {{0, 2}}, {}) == "sublet: a body captures a value that its parent does not have");
     CHECK(add(0, 0, once, {{0, no_value}}, {}) ==
@@ -653,8 +652,8 @@ TEST_CASE("every joint that cannot be meant is refused by a sentence of its own"
     CHECK(add(0, 0, once, {}, {{.inner = 0, .result = 2}}) ==
           "sublet: a body is bound to a value that its parent does not have");
     CHECK(add(0, 0, loop, {}, {{.inner = 0, .next = 3}}) ==
-          "sublet: a loop goes on with a value that it does not have");
-    CHECK(add(0, 0, branch, {}, {{.inner = 0, .next = 1}}) == "sublet: what is no loop does not begin again");
+          "sublet: the next value of a loop is not a value of its body");
+    CHECK(add(0, 0, branch, {}, {{.inner = 0, .next = 1}}) == "sublet: only a loop has a next value");
     CHECK(add(0, 0, loop, {}, {{.inner = 0, .result = 1}, {.inner = 1, .result = 1}}) ==
           "sublet: two bindings of a body give the same result");
     CHECK(add(0, 0, loop, {{2, 1}}, {{.inner = 0, .initial = 0, .next = 1, .result = 1}, {.inner = 1}}) ==

@@ -21,7 +21,7 @@ using namespace sublet;
 using ids = std::vector<value_id>;
 using ranges = std::vector<live_range>;
 
-/// Says of each pair what `expected` says, in every way in which it can be asked.
+/// Compares all queries for each pair with `expected`.
 template <class Result>
 static void is_like(Result const& found, truth_table const& expected)
 {
@@ -46,7 +46,7 @@ static std::uint64_t edges_in(truth_table const& expected)
     return sum / 2;
 }
 
-/// As a graph and as a matrix, with as many bytes as it takes, and with one byte less.
+/// As a graph and as a matrix, with exactly the budget that it needs, and with one byte less.
 template <class... Source>
 static void finds(truth_table const& expected, Source const&... source)
 {
@@ -94,7 +94,7 @@ TEST_CASE("an output interferes with the inputs of its step, which it must not o
     CHECK(interference(flow(3, 3, next, early)).edges() == 0);
 }
 
-TEST_CASE("what is alive where the program begins lies there together, though it is read early at once")
+TEST_CASE("values live where the program begins interfere, although they are read early immediately")
 {
     auto reads = [](auto, auto& sink) {
         for (value_id v : {0u, 1u}) sink.use_early(v);
@@ -105,7 +105,7 @@ TEST_CASE("what is alive where the program begins lies there together, though it
     CHECK(interference(flow(1, 5, no_successors, reads)).edges() == 6);
 }
 
-TEST_CASE("values that are alive in different branches only do not interfere")
+TEST_CASE("values that are live in different branches only do not interfere")
 {
     //     0: def a, b      1: use a, def c      2: use b, def d      3: use phi e(c, d)
     enum { a, b, c, d, e };
@@ -127,7 +127,7 @@ TEST_CASE("values that are alive in different branches only do not interfere")
             }
         });
     auto const graph = interference(diamond);
-    CHECK(graph.neighbors(a).size() == 2); // b, and c that is made of it
+    CHECK(graph.neighbors(a).size() == 2); // b, and c, which is computed from it
     CHECK(graph.are_adjacent(a, b));
     CHECK(graph.are_adjacent(a, c));
     CHECK(graph.are_adjacent(b, d));
@@ -136,28 +136,28 @@ TEST_CASE("values that are alive in different branches only do not interfere")
 }
 
 TEST_CASE(
-    "what is written for nobody interferes with what lives on, and what is written at once with each other")
+    "an unused result interferes with values live after its step, and results of one step with each other")
 {
     enum { lives_on, dead, other };
     auto const graph = interference(line({{{}, {lives_on}}, {{}, {dead, other}}, {{lives_on}, {}}}, 3));
     CHECK(graph.edges() == 3);
 }
 
-TEST_CASE("values that are there when the program begins interfere, though nobody defines them")
+TEST_CASE("values live where the program begins interfere, although they have no def")
 {
     CHECK(interference(line({{{0, 1}, {}}, {{1, 2}, {}}}, 3)).edges() == 3);
     CHECK(interference(line({{{0, 1}, {}}, {{1}, {2}}, {{2}, {}}}, 3)).edges() == 2);
 }
 
-TEST_CASE("the poorest program will do")
+TEST_CASE("the minimal program is accepted")
 {
     archetype::program const chain(5);
-    auto const graph = interference(chain); // each step uses what the one before has defined
+    auto const graph = interference(chain); // each step uses the result of the one before
     CHECK(graph.edges() == 4);
     CHECK(interference<interference_matrix>(chain).degree(2) == 2);
 }
 
-TEST_CASE("nothing interferes with nothing")
+TEST_CASE("without values there is no interference")
 {
     finds({}, snapshot{});
     finds({}, 0u, [](auto) { return live_range{}; });
@@ -166,7 +166,7 @@ TEST_CASE("nothing interferes with nothing")
     CHECK(interference_matrix{}.fits());
 }
 
-TEST_CASE("what does not fit says what it would take, and refuses to be taken for a graph without edges")
+TEST_CASE("a result that exceeds the budget reports its size, and throws if its edges are queried")
 {
     auto const graph = interference(100'000, [](auto) { return live_range{0, 1}; });
     CHECK_FALSE(graph.fits());
@@ -185,7 +185,7 @@ TEST_CASE("what does not fit says what it would take, and refuses to be taken fo
     CHECK_THROWS_AS((void)matrix.are_adjacent(0, 1), precondition_error);
 }
 
-TEST_CASE("a straight line is counted without being listed, whatever is there at its beginning")
+TEST_CASE("the edges of a straight line are counted without being listed, with any inputs")
 {
     // 40000 inputs that are used at the end, and 40000 values in between: 3.2e9 pairs.
     std::size_t const half = 40'000;
@@ -196,7 +196,7 @@ TEST_CASE("a straight line is counted without being listed, whatever is there at
     CHECK(interference(p).edges() == std::uint64_t{2 * half} * (2 * half - 1) / 2);
 }
 
-TEST_CASE("live sets of another program are refused")
+TEST_CASE("live sets of another program are rejected")
 {
     auto const p = line({{{}, {0}}}, 1);
     CHECK_THROWS_AS((void)interference(p, liveness(line({{{}, {0}}}, 2))), precondition_error);
@@ -215,7 +215,7 @@ TEST_CASE("random control flow: two values interfere if and only if they occupy 
     }
 }
 
-TEST_CASE("more values that are written again than one stripe of bits takes")
+TEST_CASE("more values that are written again than fit one stripe of bits")
 {
     for (unsigned seed = 0; seed != 6; ++seed) {
         CAPTURE(seed);
@@ -228,7 +228,7 @@ TEST_CASE("more values that are written again than one stripe of bits takes")
             }
         });
         auto const expected = flow_oracle(p).interference();
-        finds(expected, p);                              // many values a stripe
+        finds(expected, p);                              // many values per stripe
         auto const few = interference(p, {.budget = 1}); // few
         CHECK(few.edges() == edges_in(expected));
     }
@@ -244,7 +244,7 @@ TEST_CASE("live ranges that overlap interfere; those that touch, and empty ones,
     CHECK(interference(3, archetype::lives{}).edges() == 0);
 }
 
-TEST_CASE("random live ranges, with holes or without, and the relation itself: the same as asking all pairs")
+TEST_CASE("random live ranges, with holes or without, and the relation itself: the same as testing all pairs")
 {
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
@@ -254,7 +254,7 @@ TEST_CASE("random live ranges, with holes or without, and the relation itself: t
             for (std::uint32_t at = pick.below(12), k = pick.below(seed % 2 == 0 ? 2 : 5); k != 0; --k) {
                 step_id const last = at + pick.below(6);
                 all.push_back({at, last});
-                at += pick.below(8); // may lie within, touch, or leave a hole
+                at += pick.below(8); // may overlap, touch, or leave a hole
             }
         auto overlap = [&](value_id u, value_id v) {
             for (live_range a : lives[u])
@@ -274,7 +274,7 @@ TEST_CASE("random live ranges, with holes or without, and the relation itself: t
     }
 }
 
-TEST_CASE("live ranges of a value that do not ascend are refused")
+TEST_CASE("live ranges of a value that do not ascend are rejected")
 {
     std::vector<ranges> const lives = {{{0, 9}}, {{4, 6}, {1, 2}}};
     auto of = [&](auto v) { return std::span<live_range const>(lives[v]); };
@@ -282,7 +282,7 @@ TEST_CASE("live ranges of a value that do not ascend are refused")
                          precondition_error);
 }
 
-TEST_CASE("a relation is asked once a pair, the lower index first, even if there are more edges than fit")
+TEST_CASE("a relation is called once per pair, the lower index first, even if the edges exceed the budget")
 {
     for (byte_count budget : {byte_count{0}, byte_count{40}, byte_count{1000}}) {
         std::vector<std::pair<int, int>> asked;
@@ -324,7 +324,7 @@ struct meetings {
     }
 };
 
-/// Values that come and go; one in `again` comes back, none if that is 0.
+/// Values that start and end; on average one in `again` starts again, none if that is 0.
 meetings draw_meetings(random_source& pick, std::uint32_t values, std::uint32_t crowd, std::uint32_t again)
 {
     meetings result;
@@ -370,7 +370,7 @@ pairs listed(Result const& result)
 
 } // namespace
 
-TEST_CASE("a graph answers for neighbours, degrees and pairs")
+TEST_CASE("a graph answers queries for neighbours, degrees and pairs")
 {
     interference_graph const g(as_graph(3, [](auto v) { return v == 1 ? ids{0, 2} : ids{1}; }));
     CHECK(g.fits());
@@ -384,7 +384,7 @@ TEST_CASE("a graph answers for neighbours, degrees and pairs")
     CHECK(listed(g) == pairs{{0, 1}, {1, 2}});
 }
 
-TEST_CASE("a matrix answers for neighbours, degrees and pairs, in the first word of a row and the last")
+TEST_CASE("a matrix answers queries for neighbours, degrees and pairs, in the first and last word of a row")
 {
     interference_matrix m(130, 1 << 20);
     CHECK(m.bytes() == 130 * 3 * 8);
@@ -409,14 +409,15 @@ TEST_CASE("bytes are counted up to 64 bits, and no graph has more edges than its
     CHECK_FALSE(interference_graph::would_fit(9, most + 1, no_size));
 }
 
-TEST_CASE("a matrix of more values than there are ids is refused, whatever its bytes would wrap round to")
+TEST_CASE("a matrix of more values than there are ids is rejected, even if its size wraps round")
 {
     std::size_t const values = std::size_t{1} << 40;
     CHECK_THROWS_AS(interference_matrix(values, no_limit), precondition_error);
     CHECK_FALSE(interference_matrix(no_value - 1, 1 << 20).fits());
 }
 
-TEST_CASE("random meetings: each pair is found once, however often it meets, and counted if there is no room")
+TEST_CASE(
+    "random walks: each pair is found once, however often it is reported, and counted beyond the budget")
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);

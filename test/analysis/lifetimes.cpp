@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 using ranges = std::vector<live_range>;
 
-TEST_CASE("a value lives from its def to the end of its last use")
+TEST_CASE("a value is live from its def to the end of its last use")
 {
     auto lives = lifetimes(op_list(4, {{}, {0}, {0}, {}}, {{0}, {1}, {2}, {3}}));
     CHECK(lives.of == ranges{{0, 3}, {1, 2}, {2, 3}, {3, 4}});
@@ -26,7 +26,7 @@ TEST_CASE("a value lives from its def to the end of its last use")
     CHECK(!lives.violation);
 }
 
-TEST_CASE("an empty program has no lives, and a value that nothing touches has an empty one")
+TEST_CASE("an empty program has no live ranges, and an untouched value has an empty one")
 {
     CHECK(lifetimes(snapshot{}).of.empty());
     CHECK(lifetimes(op_list(1, {{}}, {{}})).of == ranges{{0, 0}});
@@ -47,7 +47,7 @@ TEST_CASE("an early use ends where the writes of its step begin, but a def alway
     CHECK(lifetimes(late).of == ranges{{0, 2}});
 }
 
-TEST_CASE("an input is there from the beginning, an output to the end, whoever touches them")
+TEST_CASE("an input is live from the beginning, an output to the end, whatever touches them")
 {
     std::vector<value_role> role{value_role::input, value_role::output, value_role::input,
                                  value_role::input | value_role::output};
@@ -56,12 +56,12 @@ TEST_CASE("an input is there from the beginning, an output to the end, whoever t
     CHECK(!lives.violation);
 }
 
-TEST_CASE("a value with several defs is one value, and a last def that nobody reads still writes")
+TEST_CASE("a value with several defs is one value, and an unread last def still writes")
 {
     CHECK(lifetimes(op_list(2, {{}, {0}, {}}, {{0}, {1}, {0}})).of == ranges{{0, 3}, {1, 2}});
 }
 
-TEST_CASE("an order that runs a use before its def is not repaired but named")
+TEST_CASE("an order with a use before its def is reported, not repaired")
 {
     auto p = op_list(2, {{}, {0}}, {{0}, {1}});
     auto lives = lifetimes(p, {.order = {1, 0}});
@@ -71,7 +71,7 @@ TEST_CASE("an order that runs a use before its def is not repaired but named")
     CHECK(!lifetimes(p, {.order = {0, 1}}).violation);
 }
 
-TEST_CASE("a value that nothing defines has to be given")
+TEST_CASE("a value without a def has to be given")
 {
     auto p = op_list(1, {{}, {0}}, {{}, {}});
     REQUIRE(lifetimes(p).violation);
@@ -85,8 +85,9 @@ TEST_CASE("a value that nothing defines has to be given")
           live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::never_defined});
 }
 
-TEST_CASE("an order that moves a read past the next write of its value is refused, for it would read another "
-          "version")
+TEST_CASE(
+    "an order that moves a read past the next write of its value is rejected, because it would read another "
+    "version")
 {
     // v is written, read, written again, read again.
     auto p = op_list(1, {{}, {0}, {}, {0}}, {{0}, {}, {0}, {}});
@@ -99,12 +100,12 @@ TEST_CASE("an order that moves a read past the next write of its value is refuse
     }
 }
 
-TEST_CASE("a value with one def may stand anywhere in the program: the order says when it is made")
+TEST_CASE("a value with one def may be anywhere in the program: the order gives its definition")
 {
     CHECK(!lifetimes(op_list(2, {{1}, {}}, {{0}, {1}}), {.order = {1, 0}}).violation);
 }
 
-TEST_CASE("a state is updated after its readers, in whatever order they come")
+TEST_CASE("a state is updated after its readers, in any order of these")
 {
     auto p = op_list(1, {{0}, {0}, {0}}, {{}, {}, {0}});
     auto in = [&](std::vector<node_id> order) {
@@ -116,7 +117,7 @@ TEST_CASE("a state is updated after its readers, in whatever order they come")
           live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::write_moved});
 }
 
-TEST_CASE("a step that reads what only itself writes reads too early")
+TEST_CASE("a step that reads a value that only it writes reads an undefined value")
 {
     auto lives = lifetimes(op_list(1, {{0}}, {{0}}));
     REQUIRE(lives.violation);
@@ -124,14 +125,14 @@ TEST_CASE("a step that reads what only itself writes reads too early")
           live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
 }
 
-TEST_CASE("the first violation in time is the one that is named")
+TEST_CASE("the first violation by position is reported")
 {
     auto lives = lifetimes(op_list(3, {{2}, {1}, {}}, {{}, {}, {1, 2}}));
     REQUIRE(lives.violation);
     CHECK(lives.violation->value == 2);
 }
 
-TEST_CASE("of several violations at one position that of the lowest value is named, wherever it is found")
+TEST_CASE("of several violations at one position that of the lowest value is reported")
 {
     auto lives = lifetimes(op_list(3, {{2, 1}, {0}}, {{}, {0, 1, 2}}));
     REQUIRE(lives.violation);
@@ -173,7 +174,7 @@ TEST_CASE("an order names every node once")
                              "sublet: an order has to name every node once", precondition_error);
 }
 
-TEST_CASE("the steps of a node stay together, and a use at the end of a predecessor is one by its last step")
+TEST_CASE("the steps of a node stay together, and a use at the end of a predecessor is at its last step")
 {
     auto p = flow(
         2, 3, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
@@ -185,8 +186,7 @@ TEST_CASE("the steps of a node stay together, and a use at the end of a predeces
     CHECK(steps_in_order(p, std::vector<node_id>{1, 0}) == std::vector<step_id>{3, 0, 1, 2});
 }
 
-TEST_CASE(
-    "what the last step of a node defines may be used where the node ends: the value that goes round a loop")
+TEST_CASE("a result of the last step of a node may be used at the end of the node, as by a phi of a loop")
 {
     auto loop = flow(
         1, 1, [](auto) { return std::vector<int>{0}; },
@@ -195,7 +195,7 @@ TEST_CASE(
     CHECK(lifetimes(loop).of == ranges{{0, 1}});
 }
 
-TEST_CASE("random programs in random orders: alive exactly where a look at every touch says so")
+TEST_CASE("random programs in random orders: the live ranges agree with an examination of every touch")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -231,7 +231,7 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
         };
         step_id first_violation = no_node;
         for (value_id v = 0; v != values; ++v) {
-            // Alive at x: something has put it there by x, and something still wants it at x.
+            // Live at x: written at x or before, and needed at x or later.
             bool const given = is_given(role[v]);
             auto defined_by = [&](step_id x, bool including) {
                 return std::any_of(touches.begin(), touches.end(), [&](seen t) {
@@ -254,12 +254,12 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
                     wanted = wanted ||
                              (t.value == v && (position(t.step) > x || (position(t.step) == x &&
                                                                         t.kind != touch::access::use_early)));
-                // A last touch that is early ends before the writes of its step: alive up to the position
+                // A last touch that is early ends before the writes of its step: live up to the position
                 // before.
                 CHECK(contains(lives.of[v], x) == ((given || defined_by(x, true)) && wanted));
             }
         }
-        bool is_moved = false, has_moved_there = false; // a write that is on another side of another touch
+        bool is_moved = false, has_moved_there = false; // a write on another side of another touch
         auto versions = [&](value_id v) {
             auto defs = std::count_if(touches.begin(), touches.end(),
                                       [&](seen t) { return t.value == v && t.kind == touch::access::def; });
@@ -282,7 +282,7 @@ TEST_CASE("random programs in random orders: alive exactly where a look at every
     }
 }
 
-TEST_CASE("an edge leads back to a node that has run, or to its own, in the order that counts")
+TEST_CASE("an edge to a node that is not later in the order is found, a self loop included")
 {
     auto edges = [](std::vector<std::vector<node_id>> const& to) {
         return flow(
@@ -316,16 +316,16 @@ TEST_CASE("a view of a view is the same buffer as the root")
 
 TEST_CASE("without values there are no buffers") { CHECK(classes_of({}).root.empty()); }
 
-TEST_CASE("minus one says that a value is nobody's view")
+TEST_CASE("an alias of -1 means that a value is no view")
 {
     auto c = sublet::aliases(2, [](auto v) { return v == 0 ? -1 : 0; });
     CHECK(c.root == std::vector<value_id>{0});
 }
 
-TEST_CASE("views that run in a circle are refused, also those that lead into one")
+TEST_CASE("cycles of views are rejected, also chains that lead into one")
 {
-    CHECK_THROWS_WITH_AS(classes_of({1, 0}), "sublet: views run in a circle", sublet::precondition_error);
-    CHECK_THROWS_WITH_AS(classes_of({1, 2, 1}), "sublet: views run in a circle", sublet::precondition_error);
+    CHECK_THROWS_WITH_AS(classes_of({1, 0}), "sublet: views form a cycle", sublet::precondition_error);
+    CHECK_THROWS_WITH_AS(classes_of({1, 2, 1}), "sublet: views form a cycle", sublet::precondition_error);
     CHECK_THROWS_WITH_AS(classes_of({0}), "sublet: a value is a view of itself", sublet::precondition_error);
     for (value_id out_of_range : {2u, 5u})
         CHECK_THROWS_WITH_AS(classes_of({out_of_range, no_value}),
@@ -342,7 +342,7 @@ TEST_CASE("a chain of a million views is followed, in either direction of the id
     CHECK(down.root == std::vector<value_id>{999'999});
 }
 
-TEST_CASE("two values are one buffer exactly if following the views from both ends at one root")
+TEST_CASE("two values are one buffer if and only if their chains of views end at one root")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -370,7 +370,8 @@ static live_ranges alive(std::vector<live_range> found, step_id positions)
     return {std::move(found), positions, {}};
 }
 
-TEST_CASE("a buffer lives while any of its views does, is as large as its root and as aligned as all of them")
+TEST_CASE(
+    "a buffer is live while any of its views is, and has the size of its root and the lcm of alignments")
 {
     auto t = gather_buffers(alive({{0, 3}, {2, 5}, {1, 2}}, 5), plan_options{.bytes = {64, 7, 9},
                                                                              .alignment = {4, 6, 1},
@@ -386,8 +387,8 @@ TEST_CASE("a buffer lives while any of its views does, is as large as its root a
     CHECK(t.buffers[1].life == live_range{1, 2});
 }
 
-TEST_CASE(
-    "a buffer has the roles of all its values, and one external or ineligible value takes it out of the plan")
+TEST_CASE("a buffer has the roles of all its values, and one external or ineligible value excludes it from "
+          "the plan")
 {
     std::vector<value_role> role{value_role::intermediate, value_role::output, value_role::intermediate,
                                  value_role::state};
@@ -402,7 +403,7 @@ TEST_CASE(
     CHECK(!e.buffers[0].is_planned());
 }
 
-TEST_CASE("no storage is planned for 0 bytes, an unknown size or an empty life")
+TEST_CASE("no storage is planned for 0 bytes, an unknown size or an empty live range")
 {
     auto t = gather_buffers(alive({{0, 1}, {0, 1}, {1, 1}, {0, 1}}, 1),
                             plan_options{.bytes = std::vector<byte_count>{0, no_size, 8, 8}});
@@ -412,7 +413,7 @@ TEST_CASE("no storage is planned for 0 bytes, an unknown size or an empty life")
     CHECK(t.buffers[3].is_planned());
 }
 
-TEST_CASE("a pin on a view pins the buffer, and two that differ are noticed")
+TEST_CASE("a pin on a view pins the buffer, and a second pin elsewhere is noted")
 {
     auto t = gather_buffers(
         alive({{0, 1}, {0, 1}}, 1),
@@ -425,7 +426,7 @@ TEST_CASE("a pin on a view pins the buffer, and two that differ are noticed")
     CHECK(d.buffers[0].conflicting_pin == 16);
 }
 
-TEST_CASE("two equal pins do not differ")
+TEST_CASE("two equal pins are no conflict")
 {
     auto t = gather_buffers(alive({{0, 1}, {0, 1}}, 1),
                             plan_options{.bytes = 8, .alias_of = {-1, 0}, .pinned = {16, 16}});
@@ -433,14 +434,14 @@ TEST_CASE("two equal pins do not differ")
     CHECK(t.buffers[0].conflicting_pin == no_offset);
 }
 
-TEST_CASE("a view may be there before its root, and the buffer is as old as the oldest of its values")
+TEST_CASE("a view may be live before its root, and the buffer is live from the first of its values on")
 {
     auto t =
         gather_buffers(alive({{2, 5}, {0, 3}, {3, 4}}, 5), plan_options{.bytes = 8, .alias_of = {-1, 0, 0}});
     CHECK(t.buffers[0].life == live_range{0, 5});
 }
 
-TEST_CASE("unsized is only who would be planned if its size were known")
+TEST_CASE("a buffer is unsized only if it would be planned with a known size")
 {
     std::vector<value_role> role{value_role::intermediate, value_role::external, value_role::intermediate,
                                  value_role::intermediate};
@@ -451,7 +452,7 @@ TEST_CASE("unsized is only who would be planned if its size were known")
     for (std::size_t b : {1u, 2u, 3u}) CHECK(!t.buffers[b].is_unsized());
 }
 
-TEST_CASE("properties that make no sense are refused")
+TEST_CASE("invalid properties are rejected")
 {
     auto lives = alive({{0, 1}}, 1);
     CHECK_THROWS_AS((void)gather_buffers(lives, plan_options{.bytes = {1, 2}}), precondition_error);
@@ -469,7 +470,7 @@ static memory_pressure load(std::vector<live_range> const& lives, std::vector<by
         lives.size(), [&](auto b) { return lives[b]; }, [&](auto b) { return sizes[b]; }, positions);
 }
 
-TEST_CASE("live bytes add up at each position, and the first of the highest is the peak")
+TEST_CASE("live bytes add up at each position, and the peak is at the first maximum")
 {
     auto p = load({{0, 2}, {1, 3}, {2, 4}}, {64, 32, 16}, 5);
     CHECK(p.live_bytes == std::vector<byte_count>{64, 96, 48, 16, 0});
@@ -478,7 +479,7 @@ TEST_CASE("live bytes add up at each position, and the first of the highest is t
     CHECK(load({{0, 2}}, {8}, 2).peak_position == 0);
 }
 
-TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints")
+TEST_CASE("minimal types for live ranges and sizes are accepted, and sizes of type int")
 {
     CHECK(pressure(3, archetype::lives{}, archetype::sizes{}, 3).live_bytes ==
           std::vector<byte_count>{8, 8, 8});
@@ -489,14 +490,14 @@ TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints"
                     precondition_error);
 }
 
-TEST_CASE("nothing alive is a peak of nothing")
+TEST_CASE("without live buffers the peak is 0")
 {
     CHECK(load({}, {}, 0).peak == 0);
     CHECK(load({{1, 1}}, {8}, 3).peak == 0);
 }
 
-TEST_CASE(
-    "up to 64 bits of bytes may be alive, one more is refused; what is not alive together does not add up")
+TEST_CASE("up to 2^64 - 2 live bytes are counted, more are rejected; buffers that are not live together do "
+          "not add up")
 {
     byte_count const most = no_size - 1;
     CHECK(load({{0, 1}, {1, 2}}, {most, most}, 2).peak == most);
@@ -504,12 +505,12 @@ TEST_CASE(
     CHECK_THROWS_AS((void)load({{0, 2}, {1, 2}}, {most, 1}, 2), precondition_error);
 }
 
-TEST_CASE("a range beyond the last position is refused")
+TEST_CASE("a range that ends after the last position is rejected")
 {
     CHECK_THROWS_AS((void)load({{0, 3}}, {1}, 2), precondition_error);
 }
 
-TEST_CASE("random lives: the same as counting at every position")
+TEST_CASE("random live ranges: the pressure agrees with counting at every position")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);

@@ -29,7 +29,7 @@ using ranges = std::vector<live_range>;
 
 ranges listed(std::span<live_range const> list) { return ranges(list.begin(), list.end()); }
 
-/// One step a node.
+/// One step per node.
 snapshot blocks(std::vector<ids> const& successors, std::size_t values, std::vector<ids> const& uses,
                 std::vector<ids> const& defs)
 {
@@ -66,7 +66,7 @@ void shuffle(random_source& pick, ids& order)
 
 } // namespace
 
-TEST_CASE("a value has a hole where the way that is laid out does not need it")
+TEST_CASE("a value has a hole where a branch in between does not need it")
 {
     snapshot const p = blocks({{1, 3}, {2}, {}, {}}, 3, {{}, {}, {1}, {0}}, {{0}, {1}, {}, {2}});
     for (auto method : {live_range_lists::source::from_liveness, live_range_lists::source::one_pass}) {
@@ -81,7 +81,7 @@ TEST_CASE("a value has a hole where the way that is laid out does not need it")
     }
 }
 
-TEST_CASE("values of two ways share a slot, even by their hulls, where each way is laid out as a whole")
+TEST_CASE("values of two branches share a slot, even by their hulls, if each branch is contiguous")
 {
     std::vector<ids> const next = {{1, 3}, {2}, {5}, {4}, {5}, {}};
     snapshot const p = blocks(next, 2, {{}, {}, {0}, {}, {1}, {}}, {{}, {0}, {}, {1}, {}, {}});
@@ -91,10 +91,10 @@ TEST_CASE("values of two ways share a slot, even by their hulls, where each way 
         return color_intervals(2, [&](auto v) { return lives.hull(v); }).slots;
     };
     CHECK(slots({0, 1, 2, 3, 4, 5}) == 1);
-    CHECK(slots({0, 1, 3, 2, 4, 5}) == 2); // the hulls meet; the ranges do not
+    CHECK(slots({0, 1, 3, 2, 4, 5}) == 2); // the hulls overlap; the ranges do not
 }
 
-TEST_CASE("what a loop needs at its header lives to the end of the loop")
+TEST_CASE("a value live at the header of a loop is live to the end of the loop")
 {
     snapshot const p = blocks({{1}, {2}, {1, 3}, {}}, 2, {{}, {0}, {1}, {}}, {{0}, {1}, {}, {}});
     for (auto method : {live_range_lists::source::from_liveness, live_range_lists::source::one_pass}) {
@@ -104,7 +104,7 @@ TEST_CASE("what a loop needs at its header lives to the end of the loop")
     }
 }
 
-TEST_CASE("one pass is not taken where it would be wrong")
+TEST_CASE("one pass is not used where it would be wrong")
 {
     auto method = [](snapshot const& p, ids order = {}) {
         live_range_lists const lives = live_intervals(p, {.order = order});
@@ -116,26 +116,26 @@ TEST_CASE("one pass is not taken where it would be wrong")
     };
     std::vector<ids> const loop = {{1}, {2}, {1, 3}, {}}, nothing(4);
     CHECK(method(blocks(loop, 0, nothing, nothing)) == live_range_lists::source::one_pass);
-    // An edge leads backwards; a loop is torn apart; a loop is entered in its middle.
+    // An edge leads backwards; a loop is not contiguous; a loop is entered in its middle.
     CHECK(method(blocks(loop, 0, nothing, nothing), {0, 1, 3, 2}) == live_range_lists::source::from_liveness);
     CHECK(method(blocks(loop, 0, nothing, nothing), {1, 2, 3, 0}) == live_range_lists::source::from_liveness);
     CHECK(method(blocks({{1}, {2, 3}, {1}, {}}, 0, nothing, nothing), {0, 1, 3, 2}) ==
           live_range_lists::source::from_liveness);
     CHECK(method(blocks({{1, 2}, {2}, {1, 3}, {}}, 0, nothing, nothing)) ==
           live_range_lists::source::from_liveness);
-    // What nothing reaches leads into the middle of a loop.
+    // An unreachable node leads into the middle of a loop.
     CHECK(method(blocks({{1}, {2}, {1}, {2}}, 0, nothing, nothing), {3, 0, 1, 2}) ==
           live_range_lists::source::from_liveness);
-    // A value is written twice; it may be read where nothing has written it.
+    // A value is written twice; a value may be read before any def.
     CHECK(method(blocks(loop, 1, {{}, {}, {}, {0}}, {{0}, {}, {0}, {}})) ==
           live_range_lists::source::from_liveness);
     CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {0}, {}})) ==
           live_range_lists::source::from_liveness);
-    // Given from outside it is alive from the beginning on, and that is no obstacle.
+    // A value without a def is live from the beginning on, which is allowed.
     CHECK(method(blocks(loop, 1, {{}, {0}, {}, {}}, {{}, {}, {}, {}})) == live_range_lists::source::one_pass);
 }
 
-TEST_CASE("without branches the ranges are the lifetimes")
+TEST_CASE("without branches the live ranges are those of lifetimes")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -158,7 +158,7 @@ TEST_CASE("without branches the ranges are the lifetimes")
     }
 }
 
-TEST_CASE("the empty program has no ranges, and the poorest has some")
+TEST_CASE("the empty program has no live ranges, and the minimal program has some")
 {
     CHECK(live_intervals(snapshot()).values() == 0);
     CHECK(live_intervals(snapshot()).positions() == 0);
@@ -167,7 +167,7 @@ TEST_CASE("the empty program has no ranges, and the poorest has some")
     CHECK(loop_contiguous_order(archetype::graph({{1}, {}})) == ids{0, 1});
 }
 
-TEST_CASE("an order that does not name every node once, and the sets of another program, are refused")
+TEST_CASE("an order that does not name every node once, and the sets of another program, are rejected")
 {
     snapshot const p = blocks({{1}, {}}, 1, {{}, {0}}, {{0}, {}});
     CHECK_THROWS_AS((void)live_intervals(p, {.order = {0}}), precondition_error);
@@ -178,7 +178,7 @@ TEST_CASE("an order that does not name every node once, and the sets of another 
     CHECK(live_intervals(p, liveness(p), {1, 0}).hull(0) == live_range{0, 2});
 }
 
-TEST_CASE("random programs in random orders: the ranges are those of the definition")
+TEST_CASE("random programs in random orders: the live ranges agree with the definition")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
@@ -194,7 +194,7 @@ TEST_CASE("random programs in random orders: the ranges are those of the definit
     }
 }
 
-TEST_CASE("random programs in strict SSA form: one pass finds the same, and is allowed for reducible ones")
+TEST_CASE("random programs in strict SSA form: one pass finds the same, and is used for reducible ones")
 {
     std::size_t in_one_pass = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
@@ -209,7 +209,7 @@ TEST_CASE("random programs in strict SSA form: one pass finds the same, and is a
         if (limits.is_reducible) CHECK(lives.method() == live_range_lists::source::one_pass);
         in_one_pass += lives.method() == live_range_lists::source::one_pass;
 
-        ids other = order; // what nothing reaches first: now its edges to the rest lead onwards
+        ids other = order; // unreachable nodes first: then their edges to the rest lead forwards
         for (std::size_t i = 0; i != other.size(); ++i)
             other[i] = order[(i + depth_first(p.graph()).reachable) % order.size()];
         if (pick.below(4) == 0) shuffle(pick, other);
@@ -218,7 +218,7 @@ TEST_CASE("random programs in strict SSA form: one pass finds the same, and is a
     CHECK(in_one_pass > rounds(2000));
 }
 
-TEST_CASE("random programs of one definition a value: one pass is refused, or right")
+TEST_CASE("random programs with one def per value: one pass is rejected, or correct")
 {
     std::size_t in_one_pass = 0, not_strict = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
@@ -240,7 +240,7 @@ TEST_CASE("random programs of one definition a value: one pass is refused, or ri
     CHECK(not_strict > rounds(500));
 }
 
-TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes its ranges and no more")
+TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes memory for its ranges only")
 {
     node_id const nodes = 100'000;
     snapshot const p = flow(

@@ -30,10 +30,10 @@ csr_graph graph_of(std::vector<ids> const& successors)
     return as_graph(successors.size(), [&](auto n) { return successors[n]; });
 }
 
-/// Whether a definition in a node would need a phi in another: the iterated frontier of each.
+/// Whether a definition in a node needs a phi in another: the iterated dominance frontier of each.
 ///
 /// Source: Das, Dupont de Dinechin and Upadrasta, "Efficient liveness computation using merge sets and
-/// DJ-graphs", ACM TACO 8(4), 2012. For graphs of which every node is reached.
+/// DJ-graphs", ACM TACO 8(4), 2012. For graphs in which every node is reachable.
 class merge_sets {
 public:
     explicit merge_sets(snapshot const& program)
@@ -85,12 +85,12 @@ private:
 
     snapshot p_;
     truth_table dominates_, merges_;
-    ids closest_; // by node: its closest strict dominator
+    ids closest_; // by node: its immediate dominator
 };
 
 } // namespace
 
-TEST_CASE("a value is alive at a node from which a path leads to a use, round a loop too")
+TEST_CASE("a value is live at a node from which a path leads to a use, also around a loop")
 {
     live_query const live(graph_of({{1}, {2, 3}, {4}, {4}, {1, 5}, {}}));
     for (node_id n = 1; n != 5; ++n) {
@@ -102,23 +102,23 @@ TEST_CASE("a value is alive at a node from which a path leads to a use, round a 
     CHECK_FALSE(live.is_live_in(5, 0, ids{2}));
     CHECK(live.is_live_in(2, 1, ids{3, 4}));
     CHECK_FALSE(live.is_live_in(1, 1, ids{3, 4}));
-    CHECK_FALSE(live.is_live_out(4, 1, ids{3, 4})); // the next turn defines it anew
+    CHECK_FALSE(live.is_live_out(4, 1, ids{3, 4})); // the next iteration redefines it
     CHECK(live.is_live_in(4, 0, ids{5}));
     CHECK(live.is_live_in(2, 0, ids{5}));
 }
 
-TEST_CASE("a value is alive at the end of the node that defines it if somebody else needs it, or a phi there")
+TEST_CASE("a value is live at the end of its defining node if another node needs it, or a phi operand there")
 {
     live_query const live(graph_of({{1}, {1, 2}, {}}));
     CHECK_FALSE(live.is_live_out(1, 1, ids{1}));
     CHECK(live.is_live_out(1, 1, ids{1}, ids{1}));
     CHECK(live.is_live_out(1, 1, ids{2}));
     CHECK_FALSE(live.is_live_in(1, 1, ids{1}, ids{1}));
-    CHECK(live.is_live_out(1, 0, ids{1})); // it is read again by the next turn of the self loop
+    CHECK(live.is_live_out(1, 0, ids{1})); // the next iteration of the self loop reads it again
     CHECK_FALSE(live.is_live_out(2, 0, ids{1, 2}));
 }
 
-TEST_CASE("a value that nobody uses is nowhere alive")
+TEST_CASE("a value without uses is live nowhere")
 {
     live_query const live(graph_of({{1, 0}, {0}}));
     for (node_id n = 0; n != 2; ++n) {
@@ -127,7 +127,7 @@ TEST_CASE("a value that nobody uses is nowhere alive")
     }
 }
 
-TEST_CASE("within a node a value is alive from its definition to before its last use")
+TEST_CASE("within a node a value is live from its definition to before its last use")
 {
     auto effects = [](node_id, effect_sink& s) {
         s.next_step();
@@ -145,10 +145,10 @@ TEST_CASE("within a node a value is alive from its definition to before its last
     std::vector<bool> after;
     for (step_id s = 0; s != p.steps(); ++s) after.push_back(live.is_live_after(0, s, chains));
     CHECK(after == std::vector<bool>{false, true, true, false, false});
-    CHECK_FALSE(live.is_live_after(1, 0, chains)); // defined nowhere
+    CHECK_FALSE(live.is_live_after(1, 0, chains)); // has no def
 }
 
-TEST_CASE("any graph and any list of ids will do")
+TEST_CASE("any graph and any list of ids is accepted")
 {
     live_query const live(archetype::graph({{1}, {2, 1}, {}}));
     CHECK(live.is_live_in(1, 0, archetype::id_list({2})));
@@ -156,7 +156,7 @@ TEST_CASE("any graph and any list of ids will do")
     CHECK_FALSE(live.is_live_out(2, 0, std::vector<long>{1, 2}));
 }
 
-TEST_CASE("the poorest program will do, and so will its chains")
+TEST_CASE("the minimal program and its chains are accepted")
 {
     archetype::program const p(4);
     live_query const live(p);
@@ -166,7 +166,7 @@ TEST_CASE("the poorest program will do, and so will its chains")
             CHECK(live.is_live_out(v, n, def_use(p)) == known.is_live_out(v, n));
 }
 
-TEST_CASE("a node or a step that does not exist is refused")
+TEST_CASE("a node or a step that does not exist is rejected")
 {
     snapshot const p = flow(
         1, 1, [](auto) { return ids{}; }, [](auto, effect_sink& s) { s.def(0); });
@@ -178,7 +178,7 @@ TEST_CASE("a node or a step that does not exist is refused")
     CHECK_THROWS_AS((void)live_query(csr_graph()).is_live_in(0, 0, ids{}), precondition_error);
 }
 
-TEST_CASE("random programs in strict SSA form: the answers are those of the definition")
+TEST_CASE("random programs in strict SSA form: the results agree with the definition")
 {
     std::size_t irreducible = 0, with_several_trees = 0;
     for (unsigned seed = 0; seed != rounds(10'000); ++seed) {
@@ -208,7 +208,7 @@ TEST_CASE("random programs in strict SSA form: the answers are those of the defi
     CHECK(with_several_trees > rounds(500));
 }
 
-TEST_CASE("random programs in strict SSA form: the answers are those that merge sets give")
+TEST_CASE("random programs in strict SSA form: the results agree with merge sets")
 {
     for (unsigned seed = 0; seed != rounds(10'000); ++seed) {
         CAPTURE(seed);
@@ -226,7 +226,7 @@ TEST_CASE("random programs in strict SSA form: the answers are those that merge 
     }
 }
 
-TEST_CASE("uses may come and go while the edges stay")
+TEST_CASE("uses may be added and removed while the edges stay")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -253,7 +253,7 @@ TEST_CASE("uses may come and go while the edges stay")
 }
 
 TEST_CASE(
-    "a path of a million nodes, in one loop, takes no row of bits a node and does not overflow the stack")
+    "a path of a million nodes, in one loop, takes no row of bits per node and does not overflow the stack")
 {
     node_id const nodes = 1'000'000;
     live_query const live(as_graph(nodes, [](node_id n) { return n + 1 == nodes ? ids{1} : ids{n + 1}; }));
@@ -270,7 +270,7 @@ ids listed(std::span<std::uint32_t const> row) { return ids(row.begin(), row.end
 
 } // namespace
 
-TEST_CASE("a value knows the steps that write it and those that read it, a step twice that reads it twice")
+TEST_CASE("chains list the steps that write a value and those that read it, twice for two reads in a step")
 {
     std::vector<ids> const uses = {{}, {0}, {1, 1}, {0}}, defs = {{0}, {1}, {}, {}};
     def_use_chains const chains = def_use(sequence(
@@ -283,7 +283,7 @@ TEST_CASE("a value knows the steps that write it and those that read it, a step 
     CHECK(chains.node_of == ids{0, 1, 2, 3});
 }
 
-TEST_CASE("what a phi takes from a predecessor is used at the end of that, by no step")
+TEST_CASE("a phi operand is used at the end of the predecessor, and by no step")
 {
     auto next = [](node_id n) { return n == 0 ? ids{1} : ids{}; };
     auto effects = [](node_id n, effect_sink& s) {
@@ -302,13 +302,13 @@ TEST_CASE("what a phi takes from a predecessor is used at the end of that, by no
     CHECK(chains.node_of == ids{0, 0, 1});
 }
 
-TEST_CASE("nothing has no chains, and the poorest program has some")
+TEST_CASE("the empty program has no chains, and the minimal program has some")
 {
     CHECK(def_use(snapshot()).node_of.empty());
     CHECK(listed(def_use(archetype::program(3)).uses[1]) == ids{2});
 }
 
-TEST_CASE("random programs: each touch is listed once under its value, in the order of the steps")
+TEST_CASE("random programs: each touch is listed once at its value, in the order of the steps")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);

@@ -41,7 +41,7 @@ ids listed(live_list const& list)
     return all;
 }
 
-/// By node: what is alive where it begins, then what is where it ends.
+/// By node: the values live at its beginning, then those live at its end.
 lists sets_of(live_sets const& live)
 {
     lists all;
@@ -50,7 +50,7 @@ lists sets_of(live_sets const& live)
     return all;
 }
 
-/// What any policy finds that takes the program.
+/// The sets, by every policy that accepts the program.
 lists found(std::vector<std::string_view> const& nodes)
 {
     snapshot const p = flow_text(nodes);
@@ -63,7 +63,7 @@ lists found(std::vector<std::string_view> const& nodes)
 
 } // namespace
 
-TEST_CASE("a value is alive where a path leads on to a use and no def comes before")
+TEST_CASE("a value is live where a path leads to a use and contains no def before")
 {
     CHECK(found({"a= b= >1", "a c= >2", "b@1 d= c"}) == lists{{}, {0, 1}, {2}, {0, 1}, {1, 2}, {}});
     CHECK(found({"a= >1 >2", "a= >3", ">3", "a"}) == lists{{}, {}, {0}, {0}, {0}, {0}, {0}, {}});
@@ -76,23 +76,23 @@ TEST_CASE("a step reads before it writes, early or held")
     CHECK(found({"a= b= ; a b >0"}) == lists{{}, {}});
 }
 
-TEST_CASE("what a phi reads is alive at the end of the predecessor, and what it defines not where it begins")
+TEST_CASE("a phi operand is live at the end of the predecessor, and the result not at the begin of its node")
 {
     CHECK(found({"a= >2", "b= >2", "a@0 b@1 c= >3", "c"}) == lists{{}, {}, {}, {2}, {0}, {1}, {2}, {}});
-    // Its operand defined in the predecessor itself, which is the phi's own node.
+    // The operand is defined in the predecessor itself, which is the node of the phi.
     CHECK(found({"a= >1", "a@0 b@1 c= ; c b= >1"}) == lists{{}, {}, {0}, {1}});
-    // A phi that reads itself, round a loop of one node.
+    // A phi that reads its own result in a loop of one node.
     CHECK(found({"a= >1", "a@0 b@1 b= >1"}) == lists{{}, {}, {0}, {1}});
     // Two edges from one predecessor.
     CHECK(found({"a= b= >1 >1", "a@0 b@0 c="}) == lists{{}, {}, {0, 1}, {}});
 }
 
-TEST_CASE("what is never written is alive from the entry on, what is never read nowhere")
+TEST_CASE("a value without a def is live from the entry on, a value without uses nowhere")
 {
     CHECK(found({"b= >1", ">2", "a"}) == lists{{0}, {0}, {0}, {0}, {0}, {}});
 }
 
-TEST_CASE("nodes that nothing reaches are solved like the others")
+TEST_CASE("unreachable nodes are solved like the others")
 {
     CHECK(found({"a= >1", "a", "a= b >1"}) == lists{{}, {0}, {1}, {0}, {}, {0}});
 }
@@ -107,7 +107,7 @@ TEST_CASE("no node, no value, no edge: no sets, or empty ones")
     CHECK(idle.values_as_bits() == 0);
 }
 
-TEST_CASE("the policy is the one that was asked for; otherwise rows of bits up to so many words")
+TEST_CASE("the policy is the one of the options; automatic uses rows of bits up to a number of words")
 {
     snapshot const p = flow_text({"a= >1", ">2 >1", "a"}); // one column, three rows
     for (liveness_options::method policy : {how::worklist, how::loop_forest, how::per_value}) {
@@ -116,7 +116,7 @@ TEST_CASE("the policy is the one that was asked for; otherwise rows of bits up t
         CHECK(liveness(p, {.policy = policy}) == liveness(p));
     }
     CHECK(liveness(p).policy() == how::worklist);
-    CHECK(liveness(p, {.dense_words = 2}).policy() == how::worklist); // it is in too many nodes for a list
+    CHECK(liveness(p, {.dense_words = 2}).policy() == how::worklist); // live in too many nodes for a list
 
     snapshot const chain = flow(
         200, 1, [](node_id n) { return n == 199 ? ids{} : ids{n + 1}; },
@@ -125,9 +125,10 @@ TEST_CASE("the policy is the one that was asked for; otherwise rows of bits up t
     CHECK(liveness(chain, {.dense_words = 199}).policy() == how::per_value);
 }
 
-TEST_CASE("in large programs values that live in few nodes are listed, and only the others bits")
+TEST_CASE(
+    "in large programs values that are live in few nodes are listed, and only the others stored as bits")
 {
-    // 640 nodes in a loop: a lives in all of them, b in one, c in ten sets and d in twelve.
+    // 640 nodes in a loop: a is live in all of them, b in one, c in ten sets and d in twelve.
     std::size_t const nodes = 640;
     auto reads = [](node_id n) {
         return n == 10 ? ids{0} : n == 101 ? ids{1, 2} : n == 105 ? ids{2} : n == 206 ? ids{3} : ids{};
@@ -152,7 +153,7 @@ TEST_CASE("in large programs values that live in few nodes are listed, and only 
     CHECK(liveness(flow_text({"a= >1", "a"}), {.dense_words = 0}).policy() == how::worklist); // given up
 }
 
-TEST_CASE("loops tell the liveness of strict SSA only: another program is refused, or solved all the same")
+TEST_CASE("loop_forest requires strict SSA form: other programs are rejected or solved correctly")
 {
     CHECK_THROWS_AS((void)liveness(flow_text({"a= ; a="}), {.policy = how::loop_forest}), precondition_error);
     CHECK_THROWS_AS((void)liveness(flow_text({">1", "a >2", "a= >1"}), {.policy = how::loop_forest}),
@@ -161,7 +162,7 @@ TEST_CASE("loops tell the liveness of strict SSA only: another program is refuse
     CHECK(liveness(given, {.policy = how::loop_forest}) == liveness(given));
 }
 
-TEST_CASE("a million nodes and a hundred thousand values, a few of which live everywhere")
+TEST_CASE("a million nodes and a hundred thousand values, few of them live everywhere")
 {
     std::size_t const nodes = 1000000, values = 100000; // the rows of bits of all would be 12 GB
     snapshot const p = flow(
@@ -179,7 +180,7 @@ TEST_CASE("a million nodes and a hundred thousand values, a few of which live ev
     CHECK(live.live_in_count(nodes - 1) == 3);
 }
 
-TEST_CASE("the poorest program and the poorest graph have live sets")
+TEST_CASE("the minimal program and the minimal graph have live sets")
 {
     CHECK(sets_of(liveness(archetype::program(3))) == lists{{}, {0}, {1}, {0}, {1}, {}});
 
@@ -198,7 +199,7 @@ TEST_CASE("the poorest program and the poorest graph have live sets")
     CHECK_THROWS_AS((void)live.live_in(archetype::vertex(-3)), precondition_error);
 }
 
-TEST_CASE("a graph is asked with its own vertices, lists of nodes and those that a filter leaves too")
+TEST_CASE("a graph is queried with its own vertices, also list nodes and those of a filtered graph")
 {
     using list_graph = boost::adjacency_list<boost::listS, boost::listS, boost::directedS>;
     list_graph g;
@@ -227,7 +228,7 @@ TEST_CASE("a graph is asked with its own vertices, lists of nodes and those that
     CHECK_THROWS_AS((void)cut.is_live_in(0, second), precondition_error);
 }
 
-TEST_CASE("stored partly as bits and partly as lists, random sets are those of the equations")
+TEST_CASE("stored partly as bits and partly as lists, random sets satisfy the equations")
 {
     unsigned mixed = 0;
     for (unsigned seed = 0; seed != 15; ++seed) {
@@ -250,7 +251,7 @@ TEST_CASE("stored partly as bits and partly as lists, random sets are those of t
     CHECK(mixed > 5);
 }
 
-// --- flow lives --------------------------------------------------------------------------------------------
+// --- live ranges of a control-flow graph -------------------------------------------------------------------
 
 namespace {
 
@@ -284,7 +285,7 @@ random_flow chain(std::size_t nodes, std::size_t values)
 
 } // namespace
 
-TEST_CASE("an input is there at the first step, and an output to the end of each path")
+TEST_CASE("an input is live at the first step, and an output to the end of each path")
 {
     random_flow f = chain(4, 2);
     f.nodes[0].successors = {1, 2};
@@ -294,11 +295,11 @@ TEST_CASE("an input is there at the first step, and an output to the end of each
     f.nodes[2].steps[0].defs = {1};
     live_range_lists const lives = live_ranges_of(f.program(), {value_role::input, value_role::output});
     CHECK(ranges_of(lives, 0) == std::vector<live_range>{{0, 1}});
-    CHECK(ranges_of(lives, 1) == std::vector<live_range>{{0, 5}}); // over 2 it is written anew
+    CHECK(ranges_of(lives, 1) == std::vector<live_range>{{0, 5}}); // on the path over 2 it is written again
     CHECK(lives.positions() == 5);
 }
 
-TEST_CASE("an input is there where the program begins, wherever that stands in the order")
+TEST_CASE("an input is live where the program begins, wherever that is in the order")
 {
     random_flow f = chain(3, 1);
     snapshot const p = f.program();
@@ -309,7 +310,7 @@ TEST_CASE("an input is there where the program begins, wherever that stands in t
     CHECK(ranges_of(to_program_positions(p, augmented, order), 0) == std::vector<live_range>{{1, 2}});
 }
 
-TEST_CASE("an output is there wherever a loop that cannot be left may be stopped")
+TEST_CASE("an output is live throughout a loop without an exit, because it may be stopped")
 {
     random_flow f = chain(3, 1); // 0: def -> 1 <-> 2
     f.nodes[0].steps[0].defs = {0};
@@ -317,11 +318,11 @@ TEST_CASE("an output is there wherever a loop that cannot be left may be stopped
     CHECK(ranges_of(live_ranges_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
     CHECK(ranges_of(live_ranges_of(f.program(), {value_role::intermediate}), 0) ==
           std::vector<live_range>{{0, 1}});
-    f.nodes[1].successors = {2, 0}; // and all of it may go round: still nobody leaves
+    f.nodes[1].successors = {2, 0}; // a loop of all nodes has no exit either
     CHECK(ranges_of(live_ranges_of(f.program(), {value_role::output}), 0) == std::vector<live_range>{{0, 3}});
 }
 
-TEST_CASE("an operand that is handed over is not there at the step that may overwrite it")
+TEST_CASE("an operand that may be overwritten can be excluded from the step that overwrites it")
 {
     snapshot const p = flow(
         1, 3, [](node_id) { return ids{}; },
@@ -331,7 +332,7 @@ TEST_CASE("an operand that is handed over is not there at the step that may over
             s.use(0);
             s.def(1);
             s.may_overwrite(0, 1);
-            s.may_overwrite(0, 2); // is not written here: says nothing
+            s.may_overwrite(0, 2); // is not defined here: no effect
             s.next_step();
             s.use(1);
             s.def(2);
@@ -344,7 +345,7 @@ TEST_CASE("an operand that is handed over is not there at the step that may over
     CHECK(ranges_of(handed, 1) == std::vector<live_range>{{2, 4}});
 }
 
-TEST_CASE("what is read before it is written is told by value, with the step")
+TEST_CASE("an undefined read is reported by value, with its step")
 {
     random_flow f = chain(3, 2);
     f.nodes[0].successors = {1, 2};
@@ -362,7 +363,7 @@ TEST_CASE("what is read before it is written is told by value, with the step")
     CHECK_FALSE(undefined_read(p, augmented, role, true));
 }
 
-TEST_CASE("a program of nothing has no ranges, and a dead node's values have")
+TEST_CASE("the empty program has no ranges, and values of an unreachable node have some")
 {
     CHECK(live_ranges_of(snapshot(), {}).values() == 0);
     random_flow f = chain(2, 1);
@@ -373,7 +374,7 @@ TEST_CASE("a program of nothing has no ranges, and a dead node's values have")
     CHECK(ranges_of(live_ranges_of(f.program(), {{}}), 0) == std::vector<live_range>{{1, 3}});
 }
 
-TEST_CASE("the ranges are what a search along the steps finds, in any flow and order, with any roles")
+TEST_CASE("random programs, orders and roles: the ranges agree with a search along the steps")
 {
     std::size_t ranges = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
@@ -390,7 +391,8 @@ TEST_CASE("the ranges are what a search along the steps finds, in any flow and o
             to_program_positions(p, cfg_live_ranges(p, role, order, operand_end::held), order);
         ranges += lives.ranges();
 
-        // Roles said by steps: who can be left, or never is, reads the outputs in a last step.
+        // Roles as steps: nodes without successors, or from which no exit is reachable, read the outputs
+        // last.
         std::vector<bool> leads_out(f.nodes.size());
         for (std::size_t again = 0; again != f.nodes.size(); ++again)
             for (std::size_t n = 0; n != f.nodes.size(); ++n) {
@@ -443,7 +445,7 @@ ids visited_out(live_sets const& live, node_id n)
     return all;
 }
 
-/// These sets, the values that `is_bit` names stored as bits.
+/// These sets, with the values in `is_bit` stored as bits.
 live_sets stored(std::size_t values, sets const& in, sets const& out, std::set<value_id> const& is_bit)
 {
     std::vector<std::uint32_t> column(values, no_value);
@@ -467,7 +469,7 @@ live_sets stored(std::size_t values, sets const& in, sets const& out, std::set<v
 
 } // namespace
 
-TEST_CASE("values stored as bits and values listed come out in one ascending sequence")
+TEST_CASE("values stored as bits and listed values form one ascending sequence")
 {
     sets const in{{}, {0, 2, 3, 5}, {5}}, out{{0, 1, 2, 3, 4, 5}, {1}, {}};
     live_sets const live = stored(6, in, out, {1, 2, 5});
@@ -489,7 +491,7 @@ TEST_CASE("values stored as bits and values listed come out in one ascending seq
     CHECK_FALSE(live.is_live_out(0, 1));
 }
 
-TEST_CASE("sets are equal however they are stored, and not if one value more is in one of them")
+TEST_CASE("sets are equal however they are stored, and unequal if one contains another value")
 {
     sets const in{{0, 2}, {1}}, out{{2}, {}};
     live_sets const bits = stored(3, in, out, {0, 1, 2}), in_lists = stored(3, in, out, {});
@@ -503,7 +505,7 @@ TEST_CASE("sets are equal however they are stored, and not if one value more is 
     CHECK(bits != stored(3, {{0, 2}, {1}, {}}, {{2}, {}, {}}, {}));
 }
 
-TEST_CASE("no program has no sets, and no values empty ones")
+TEST_CASE("the empty program has no sets, and without values sets are empty")
 {
     CHECK(live_sets{}.nodes() == 0);
     CHECK(live_sets{}.values() == 0);
@@ -514,7 +516,7 @@ TEST_CASE("no program has no sets, and no values empty ones")
     CHECK(idle != live_sets{});
 }
 
-TEST_CASE("a cursor may be copied, compared and moved on before or after it is read")
+TEST_CASE("a cursor may be copied, compared and incremented before or after it is read")
 {
     live_sets const live = stored(4, {{0, 1, 3}}, {{}}, {1, 3});
     auto at = live.live_in(0).begin();
@@ -528,7 +530,7 @@ TEST_CASE("a cursor may be copied, compared and moved on before or after it is r
     CHECK(live_list::cursor{} == live.live_in(0).end());
 }
 
-TEST_CASE("whatever is stored how, it comes out as it went in")
+TEST_CASE("random sets are read as they were stored, in any mix of bits and lists")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);

@@ -24,7 +24,7 @@ using lists = std::vector<ids>;
 
 namespace {
 
-/// By node, sorted, each once: neither is promised of a row.
+/// By node, sorted, without duplicates: rows need be neither sorted nor free of duplicates.
 lists rows_of(csr_rows const& rows)
 {
     lists all;
@@ -36,7 +36,7 @@ lists rows_of(csr_rows const& rows)
     return all;
 }
 
-/// Whether node n reads v, and has not written it before.
+/// Whether node n reads v before it writes it.
 bool reads_first(snapshot const& p, node_id n, value_id v)
 {
     for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
@@ -59,7 +59,7 @@ bool defines(snapshot const& p, node_id n, value_id v)
 
 } // namespace
 
-TEST_CASE("what stays within its node does not cross, what another node reads does")
+TEST_CASE("a value used in its node only is not cross-block, a value read by another node is")
 {
     cross_block_values const cross_block =
         find_cross_block_values(flow_text({"a= ; c= >1", "a b= ; b c c="}));
@@ -71,7 +71,7 @@ TEST_CASE("what stays within its node does not cross, what another node reads do
     CHECK_FALSE(cross_block.single_def);
 }
 
-TEST_CASE("an early use is a use, and reads before the step writes")
+TEST_CASE("an early use is a use before the writes of its step")
 {
     cross_block_values const cross_block = find_cross_block_values(flow_text({"a= a! b= ; b!"}));
     CHECK(cross_block.value == ids{0});
@@ -79,12 +79,12 @@ TEST_CASE("an early use is a use, and reads before the step writes")
     CHECK(rows_of(cross_block.writes) == lists{{0}});
 }
 
-TEST_CASE("what is defined and never read does not cross, nor what nothing touches")
+TEST_CASE("values that are never read, or never touched, are not cross-block")
 {
     CHECK(find_cross_block_values(flow_text({"a= c= >1", "a= c="})).value.empty());
 }
 
-TEST_CASE("what is read where a node ends crosses, wherever it was defined")
+TEST_CASE("a value read at the end of a node is cross-block, wherever it is defined")
 {
     cross_block_values const cross_block =
         find_cross_block_values(flow_text({"a= >1 >2", "a@0 c@1 b= ; c= >1", "a@0"}));
@@ -94,7 +94,7 @@ TEST_CASE("what is read where a node ends crosses, wherever it was defined")
     CHECK(rows_of(cross_block.reads_at_end) == lists{{0}, {1}, {}});
 }
 
-TEST_CASE("what a node reads after it has written it, it does not read first")
+TEST_CASE("a read after a write in the same node is not upward-exposed")
 {
     cross_block_values const cross_block =
         find_cross_block_values(flow_text({"a= ; a= a ; a >1", "a a! ; a b="}));
@@ -102,14 +102,14 @@ TEST_CASE("what a node reads after it has written it, it does not read first")
     CHECK(rows_of(cross_block.writes) == lists{{0}, {}});
 }
 
-TEST_CASE("single definitions are those in one step of one node, crossing or not")
+TEST_CASE("a single definition is in one step of one node, cross-block or not")
 {
     CHECK(find_cross_block_values(flow_text({"a= b= >1", "a"})).single_def);
     CHECK_FALSE(find_cross_block_values(flow_text({"a= ; a="})).single_def);
     CHECK_FALSE(find_cross_block_values(flow_text({"a=", "a="})).single_def);
 }
 
-TEST_CASE("an empty program has empty lists, and nodes that do nothing empty rows")
+TEST_CASE("an empty program has empty lists, and nodes without effects have empty rows")
 {
     cross_block_values const nothing = find_cross_block_values(snapshot{});
     CHECK(nothing.value.empty());
@@ -122,7 +122,7 @@ TEST_CASE("an empty program has empty lists, and nodes that do nothing empty row
     CHECK(idle.single_def);
 }
 
-TEST_CASE("of any program the lists are those of their definitions")
+TEST_CASE("random programs: the lists agree with their definitions")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -182,53 +182,53 @@ lists expected(snapshot const& p)
 
 } // namespace
 
-TEST_CASE("what is alive where a loop begins is alive throughout it")
+TEST_CASE("a value live at the header of a loop is live throughout the loop")
 {
     CHECK(found(flow_text({"a= >1", ">2", "a >3", ">1"})) == lists{{}, {0}, {0}, {0}, {0}, {0}, {0}, {0}});
 }
 
-TEST_CASE("what the header of a loop reads for the last time in this turn, the next turn reads again")
+TEST_CASE("a value last read in the header of a loop is read again by the next iteration")
 {
     CHECK(found(flow_text({"a= >1", "a >2 >3", ">1", ""})) == lists{{}, {0}, {0}, {}, {0}, {0}, {0}, {}});
     CHECK(found(flow_text({"a= >1", "a >1"})) == lists{{}, {0}, {0}, {0}});
 }
 
-TEST_CASE("what is defined in a loop does not go round it, but where it is read in the next turn by a phi")
+TEST_CASE("a value defined in a loop is not live around it, unless a phi of the next iteration reads it")
 {
     CHECK(found(flow_text({">1", "a= >2", "a >1"})) == lists{{}, {}, {0}, {}, {0}, {}});
     CHECK(found(flow_text({"a= >1", "a@0 c@1 b= ; b c= >1 >2", "b"})) == lists{{}, {}, {1}, {0}, {1, 2}, {}});
 }
 
-TEST_CASE("an inner loop has what its outer loop needs, and the outer loop not what the inner one does")
+TEST_CASE("an inner loop keeps the values that its outer loop needs, and not the other way round")
 {
-    // b is of the outer loop and read in the inner one only; a is read behind both.
+    // b is defined in the outer loop and read in the inner one only; a is read after both.
     snapshot const p = flow_text({"a= >1", "b= >2", "b >3", ">2 >4", ">1 >5", "a"});
     CHECK(found(p) == lists{{}, {0}, {0, 1}, {0, 1}, {0}, {0}, {0}, {0, 1}, {0, 1}, {0, 1}, {0}, {}});
 }
 
 TEST_CASE("an edge into the middle of a loop counts as one to its header")
 {
-    // 2 is entered from 0 as well as from 1; a is read in 1 only, so that over 2 it is alive.
+    // 2 is entered from 0 as well as from 1; a is read in 1 only, so it is live on the path over 2.
     CHECK(found(flow_text({"a= >1 >2", "a >2", ">1"})) == lists{{}, {0}, {0}, {0}, {0}, {0}});
-    // Into the middle of two loops at once, one in the other: the outermost counts.
+    // Into the middle of two nested loops at once: the outermost one counts.
     snapshot const deep = flow_text({"a= >1 >3", "a >2", ">3", ">2 >1"});
     CHECK(found(deep) == expected(deep));
 }
 
-TEST_CASE("no node has no sets, and no crossing value empty ones")
+TEST_CASE("without nodes there are no sets, and without cross-block values empty ones")
 {
     CHECK(found(snapshot{}).empty());
     CHECK(found(flow_text({"a= ; a"})) == lists{{}, {}});
 }
 
-TEST_CASE("a value written twice is refused, also within one node or one step")
+TEST_CASE("a value written twice is rejected, also within one node or one step")
 {
     CHECK_THROWS_AS(found(flow_text({"a= >1", "a= >2", "a"})), precondition_error);
     CHECK_THROWS_AS(found(flow_text({"a= ; a= >1", "a"})), precondition_error);
     CHECK_THROWS_AS(found(flow_text({"a= a="})), precondition_error);
 }
 
-TEST_CASE("a value that a path reads without its def is refused, if the sets could be wrong")
+TEST_CASE("a value read on a path without its def is rejected, if the sets could be wrong")
 {
     CHECK_THROWS_AS(found(flow_text({"a a= >0"})), precondition_error);
     CHECK_THROWS_AS(found(flow_text({">1", ">2 >3", "a a= >1", ""})), precondition_error);
@@ -240,22 +240,22 @@ TEST_CASE("a value that a path reads without its def is refused, if the sets cou
         CHECK(found(harmless) == expected(harmless));
 }
 
-TEST_CASE("a value that nothing writes is alive wherever it is still needed")
+TEST_CASE("a value without a def is live wherever it is still needed")
 {
     CHECK(found(flow_text({">1", ">2", ">1 >3", "a"})) == lists{{0}, {0}, {0}, {0}, {0}, {0}, {0}, {}});
 }
 
-TEST_CASE("an edge from where nothing leads into the middle of a loop brings what is alive there")
+TEST_CASE("an edge from an unreachable node into the middle of a loop contributes the values live there")
 {
-    // 3 is not reached. a is defined before the loop, then in its header: alive in 2 either way.
+    // 3 is unreachable. a is defined before the loop, then in its header: live in 2 in both cases.
     CHECK(found(flow_text({"a= >1", "a >2", ">1", ">2"})) == lists{{}, {0}, {0}, {0}, {0}, {0}, {0}, {0}});
     CHECK(found(flow_text({">1", "a= >2", "a >1", ">2"})) == lists{{}, {}, {0}, {0}, {}, {0}, {}, {0}});
-    // And into the middle of an irreducible one; b belongs to the loop, a does not.
+    // Into the middle of an irreducible one; b belongs to the loop, a does not.
     snapshot const p = flow_text({"a= >1 >2", "a b= ; b >2", ">1", ">2 >4", ">3"});
     CHECK(found(p) == expected(p));
 }
 
-TEST_CASE("on random strict programs, unreached nodes with edges anywhere among them, sets are those of the "
+TEST_CASE("random strict programs, with unreachable nodes and edges from them to any node: sets satisfy the "
           "equations")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -263,7 +263,7 @@ TEST_CASE("on random strict programs, unreached nodes with edges anywhere among 
         random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 9, .values = 9, .steps = 2});
         auto const reached = static_cast<std::uint32_t>(f.nodes.size());
-        f.nodes.resize(reached + pick.below(5)); // nothing leads there but from each other
+        f.nodes.resize(reached + pick.below(5)); // reachable only from each other
         for (std::size_t n = reached; n != f.nodes.size(); ++n)
             for (std::uint32_t k = pick.below(4); k != 0; --k)
                 f.nodes[n].successors.push_back(pick.below(static_cast<std::uint32_t>(f.nodes.size())));
@@ -293,30 +293,30 @@ TEST_CASE("a value is followed up all paths from its uses to its defs")
     CHECK(sets.given_up.empty());
 }
 
-TEST_CASE("each def stops a path, and a node that reads first lets it pass")
+TEST_CASE("each def ends a path, and a node that reads before it writes continues it")
 {
     detail::sparse_sets const sets = explored(flow_text({"a= >1 >2", "a= >3", "a a= >3", "a"}));
     CHECK(rows_of(sets.in) == lists{{}, {}, {0}, {0}});
     CHECK(rows_of(sets.out) == lists{{0}, {0}, {0}, {}});
 }
 
-TEST_CASE("lists ascend, though values are read in any order")
+TEST_CASE("lists ascend, in whatever order values are read")
 {
     detail::sparse_sets const sets = explored(flow_text({"c= b= a= >1", "c ; a b >2", "b c"}));
     CHECK(rows_of(sets.in) == lists{{}, {0, 1, 2}, {1, 2}});
     CHECK(rows_of(sets.out) == lists{{0, 1, 2}, {1, 2}, {}});
 }
 
-TEST_CASE("what a phi reads where a node ends goes up from there, once, however many phis read it")
+TEST_CASE("a phi operand is followed up from the end of the predecessor, once for any number of phis")
 {
     detail::sparse_sets const sets = explored(flow_text({"a= >1", ">2 >3", "a@1 b= >3", "a@1 b@2 c="}));
     CHECK(rows_of(sets.in) == lists{{}, {0}, {}, {}});
     CHECK(rows_of(sets.out) == lists{{0}, {0}, {1}, {}});
-    // An operand defined in the node itself, phi of a self loop.
+    // An operand defined in the node itself, by the phi of a self loop.
     CHECK(rows_of(explored(flow_text({"b= >1", "b@0 c@1 a= ; c= a >1"})).in) == lists{{}, {}});
 }
 
-TEST_CASE("a value that is in more sets than asked for is given up, at exactly that many it is not")
+TEST_CASE("a value in more sets than allowed is given up, and one in exactly as many is not")
 {
     snapshot const p = flow_text({"a= b= >1", "b >2", "a"}); // a is in four sets, b in two
     detail::sparse_sets const four = explored(p, 4), three = explored(p, 3), one = explored(p, 1);
@@ -327,12 +327,12 @@ TEST_CASE("a value that is in more sets than asked for is given up, at exactly t
     CHECK(one.given_up == ids{0, 1});
     CHECK(one.in.items() == 0);
     CHECK(one.out.items() == 0);
-    // Read in one node, and nowhere else: in one set. Not one is too few.
+    // Read in one node, and nowhere else: it is in one set. A limit of 0 is too low.
     CHECK(explored(flow_text({"a"}), 1).given_up.empty());
     CHECK(explored(flow_text({"a"}), 0).given_up == ids{0});
 }
 
-TEST_CASE("a value that does not cross is in no list, and is not given up")
+TEST_CASE("a value that is not cross-block is in no list, and is not given up")
 {
     detail::sparse_sets const sets = explored(flow_text({"a= ; a", ""}), 0);
     CHECK(rows_of(sets.in) == lists{{}, {}});
@@ -340,10 +340,10 @@ TEST_CASE("a value that does not cross is in no list, and is not given up")
     CHECK(explored(snapshot{}).in.rows() == 0);
 }
 
-TEST_CASE("a million nodes and a hundred thousand values cost what the lists are long")
+TEST_CASE("a million nodes and a hundred thousand values cost as much as the lists are long")
 {
     std::size_t const nodes = 1000000, values = 100000;
-    // Value v is defined in node 10 v and read in the next but one; the last one by the first node, round.
+    // Value v is defined in node 10 v and read in the node after the next; the last one by node 0, around.
     snapshot const p = flow(
         nodes, values + 1, [&](node_id n) { return n + 1 == nodes ? ids{0} : ids{n + 1}; },
         [&](node_id n) { return n == 0        ? ids{100000}
@@ -358,7 +358,7 @@ TEST_CASE("a million nodes and a hundred thousand values cost what the lists are
     CHECK(rows_of(csr_rows(sets.in))[nodes - 8] == ids{99999, 100000});
 }
 
-TEST_CASE("on random programs the lists are those of the equations, but for what lives in too many sets")
+TEST_CASE("random programs: the lists satisfy the equations, without the values in too many sets")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -397,44 +397,44 @@ lists worklist_sets(snapshot const& p)
 
 } // namespace
 
-TEST_CASE("what successors need, a node needs too, unless it writes it")
+TEST_CASE("a value that a successor needs is live in, unless the node writes it")
 {
     CHECK(worklist_sets(flow_text({"a= b= >1 >2", "a= >3", ">3", "a b"})) ==
           lists{{}, {1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {}});
 }
 
-TEST_CASE("what a node reads before it writes it is alive where it begins all the same")
+TEST_CASE("a value read before it is written in a node is live in")
 {
     CHECK(worklist_sets(flow_text({"a= >1", "a a= >1"})) == lists{{}, {0}, {0}, {0}});
     CHECK(worklist_sets(flow_text({"a= >1", "a! a= >1 >2", "a"})) == lists{{}, {0}, {0}, {0}, {0}, {}});
 }
 
-TEST_CASE("what a phi reads where its predecessor ends is alive there, and not where the phi is")
+TEST_CASE("a phi operand is live at the end of the predecessor, and not where the phi is")
 {
     CHECK(worklist_sets(flow_text({"a= >1", "a@0 b@1 c= ; c b= >1"})) == lists{{}, {}, {0}, {1}});
     CHECK(worklist_sets(flow_text({"a= >1", ">2", "a@1 b="})) == lists{{}, {0}, {}, {0}, {0}, {}});
 }
 
-TEST_CASE("a loop asks those before it again until nothing more is needed")
+TEST_CASE("a loop is iterated to the fixed point")
 {
-    // a goes back over both loops, the inner one first.
+    // a is propagated back over both loops, the inner one first.
     CHECK(worklist_sets(flow_text({"a= >1", ">2 >5", ">3 >4", ">2", ">1", "a"})) ==
           lists{{}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {}});
     CHECK(worklist_sets(flow_text({"a >0"})) == lists{{0}, {0}});
 }
 
-TEST_CASE("nodes that nothing reaches are solved too")
+TEST_CASE("unreachable nodes are solved, too")
 {
     CHECK(worklist_sets(flow_text({"", ">2", "a >1"})) == lists{{}, {0}, {0}, {}, {0}, {0}});
 }
 
-TEST_CASE("no node has no sets, and no crossing value empty ones")
+TEST_CASE("without nodes there are no sets, and without cross-block values empty ones")
 {
     CHECK(worklist_sets(snapshot{}).empty());
     CHECK(worklist_sets(flow_text({"a= ; a >0"})) == lists{{}, {}});
 }
 
-TEST_CASE("a value passes through a node that does not write it, and leaves no trace for the next")
+TEST_CASE("a value passes through a node that does not write it, and the next call starts from empty state")
 {
     detail::transfer_function transfer(2);
     bit_rows out(1, 128), in(1, 128);
@@ -443,12 +443,12 @@ TEST_CASE("a value passes through a node that does not write it, and leaves no t
     CHECK(transfer(out[0], ids{64}, in[0]));
     CHECK(in.test(0, 3));
     CHECK_FALSE(in.test(0, 64));
-    CHECK_FALSE(transfer(out[0], ids{64}, in[0])); // it has grown before
+    CHECK_FALSE(transfer(out[0], ids{64}, in[0])); // it had grown before
     CHECK(transfer(out[0], ids{}, in[0]));
     CHECK(in.test(0, 64));
 }
 
-TEST_CASE("a chain of a million nodes, there and back, is solved without recursion")
+TEST_CASE("a chain of a million nodes, forward and back, is solved without recursion")
 {
     std::size_t const nodes = 1000000;
     auto chain = [&](node_id from, node_id to, node_id user, bool is_back) {
@@ -459,10 +459,10 @@ TEST_CASE("a chain of a million nodes, there and back, is solved without recursi
         return sets.in.test(from, 0) && sets.out.test(from, 0) && sets.in.test(to, 0);
     };
     CHECK(chain(0, nodes - 1, nodes - 1, false));
-    CHECK(chain(500000, nodes - 1, 499999, true)); // only round the back edge
+    CHECK(chain(500000, nodes - 1, 499999, true)); // only around the back edge
 }
 
-TEST_CASE("on random programs the sets are those of the equations, more values than a word has bits too")
+TEST_CASE("random programs: the sets satisfy the equations, also with more values than a word has bits")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);

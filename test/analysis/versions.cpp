@@ -37,7 +37,7 @@ operations operations_of(snapshot const& p)
 
 } // namespace
 
-TEST_CASE("a name written twice is two values, and each use has its own")
+TEST_CASE("a value written twice has two versions, and each use reads its own")
 {
     auto const made = versions_of(program_of({{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0, 1}, {}}}, 2));
     CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{2, 1}, {}}});
@@ -48,14 +48,14 @@ TEST_CASE("a name written twice is two values, and each use has its own")
     CHECK(made.program.overwrites().empty());
 }
 
-TEST_CASE("a step that reads and writes a name may write the new version over the old one")
+TEST_CASE("a step that reads and writes a value may write the new version over the old one")
 {
     auto const made = versions_of(program_of({{{}, {0}}, {{0, 0}, {0}}}, 1));
     REQUIRE(made.program.overwrites().size() == 1);
     CHECK(made.program.overwrites()[0] == overwrite{1, 0, 1});
 }
 
-TEST_CASE("a declared pair is renamed, and one that says nothing is left out")
+TEST_CASE("a declared pair is renamed, and one without effect is dropped")
 {
     auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s == 0) sink.def(0), sink.def(1);
@@ -69,7 +69,7 @@ TEST_CASE("a declared pair is renamed, and one that says nothing is left out")
     CHECK(seen == std::vector<overwrite>{{1, 0, 3}, {2, 3, 5}, {2, 3, 4}});
 }
 
-TEST_CASE("a program that needs no versions comes back as it is, whatever its order and its names")
+TEST_CASE("a program that needs no versions is unchanged, whatever its order and its values")
 {
     for (std::uint32_t seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
@@ -94,7 +94,7 @@ TEST_CASE("a program that needs no versions comes back as it is, whatever its or
     CHECK(versions_of(poorest).program == snapshot(poorest));
 }
 
-TEST_CASE("what one step writes twice is one version")
+TEST_CASE("two writes of one step make one version")
 {
     auto against_the_list = [](bool again) {
         return flow(
@@ -104,7 +104,7 @@ TEST_CASE("what one step writes twice is one version")
                 else if (again) s.def(0);
             });
     };
-    CHECK(!versions_of(against_the_list(false)).violation); // for nothing depends on the list
+    CHECK(!versions_of(against_the_list(false)).violation); // nothing depends on the list
     CHECK(versions_of(against_the_list(true)).violation);
     auto const made = versions_of(program_of({{{}, {0}}, {{0}, {0, 0}}, {{0}, {}}}, 1));
     CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1, 1}}, {{1}, {}}});
@@ -121,7 +121,7 @@ TEST_CASE("the first version is the input, the last one the output")
     CHECK(unwritten.role[0] == (value_role::input | value_role::output));
 }
 
-TEST_CASE("what belongs to the caller is written where it is: after those who read it")
+TEST_CASE("a value of the caller is overwritten in its storage, after its readers")
 {
     operations const ops{{{0}, {1}}, {{0}, {2}}, {{3}, {0}}, {{0}, {4}}};
     roles const role{value_role::state, {}, {}, value_role::input, {}};
@@ -129,17 +129,17 @@ TEST_CASE("what belongs to the caller is written where it is: after those who re
     CHECK(operations_of(made.program) == operations{{{0}, {1}}, {{0}, {2}}, {{3}, {5}}, {{5}, {4}}});
     CHECK(made.alias_of[5] == 0);
     CHECK(made.role[0] == value_role::state);
-    CHECK(made.role[5] == value_role::intermediate); // so that it may have a def
+    CHECK(made.role[5] == value_role::intermediate); // it may have a def
     CHECK(made.handoffs == std::vector<handoff>{{0, 2}, {1, 2}});
 }
 
-TEST_CASE("a write that nobody reads comes before the next")
+TEST_CASE("an unread write comes before the next write")
 {
     auto const made = versions_of(program_of({{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
     CHECK(made.handoffs == std::vector<handoff>{{0, 1}});
 }
 
-TEST_CASE("no hand-off says what data says already")
+TEST_CASE("no hand-off repeats a data dependence")
 {
     auto const chain =
         versions_of(program_of({{{}, {0}}, {{0}, {0}}, {{0}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
@@ -148,9 +148,9 @@ TEST_CASE("no hand-off says what data says already")
     CHECK(read.handoffs.empty());
 }
 
-TEST_CASE("a view is one of the version that is there when its step has ended")
+TEST_CASE("a view refers to the version that is available when its step ends")
 {
-    // 1: b = view of a; 2: a written anew; 3: b = view of a, again; 4: a and its view c by one step
+    // 1: b = view of a; 2: a is written again; 3: b = view of a, again; 4: a and its view c by one step
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0}, {1}}, {{0}, {0, 2}}, {{1, 2}, {}}};
     auto const made = versions_of(program_of(ops, 3), {.alias_of = {-1, 0, 0}});
     // a: 0, 3, 5; b: 1, 4; c: 2
@@ -158,28 +158,28 @@ TEST_CASE("a view is one of the version that is there when its step has ended")
     CHECK(made.handoffs.empty());
 }
 
-TEST_CASE("a write through a view waits for the readers of what it is a view of, and new ones wait for it")
+TEST_CASE("a write through a view waits for the readers of its root, and new readers wait for the write")
 {
-    // 1: b = view of a; 2 reads a; 3 writes b in place; 4 reads a and means what 3 has written
+    // 1: b = view of a; 2 reads a; 3 writes b in place; 4 reads a as written by 3
     operations const ops{{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1}, {1}}, {{0}, {3}}};
     auto const made = versions_of(program_of(ops, 4), {.alias_of = {-1, 0, -1, -1}});
     CHECK(made.alias_of[4] == 0);
     CHECK(made.handoffs == std::vector<handoff>{{2, 3}, {3, 4}});
 }
 
-TEST_CASE("who makes a view of what it does not read writes a part of it")
+TEST_CASE("a step that defines a view of a value that it does not read writes a part of the value")
 {
-    // 1 reads a; 2 writes the part b of a; 3 reads that and writes a anew
+    // 1 reads a; 2 writes the part b of a; 3 reads b and writes a again
     operations const ops{{{}, {0}}, {{0}, {2}}, {{}, {1}}, {{1}, {0}}, {{0}, {}}};
     auto const made = versions_of(program_of(ops, 3), {.alias_of = {-1, 0, -1}});
     CHECK(made.alias_of == std::vector<value_id>{no_value, 0, no_value, no_value});
     CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
-    // Of what is not there yet parts are written in any order.
+    // Parts of a value that is not available yet are written in any order.
     operations const joined{{{}, {1}}, {{}, {2}}, {{1, 2}, {0}}, {{0}, {}}, {{}, {0}}};
     CHECK(versions_of(program_of(joined, 3), {.alias_of = {-1, 0, 0}}).handoffs.empty());
 }
 
-TEST_CASE("a part that is written keeps its place among the readers though no name has versions")
+TEST_CASE("a write of a part stays in order with the readers, even if no value has several versions")
 {
     auto waits = [](operations const& ops, version_options const& options) {
         auto const made = versions_of(program_of(ops, 4), options);
@@ -195,8 +195,8 @@ TEST_CASE("a part that is written keeps its place among the readers though no na
     given.role = roles{value_role::state, {}, {}, {}};
     CHECK(waits({{{0}, {2}}, {{}, {1}}}, given) == list{{0, 1}});
     CHECK(waits({{{}, {1}}, {{0}, {2}}}, given) == list{{0, 1}});
-    CHECK(waits({{{0}, {2}}, {{0}, {1}}, {{0}, {3}}}, given).empty()); // a mere view writes nothing
-    // A list in which nothing can be run says nothing; another one does.
+    CHECK(waits({{{0}, {2}}, {{0}, {1}}, {{0}, {3}}}, given).empty()); // a view alone writes nothing
+    // A list that cannot run gives no order; another list does.
     operations const turned{{{0}, {2}}, {{}, {1}}, {{}, {0}}};
     CHECK(waits(turned, options).empty());
     version_options by_order = options;
@@ -204,7 +204,7 @@ TEST_CASE("a part that is written keeps its place among the readers though no na
     CHECK(waits(turned, by_order) == list{{0, 1}});
     operations const twice{{{0}, {2}}, {{}, {1}}, {{}, {0, 0}}};
     CHECK(waits(twice, by_order) == list{{0, 1}});
-    operations const elsewhere{{{}, {0}}, {{3}, {1}}, {{0}, {2, 3}}}; // 1 needs what 2 makes
+    operations const elsewhere{{{}, {0}}, {{3}, {1}}, {{0}, {2, 3}}}; // 1 needs a result of 2
     CHECK(waits(elsewhere, options).empty());
     auto const back = flow(
         3, 3, [](node_id n) { return n == 2 ? std::vector<int>{1} : std::vector<int>{}; },
@@ -215,9 +215,9 @@ TEST_CASE("a part that is written keeps its place among the readers though no na
     CHECK(versions_of(back, {.alias_of = {-1, 0, -1}}).handoffs.empty());
 }
 
-TEST_CASE("a list that runs nothing orders no parts, though names elsewhere have versions")
+TEST_CASE("a list that cannot run gives parts no order, even if other values have versions")
 {
-    // 4 has versions, and the list says which; 3 is used before it is defined, so that 2 comes before 1.
+    // 4 has versions, in listed order; 3 is used before it is defined, so 2 precedes 1.
     operations const ops{{{}, {0, 4}}, {{3}, {1}}, {{0}, {2, 3}}, {{}, {4}}};
     auto const made = versions_of(program_of(ops, 5), {.alias_of = {-1, 0, -1, -1, -1}});
     CHECK(!made.violation);
@@ -232,7 +232,7 @@ TEST_CASE("one external view keeps the storage of the whole class")
     CHECK(made.alias_of[made.last[0]] == 0);
 }
 
-TEST_CASE("what is read at the end of a node is what its last step has left")
+TEST_CASE("a use at the end of a node reads the version after the last step of the node")
 {
     auto const p = flow(
         3, 1, [](node_id n) { return n == 0 ? std::vector<int>{2} : std::vector<int>{}; },
@@ -247,7 +247,7 @@ TEST_CASE("what is read at the end of a node is what its last step has left")
     CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
 }
 
-TEST_CASE("nodes are read in the order in which they are listed")
+TEST_CASE("nodes are processed in the given order")
 {
     operations const ops{{{0}, {}}, {{}, {0}}, {{}, {0}}};
     auto const made = versions_of(program_of(ops, 1), {.order = {1, 0, 2}});
@@ -256,7 +256,7 @@ TEST_CASE("nodes are read in the order in which they are listed")
     CHECK_THROWS_AS((void)versions_of(program_of(ops, 1), {.order = {1, 1, 2}}), precondition_error);
 }
 
-TEST_CASE("an edge against the list, or a use of a name that is not there yet, is a violation")
+TEST_CASE("an edge against the list, or a use of a split value before its def, is a violation")
 {
     auto with_edge = [](int from, int to, bool twice) {
         return flow(
@@ -276,11 +276,11 @@ TEST_CASE("an edge against the list, or a use of a name that is not there yet, i
     CHECK(versions_of(program_of({{{0}, {0}}, {{}, {0}}}, 1)).violation ==
           versioned_program::reordering{0, 0, 0});
     CHECK(!versions_of(program_of(early, 2), {.role = value_role::input}).violation);
-    operations const once{{{1}, {0}}, {{}, {0}}, {{}, {1}}}; // what has one def may stand anywhere
+    operations const once{{{1}, {0}}, {{}, {0}}, {{}, {1}}}; // a value with one def may be anywhere
     CHECK(!versions_of(program_of(once, 2)).violation);
 }
 
-TEST_CASE("names that keep their storage or not: every order reads what the list reads")
+TEST_CASE("with and without kept storage, every execution order reads what the listed order reads")
 {
     std::size_t handoffs = 0, splits = 0, views_again = 0;
     for (std::uint32_t seed = 0; seed != rounds(15000); ++seed) {
@@ -305,7 +305,7 @@ TEST_CASE("names that keep their storage or not: every order reads what the list
         for (std::size_t v = names.values(); v != made.value_of.size(); ++v)
             views_again += names.alias_of[made.value_of[v]] != no_value;
 
-        // No order that is not needed: what has to wait is what waits.
+        // The order is minimal: exactly the steps that have to wait do.
         if (g.positions() != made.program.steps()) continue;
         std::size_t const steps = made.program.steps();
         std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
@@ -317,12 +317,12 @@ TEST_CASE("names that keep their storage or not: every order reads what the list
             }
         REQUIRE(before == expected.before);
     }
-    CHECK(handoffs > rounds(8000)); // the generator reaches all of it
+    CHECK(handoffs > rounds(8000)); // the generator covers all cases
     CHECK(splits > rounds(30000));
     CHECK(views_again > rounds(1000));
 }
 
-TEST_CASE("numbers, names and views of versions fit each other")
+TEST_CASE("numbers, values and views of versions are consistent")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -385,7 +385,7 @@ TEST_CASE("versions have the properties of their values")
     CHECK(!lifted.in_place);
 }
 
-TEST_CASE("a value that is pinned, or that keeps storage of its own, is one storage")
+TEST_CASE("all versions of a value that is pinned, or has storage of its own, share one storage")
 {
     auto const p = program_of({{{}, {0, 1, 2}}, {{}, {0, 1, 2}}}, 3);
     plan_options const options{.bytes = 8,
@@ -402,7 +402,7 @@ namespace {
 
 using ids = std::vector<value_id>;
 
-/// Task i defines value i and uses what is given.
+/// Task i defines value i and uses the given values.
 snapshot tasks_of(std::vector<ids> const& uses)
 {
     return sequence(uses.size(), uses.size(), [&](step_id s, effect_sink& sink) {
@@ -413,7 +413,7 @@ snapshot tasks_of(std::vector<ids> const& uses)
 
 } // namespace
 
-TEST_CASE("who overwrites waits for who reads")
+TEST_CASE("an overwriting step waits for the readers")
 {
     // 0 ─► 1, 2    3 overwrites 0
     auto const p = tasks_of({{}, {0}, {0}, {}});
@@ -421,31 +421,32 @@ TEST_CASE("who overwrites waits for who reads")
           std::vector<handoff>{{1, 3}, {2, 3}});
 }
 
-TEST_CASE("who overwrites what nobody has read waits for the write")
+TEST_CASE("a step that overwrites an unread value waits for the write")
 {
     CHECK(storage_order(tasks_of({{}, {}, {}}), 1, {0, 0, 0}, {1, 1, 1}) ==
           std::vector<handoff>{{0, 1}, {1, 2}});
 }
 
-TEST_CASE("storage that needs no order has none")
+TEST_CASE("storage that needs no order has no hand-offs")
 {
     CHECK(storage_order(tasks_of({{}, {}}), 0, {no_buffer, no_buffer}, {1, 1}).empty());
     CHECK(storage_order(tasks_of({{}, {}}), 2, {0, 1}, {1, 1}).empty());
     CHECK(storage_order(snapshot{}, 0, {}, {}).empty());
 }
 
-TEST_CASE("making a view is a read, and who reads the view waits for no more")
+TEST_CASE("defining a view counts as a read, and readers of the view wait for nothing else")
 {
-    // 1 = view of 0; 2 reads the view; 3 overwrites 0 and all its views; 4 reads the view, and what is new
+    // 1 = view of 0; 2 reads the view; 3 overwrites 0 and all its views; 4 reads the view, with the new
+    // content
     auto const p = tasks_of({{}, {0}, {1}, {}, {1}});
     CHECK(storage_order(p, 1, {0, 0, no_buffer, 0, no_buffer}, {1, 0, 1, 1, 1}) ==
           std::vector<handoff>{{1, 3}, {2, 3}, {3, 4}});
 }
 
-TEST_CASE("what edges, data and nodes say is not said again")
+TEST_CASE("an order that follows from edges, data or nodes is not repeated")
 {
     CHECK(storage_order(tasks_of({{}, {0}, {1}}), 1, {0, no_buffer, 0}, {1, 1, 1}).empty());
-    auto in_nodes = [](bool edge) { // a node with two steps, and one that follows it if there is an edge
+    auto in_nodes = [](bool edge) { // a node with two steps, and a successor if there is an edge
         return flow(
             2, 4, [edge](node_id n) { return n == 0 && edge ? std::vector<int>{1} : std::vector<int>{}; },
             [](node_id n, effect_sink& s) {
@@ -459,9 +460,9 @@ TEST_CASE("what edges, data and nodes say is not said again")
     CHECK(storage_order(in_nodes(false), 1, storage, {1, 1, 1, 1}) == std::vector<handoff>{{1, 3}});
 }
 
-TEST_CASE("who reads at the end of a node waits by data, and is waited for")
+TEST_CASE("a use at the end of a node waits by data, and is waited for")
 {
-    // 0 writes, 2 asks for it at the end of 1, 3 overwrites
+    // 0 writes; 2 uses the value at the end of 1; 3 overwrites it
     auto const p = flow(
         4, 2, [](node_id n) { return n == 1 ? std::vector<int>{2} : std::vector<int>{}; },
         [](node_id n, effect_sink& s) {
@@ -472,7 +473,7 @@ TEST_CASE("who reads at the end of a node waits by data, and is waited for")
     CHECK(storage_order(p, 1, {0, 0}, {1, 1}) == std::vector<handoff>{{1, 3}});
 }
 
-TEST_CASE("touches of one storage run as listed, and nothing waits without need")
+TEST_CASE("touches of one storage run in listed order, and no step waits needlessly")
 {
     std::size_t needed = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {

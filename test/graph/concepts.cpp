@@ -49,7 +49,7 @@ lists successors_of(std::size_t nodes, edge_list const& edges)
     return result;
 }
 
-/// Self loops, parallel edges and unreachable parts come by themselves.
+/// Self loops, parallel edges and unreachable parts occur by chance.
 edge_list random_edges(std::mt19937& random, std::size_t nodes)
 {
     edge_list edges;
@@ -58,7 +58,7 @@ edge_list random_edges(std::mt19937& random, std::size_t nodes)
     return edges;
 }
 
-/// Each way into the library reads the same graph out of g.
+/// Reads g in every way and expects the same graph.
 template <graph G>
 void reads_as(lists const& expected, G const& g)
 {
@@ -102,7 +102,7 @@ void add_edges(G& g, edge_list const& edges)
 
 struct no_graph {};
 
-/// A user's own graph: rooms that have names and doors.
+/// A user's own graph with strings as vertices.
 struct named_graph {
     std::map<std::string, std::vector<std::string>> adjacency;
 };
@@ -126,7 +126,7 @@ auto out_edges(std::string const& room, named_graph const& h)
 
 std::string const& target(std::string const& door, named_graph const&) { return door; }
 
-/// Another: nodes that know each other by address.
+/// Another one: vertices that refer to each other by address.
 struct station {
     std::vector<station const*> next;
 };
@@ -139,7 +139,7 @@ auto vertices(line const& l) { return std::pair(l.stations.begin(), l.stations.e
 auto out_edges(station const* s, line const&) { return std::pair(s->next.begin(), s->next.end()); }
 station const* target(station const* s, line const&) { return s; }
 
-/// A nested list that is a graph all the same, because its owner says so.
+/// A nested list that is a graph, because it has the functions of the protocol.
 struct self_made : std::vector<std::vector<unsigned>> {
     using vector::vector;
 };
@@ -183,7 +183,7 @@ static_assert(cursor<int const*> && cursor<archetype::cursor<archetype::id>> && 
               !cursor<void*>);
 static_assert(cursor_pair<std::pair<int*, int*>> && !cursor_pair<std::pair<int, int>> && !cursor_pair<int>);
 
-TEST_CASE("every adjacency_list is a graph as it comes")
+TEST_CASE("every adjacency_list is a graph")
 {
     std::mt19937 random(1);
     for (std::size_t nodes : {0u, 1u, 2u, 5u, 5u, 30u}) {
@@ -204,7 +204,7 @@ TEST_CASE("every adjacency_list is a graph as it comes")
     }
 }
 
-TEST_CASE("a compressed_sparse_row_graph is a graph as it comes")
+TEST_CASE("a compressed_sparse_row_graph is a graph")
 {
     std::mt19937 random(2);
     for (std::size_t nodes : {0u, 1u, 3u, 30u}) {
@@ -216,7 +216,7 @@ TEST_CASE("a compressed_sparse_row_graph is a graph as it comes")
     }
 }
 
-TEST_CASE("an adjacency_matrix is a graph as it comes")
+TEST_CASE("an adjacency_matrix is a graph")
 {
     std::mt19937 random(3);
     for (std::size_t nodes : {1u, 3u, 12u}) {
@@ -230,7 +230,7 @@ TEST_CASE("an adjacency_matrix is a graph as it comes")
     }
 }
 
-TEST_CASE("a grid_graph, whose vertices are arrays, is a graph as it comes")
+TEST_CASE("a grid_graph with arrays as vertices is a graph")
 {
     node_id const width = 3, height = 2;
     boost::grid_graph<2> const g(boost::array<std::size_t, 2>{{width, height}});
@@ -246,7 +246,7 @@ TEST_CASE("a grid_graph, whose vertices are arrays, is a graph as it comes")
     reads_as(expected, g);
 }
 
-TEST_CASE("a temporary reverse_graph is read at once")
+TEST_CASE("a temporary reverse_graph is copied immediately")
 {
     std::mt19937 random(4);
     for (std::size_t nodes : {0u, 1u, 4u, 20u}) {
@@ -284,7 +284,7 @@ TEST_CASE("a filtered_graph may hide vertex 0 and edges")
     }
 }
 
-TEST_CASE("a user's own graph joins by three functions")
+TEST_CASE("a user's own type is a graph with three functions")
 {
     named_graph const home{{{"attic", {}}, {"hall", {"kitchen", "attic", "hall"}}, {"kitchen", {"hall"}}}};
     reads_as({{}, {2, 0, 1}, {1}}, home);
@@ -296,7 +296,7 @@ TEST_CASE("a user's own graph joins by three functions")
     reads_as({{1, 1}, {}}, self_made{{1, 1}, {}});
 }
 
-TEST_CASE("a nested vector joins through as_graph")
+TEST_CASE("a nested vector becomes a graph with as_graph")
 {
     std::mt19937 random(6);
     for (std::size_t nodes : {0u, 1u, 9u}) {
@@ -306,7 +306,7 @@ TEST_CASE("a nested vector joins through as_graph")
     }
 }
 
-TEST_CASE("the poorest graph is a graph")
+TEST_CASE("the minimal graph is a graph")
 {
     reads_as({}, archetype::graph({}));
     reads_as({{1, 2, 2}, {0}, {2}}, archetype::graph({{1, 2, 2}, {0}, {2}}));
@@ -349,7 +349,7 @@ static_assert(id_list_function<returning<std::vector<int>>, node_id>);
 static_assert(!id_list_function<returning<void>, node_id> && !id_list_function<returning<int>, node_id>);
 static_assert(!id_list_function<returning<std::vector<int>>, std::string> && !id_list_function<int, node_id>);
 
-TEST_CASE("rows lie one after the other")
+TEST_CASE("rows are stored one after the other")
 {
     csr_rows rows;
     CHECK(rows.rows() == 0);
@@ -367,7 +367,7 @@ TEST_CASE("rows lie one after the other")
     CHECK(row(rows.transposed(3), 2) == ids{0, 1});
 }
 
-TEST_CASE("pairs come into their rows in the order in which they are listed, twice if they are listed twice")
+TEST_CASE("pairs keep their listed order within a row, duplicates included")
 {
     csr_rows const rows = csr_rows::gathered(4, [](auto add) {
         add(2, 9);
@@ -382,7 +382,7 @@ TEST_CASE("pairs come into their rows in the order in which they are listed, twi
     CHECK(row(rows, 3).empty());
 }
 
-TEST_CASE("lists without rows are the same, however they came about")
+TEST_CASE("lists without rows are equal, however they were made")
 {
     CHECK(csr_rows::gathered(0, [](auto) {}) == csr_rows{});
     CHECK(csr_rows({0}, {}) == csr_rows{});
@@ -390,7 +390,7 @@ TEST_CASE("lists without rows are the same, however they came about")
     CHECK(csr_rows({0, 1, 1}, {7}) == csr_rows::gathered(2, [](auto add) { add(0, 7); }));
 }
 
-TEST_CASE("transposed, a row lists ascending where it stood, and twice so all is as before but sorted")
+TEST_CASE("a transposed row is ascending, and transposing twice sorts the rows")
 {
     std::mt19937 random(1);
     for (int round = 0; round != 50; ++round) {
@@ -412,7 +412,7 @@ TEST_CASE("transposed, a row lists ascending where it stood, and twice so all is
     }
 }
 
-TEST_CASE("a list of successors may come back in any way that outlives its call")
+TEST_CASE("a list of successors may be returned in any form that outlives the call")
 {
     std::vector<std::vector<int>> const nested{{1, 2}, {2, 2}, {}};
     csr_graph const expected = as_graph(
@@ -449,7 +449,7 @@ TEST_CASE("a list of successors may come back in any way that outlives its call"
     CHECK(as_graph(0, [](auto) { return ids{}; }) == csr_graph());
 }
 
-TEST_CASE("the callable is asked once for each node, ascending")
+TEST_CASE("the callable is called once for each node, ascending")
 {
     ids asked;
     (void)as_graph(4, [&](node_id v) {
@@ -459,7 +459,7 @@ TEST_CASE("the callable is asked once for each node, ascending")
     CHECK(asked == ids{0, 1, 2, 3});
 }
 
-TEST_CASE("a successor that is no node is refused")
+TEST_CASE("a successor that is not a node is rejected")
 {
     auto leads_to = [](auto number) { return as_graph(3, [=](auto) { return std::vector{number}; }); };
     char const* const no_node_sentence = "sublet: a successor is not a node of the graph";
@@ -475,7 +475,7 @@ TEST_CASE("a successor that is no node is refused")
                          precondition_error);
 }
 
-TEST_CASE("more nodes than ids are refused before anything is asked")
+TEST_CASE("more nodes than ids are rejected before any call")
 {
     auto never = [](auto) -> ids { throw 1; };
     CHECK_THROWS_WITH_AS((void)as_graph(no_node, never), "sublet: more nodes than 32-bit ids",
@@ -486,7 +486,7 @@ TEST_CASE("more nodes than ids are refused before anything is asked")
 
 namespace {
 
-/// Two vertices, 0 and 1, and an edge to wherever one likes.
+/// Two vertices, 0 and 1, and an edge to a given vertex.
 struct loose_end {
     node_id to;
 };
@@ -505,7 +505,7 @@ node_id target(node_id e, loose_end const&) { return e; }
 
 } // namespace
 
-TEST_CASE("an edge that leads out of the graph is refused")
+TEST_CASE("an edge that leads out of the graph is rejected")
 {
     auto flatten = [](loose_end const& g) { return as_graph(g, vertex_numbering(g)); };
     CHECK(row(flatten({1}), 0) == ids{1});
@@ -513,7 +513,7 @@ TEST_CASE("an edge that leads out of the graph is refused")
                          precondition_error);
 }
 
-TEST_CASE("a csr_graph answers by the graph protocol")
+TEST_CASE("a csr_graph models the graph concept")
 {
     csr_graph const g = as_graph(3, [](node_id v) { return v == 0 ? ids{1, 2} : ids{}; });
     CHECK(num_vertices(g) == 3);
@@ -564,7 +564,7 @@ TEST_CASE("vertices are numbered in the order in which the graph lists them")
     numbers_in_order<char>({'b', 'e', 'a'}, {'c', 'A'});
 }
 
-TEST_CASE("integral descriptors are no indices, small or large, signed or not")
+TEST_CASE("integral descriptors are not used as indices, small or large, signed or not")
 {
     std::uint64_t const far = std::uint64_t{1} << 40;
     numbers_in_order<unsigned>({3, 1, 2}, {0, 4, no_node});
@@ -582,7 +582,7 @@ TEST_CASE("descriptors may be addresses or arrays")
     numbers_in_order<std::array<int, 2>>({{1, 0}, {0, 1}}, {{0, 0}});
 }
 
-TEST_CASE("the poorest descriptor has < and nothing else")
+TEST_CASE("the minimal descriptor has < and nothing else")
 {
     vertex_numbering const numbers(archetype::graph({{}, {}, {}}));
     REQUIRE(numbers.size() == 3);
@@ -591,7 +591,7 @@ TEST_CASE("the poorest descriptor has < and nothing else")
     CHECK(numbers.number_of(archetype::vertex(-3)) == no_node);
 }
 
-TEST_CASE("a vertex that is listed twice is refused")
+TEST_CASE("a vertex that is listed twice is rejected")
 {
     char const* const sentence = "sublet: a graph lists a vertex twice";
     CHECK_THROWS_WITH_AS(vertex_numbering(edgeless_graph<unsigned>{{1, 2, 1}}), sentence, precondition_error);
@@ -600,7 +600,7 @@ TEST_CASE("a vertex that is listed twice is refused")
                          precondition_error);
 }
 
-TEST_CASE("a default numbering numbers nothing, and a copy numbers the same")
+TEST_CASE("a default numbering is empty, and a copy numbers the same")
 {
     vertex_numbering<unsigned> numbers;
     CHECK(numbers.size() == 0);
@@ -610,12 +610,11 @@ TEST_CASE("a default numbering numbers nothing, and a copy numbers the same")
     CHECK(numbers.number_of(2) == 1);
 }
 
-TEST_CASE("of any set of descriptors, each is found and no other")
+TEST_CASE("in any set of descriptors each is found and no other")
 {
     std::mt19937 random(1);
     for (int round = 0; round != 40; ++round) {
-        std::uint64_t const range = std::uint64_t{1}
-                                    << (random() % 12); // dense, where the table serves, and sparse
+        std::uint64_t const range = std::uint64_t{1} << (random() % 12); // dense, with a table, and sparse
         std::vector<std::uint64_t> listed, absent;
         for (std::uint64_t v = 0; v != range; ++v) (random() % 8 == 0 ? listed : absent).push_back(v);
         for (std::size_t i = listed.size(); i > 1; --i) std::swap(listed[i - 1], listed[random() % i]);

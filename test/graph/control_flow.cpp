@@ -38,7 +38,7 @@ ids parents(lists const& successors) { return dominators(flat(successors)).paren
 
 } // namespace
 
-TEST_CASE("where both branches meet, neither dominates")
+TEST_CASE("where two branches join, neither dominates")
 {
     dominator_tree const tree = dominators(flat({{1, 2}, {3}, {3}, {}}));
     CHECK(tree.parent == ids{no_node, 0, 0, 0});
@@ -50,9 +50,9 @@ TEST_CASE("where both branches meet, neither dominates")
     CHECK_FALSE(tree.strictly_dominates(1, 3));
 }
 
-TEST_CASE("siblings stand in reverse postorder of the search, parents before them")
+TEST_CASE("siblings are in reverse postorder of the search, parents before them")
 {
-    // The search leaves 1 last but one, so that it stands before 2 and both before 3.
+    // The search leaves 1 second to last, so that 1 precedes 2 and both precede 3.
     CHECK(dominators(flat({{2, 1}, {3}, {3}, {}})).preorder == ids{0, 1, 2, 3});
     CHECK(dominators(flat({{1, 2}, {3}, {3}, {}})).preorder == ids{0, 2, 1, 3});
     dominator_tree const deep = dominators(flat({{1, 4}, {2, 3}, {}, {}, {}}));
@@ -61,19 +61,19 @@ TEST_CASE("siblings stand in reverse postorder of the search, parents before the
     CHECK(deep.end == ids{5, 5, 5, 4, 2});
 }
 
-TEST_CASE("edges back, to itself and twice to the same node say nothing new")
+TEST_CASE("back edges, self loops and parallel edges do not change the dominators")
 {
     CHECK(parents({{1, 1}, {1, 2}, {0, 1, 3}, {2}}) == ids{no_node, 0, 1, 2});
 }
 
-TEST_CASE("a loop that is entered twice has its entries under the node before them")
+TEST_CASE("the entries of a loop with two entries are children of the node before them")
 {
     CHECK(parents({{1, 2}, {2}, {1}}) == ids{no_node, 0, 0});
-    // A ladder entered on both sides: what the first pass believes has to be taken back rung by rung.
+    // A ladder entered on both sides: the result of the first pass is corrected rung by rung.
     CHECK(parents({{1, 2}, {3}, {4}, {4, 5}, {3, 6}, {6}, {5}}) == ids{no_node, 0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("no node is dominated by none, one by itself")
+TEST_CASE("a graph without nodes has an empty tree, and a single node dominates itself")
 {
     CHECK(dominators(csr_graph{}).preorder.empty());
     dominator_tree const one = dominators(flat({{0}}));
@@ -81,9 +81,9 @@ TEST_CASE("no node is dominated by none, one by itself")
     CHECK(one.dominates(0, 0));
 }
 
-TEST_CASE("what the entry does not reach hangs in trees of its own, and leads into no other")
+TEST_CASE("unreachable nodes form trees of their own, and their edges into other trees are ignored")
 {
-    // 3 -> 2 does not give 2 a second way; 4, a root as well, leads to 3, which is older.
+    // 3 -> 2 is no second path to 2; 4, a root as well, leads to 3, which is in an earlier tree.
     dominator_tree const tree = dominators(flat({{1}, {2}, {}, {2, 5}, {3}, {3, 1}}));
     CHECK(tree.parent == ids{no_node, 0, 1, no_node, no_node, 3});
     CHECK(tree.preorder == ids{0, 1, 2, 3, 5, 4});
@@ -92,7 +92,7 @@ TEST_CASE("what the entry does not reach hangs in trees of its own, and leads in
     CHECK(tree.dominates(3, 5));
 }
 
-TEST_CASE("the poorest graph has dominators, over the numbers of its vertices")
+TEST_CASE("the minimal graph has dominators, over the numbers of its vertices")
 {
     CHECK(dominators(archetype::graph({{2}, {}, {1}})).parent == ids{no_node, 2, 0});
 }
@@ -116,7 +116,7 @@ TEST_CASE("a chain of a million nodes does not overflow the stack")
     CHECK_FALSE(tree.dominates(nodes - 1, 0));
 }
 
-TEST_CASE("where the entry reaches everything, the tree is that of Lengauer and Tarjan")
+TEST_CASE("if the entry reaches all nodes, the tree is that of Lengauer and Tarjan")
 {
     using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
@@ -136,7 +136,7 @@ TEST_CASE("where the entry reaches everything, the tree is that of Lengauer and 
     }
 }
 
-TEST_CASE("otherwise it is what is cut off, each tree of the search for itself")
+TEST_CASE("otherwise a node dominates those that its removal disconnects, in each tree of the search")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -163,7 +163,7 @@ namespace {
 
 loop_forest loops_of(lists const& successors) { return loops(flat(successors)); }
 
-/// Drop self loops, and merge into its predecessor each node that has only one, until nothing is left to do.
+/// T1 and T2: removes self loops and merges each node with one predecessor into it, to the fixed point.
 bool shrinks_to_one_node(csr_graph const& g)
 {
     std::vector<std::set<node_id>> from(g.rows());
@@ -187,7 +187,7 @@ bool shrinks_to_one_node(csr_graph const& g)
     return left.empty();
 }
 
-/// By header, by node: on a way from the header to the beginning of one of its edges back that does not pass
+/// By header and node: on a path from the header to the source of one of its back edges that does not contain
 /// the header again.
 truth_table natural_loops(csr_graph const& g)
 {
@@ -212,7 +212,7 @@ truth_table natural_loops(csr_graph const& g)
 
 } // namespace
 
-TEST_CASE("an inner loop lies in an outer one, and each is a stretch that begins with its header")
+TEST_CASE("an inner loop is nested in an outer one, and each is contiguous and begins with its header")
 {
     loop_forest const forest = loops_of({{1}, {2}, {3}, {2, 4}, {1, 5}, {}});
     CHECK(forest.parent == ids{no_node, no_node, 1, 2, 1, no_node});
@@ -237,7 +237,7 @@ TEST_CASE("an inner loop lies in an outer one, and each is a stretch that begins
     CHECK(without_5 == ids{0, 1, 1, 1, 1, 5});
 }
 
-TEST_CASE("what does not go round is in no loop")
+TEST_CASE("a node on no cycle is in no loop")
 {
     loop_forest const forest = loops_of({{1, 2, 2}, {3}, {3}, {}});
     CHECK(forest.loops == 0);
@@ -246,7 +246,7 @@ TEST_CASE("what does not go round is in no loop")
     CHECK(loops(csr_graph{}).preorder.empty());
 }
 
-TEST_CASE("a node that leads to itself is a loop of one")
+TEST_CASE("a node that leads to itself is a loop of one node")
 {
     loop_forest const forest = loops_of({{1}, {1, 1}});
     CHECK(forest.loops == 1);
@@ -255,14 +255,14 @@ TEST_CASE("a node that leads to itself is a loop of one")
     CHECK(forest.end[1] - forest.preorder_index[1] == 1);
 }
 
-TEST_CASE("several edges back to one header close one loop")
+TEST_CASE("several back edges to one header form one loop")
 {
     loop_forest const forest = loops_of({{1}, {2, 3}, {1}, {1, 1}});
     CHECK(forest.loops == 1);
     CHECK(forest.parent == ids{no_node, no_node, 1, 1});
 }
 
-TEST_CASE("a loop entered at two nodes belongs to the one that the search enters first")
+TEST_CASE("the header of a loop entered at two nodes is the one that the search enters first")
 {
     loop_forest const forest = loops_of({{2, 1}, {2}, {1}});
     CHECK(forest.kind == std::vector{none, none, irreducible});
@@ -271,9 +271,9 @@ TEST_CASE("a loop entered at two nodes belongs to the one that the search enters
     CHECK_FALSE(forest.is_reducible());
 }
 
-TEST_CASE("an edge into the middle of a loop, from the loop around it, leaves that one reducible")
+TEST_CASE("an edge from an outer loop into the middle of an inner one leaves the outer loop reducible")
 {
-    // The loop of 1 is entered at 1 only; in it that of 2 is entered at 3, too.
+    // The loop of 1 is entered at 1 only; the inner loop of 2 is entered at 3, too.
     loop_forest const forest = loops_of({{1}, {2, 3}, {3}, {2, 4}, {1}});
     CHECK(forest.kind == std::vector{none, reducible, irreducible, none, none});
     CHECK(forest.parent == ids{no_node, no_node, 1, 2, 1});
@@ -284,7 +284,7 @@ TEST_CASE("an edge into the middle of a loop, from the loop around it, leaves th
     CHECK(deeper.loops == 2);
 }
 
-TEST_CASE("what the entry does not reach has loops, and enters none of what it does")
+TEST_CASE("unreachable nodes have loops, and their edges enter no loop of reachable ones")
 {
     loop_forest const forest = loops_of({{1}, {2}, {1}, {4, 2}, {3}});
     CHECK(forest.kind == std::vector{none, reducible, none, reducible, none});
@@ -292,7 +292,7 @@ TEST_CASE("what the entry does not reach has loops, and enters none of what it d
     CHECK(forest.preorder == ids{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("the poorest graph has loops, over the numbers of its vertices")
+TEST_CASE("the minimal graph has loops, over the numbers of its vertices")
 {
     CHECK(loops(archetype::graph({{2}, {2}, {1}})).parent == ids{no_node, 2, no_node});
 }
@@ -305,9 +305,9 @@ TEST_CASE("predecessors and search may be given")
     CHECK(given.parent == loops(g).parent);
 }
 
-TEST_CASE("a node of a loop is met once, however many ways lead through it")
+TEST_CASE("a node of a loop is visited once, however many paths contain it")
 {
-    node_id const diamonds = 60, last = 3 * diamonds; // 2^60 ways round
+    node_id const diamonds = 60, last = 3 * diamonds; // 2^60 paths
     csr_graph const g = as_graph(last + 1, [&](node_id v) {
         return v == last ? ids{0} : v % 3 == 0 ? ids{v + 1, v + 2} : ids{v - v % 3 + 3};
     });
@@ -316,7 +316,7 @@ TEST_CASE("a node of a loop is met once, however many ways lead through it")
     CHECK(forest.end[0] == last + 1);
 }
 
-TEST_CASE("neither a loop of a million nodes nor ten thousand loops in each other overflow the stack")
+TEST_CASE("neither a loop of a million nodes nor ten thousand nested loops overflow the stack")
 {
     std::size_t const nodes = 1000000;
     loop_forest const long_one =
@@ -324,7 +324,7 @@ TEST_CASE("neither a loop of a million nodes nor ten thousand loops in each othe
     CHECK(long_one.loops == 1);
     CHECK(long_one.contains(0, nodes - 1));
 
-    node_id const deep = 10000; // each of the first half is a header, its edge back is in the second
+    node_id const deep = 10000; // each of the first half is a header, its back edge is in the second
     loop_forest const nested = loops(as_graph(deep, [&](node_id v) {
         ids next;
         if (v + 1 != deep) next.push_back(v + 1);
@@ -336,7 +336,7 @@ TEST_CASE("neither a loop of a million nodes nor ten thousand loops in each othe
     CHECK(nested.outermost_excluding(deep / 2, deep - 1) == 1);
 }
 
-TEST_CASE("a graph is reducible iff merging nodes into their only predecessors leaves one")
+TEST_CASE("a graph is reducible if and only if merging nodes into their only predecessors leaves one node")
 {
     unsigned reducible_graphs = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
@@ -351,7 +351,7 @@ TEST_CASE("a graph is reducible iff merging nodes into their only predecessors l
     CHECK(reducible_graphs < rounds(500));
 }
 
-TEST_CASE("the loops of a reducible graph are the natural ones, and its edges but those back lead onwards")
+TEST_CASE("the loops of a reducible graph are the natural loops, and only back edges lead backwards")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -371,7 +371,7 @@ TEST_CASE("the loops of a reducible graph are the natural ones, and its edges bu
     }
 }
 
-// --- nesting -----------------------------------------------------------------------------------------------
+// --- preorder forest ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -383,7 +383,7 @@ bool is_ancestor(ids const& parent, node_id a, node_id b)
 
 } // namespace
 
-TEST_CASE("each subtree is a stretch")
+TEST_CASE("each subtree is contiguous")
 {
     preorder_forest const tree = number_preorder(ids{no_node, 0, 0, 1, 1}, ids{0, 1, 2, 3, 4});
     CHECK(tree.preorder == ids{0, 1, 3, 4, 2});
@@ -395,14 +395,14 @@ TEST_CASE("each subtree is a stretch")
     CHECK_FALSE(tree.is_ancestor(1, 2));
 }
 
-TEST_CASE("siblings and roots follow each other as in the order")
+TEST_CASE("siblings and roots keep the given order")
 {
     ids const parent{no_node, no_node, 0, 0, 1};
     CHECK(number_preorder(parent, ids{0, 2, 3, 1, 4}).preorder == ids{0, 2, 3, 1, 4});
     CHECK(number_preorder(parent, ids{1, 0, 3, 4, 2}).preorder == ids{1, 4, 0, 3, 2});
 }
 
-TEST_CASE("no node, no tree")
+TEST_CASE("without nodes there is no tree")
 {
     preorder_forest const tree = number_preorder(ids{}, ids{});
     CHECK(tree.preorder.empty());
@@ -424,7 +424,7 @@ TEST_CASE("a tree a million nodes high does not overflow the stack")
     CHECK_FALSE(tree.is_ancestor(0, 1));
 }
 
-TEST_CASE("on any forest the stretches are what climbing finds, and nothing else moves")
+TEST_CASE("in random forests, subtree ranges agree with following parent links, and the order is kept")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -474,8 +474,8 @@ lists random_lists(std::mt19937& random)
     return successors;
 }
 
-/// The definition, and nothing else: the next node is the first unseen successor of the deepest node on the
-/// path that has one; where none has, the path is left, and the lowest unseen node begins another.
+/// By definition: the next node is the first unseen successor of the deepest node on the path that has one; a
+/// node without one is left, and the lowest unseen node is the root of another tree.
 struct oracle {
     ids preorder, postorder, parent;
 
@@ -512,7 +512,7 @@ struct oracle {
     }
 };
 
-/// Which nodes a walk of no edge or more leads to.
+/// The nodes that a path of any length, including 0, leads to.
 std::vector<std::vector<bool>> reach(lists const& successors)
 {
     std::size_t const nodes = successors.size();
@@ -530,7 +530,7 @@ std::vector<std::vector<bool>> reach(lists const& successors)
 
 } // namespace
 
-TEST_CASE("a diamond is entered from the left and left from the end")
+TEST_CASE("a diamond is entered at its first node and left from its last one")
 {
     depth_first_forest const forest = depth_first(graph_of({{1, 2}, {3}, {3}, {}}));
     CHECK(forest.preorder == ids{0, 1, 3, 2});
@@ -542,7 +542,7 @@ TEST_CASE("a diamond is entered from the left and left from the end")
     CHECK_FALSE(forest.is_back_edge(2, 3));
 }
 
-TEST_CASE("a loop has one edge back, to itself if need be")
+TEST_CASE("a loop has one back edge, which may be a self loop")
 {
     depth_first_forest const forest = depth_first(graph_of({{1}, {2, 1}, {1}}));
     CHECK(forest.is_back_edge(2, 1));
@@ -551,14 +551,14 @@ TEST_CASE("a loop has one edge back, to itself if need be")
     CHECK_FALSE(forest.is_back_edge(0, 1));
 }
 
-TEST_CASE("no node, no forest")
+TEST_CASE("without nodes the forest is empty")
 {
     depth_first_forest const forest = depth_first(csr_graph());
     CHECK(forest.preorder.empty());
     CHECK(forest.reachable == 0);
 }
 
-TEST_CASE("what the entry does not reach follows in trees of its own")
+TEST_CASE("unreachable nodes follow in trees of their own")
 {
     depth_first_forest const forest = depth_first(graph_of({{2}, {2, 3}, {}, {0}}));
     CHECK(forest.preorder == ids{0, 2, 1, 3});
@@ -568,7 +568,7 @@ TEST_CASE("what the entry does not reach follows in trees of its own")
     CHECK_FALSE(forest.is_reachable(3));
 }
 
-TEST_CASE("the poorest graph is walked by the numbers of its vertices")
+TEST_CASE("the minimal graph is searched by the numbers of its vertices")
 {
     depth_first_forest const forest = depth_first(archetype::graph({{2, 1}, {}, {0}}));
     CHECK(forest.preorder == ids{0, 2, 1});
@@ -587,7 +587,7 @@ TEST_CASE("a chain of a million nodes does not overflow the stack")
     CHECK(forest.is_back_edge(nodes - 1, 0));
 }
 
-TEST_CASE("on any graph the forest is that of the definition")
+TEST_CASE("in random graphs the forest is that of the definition")
 {
     std::mt19937 random(1);
     for (unsigned round = 0; round != rounds(300); ++round) {
@@ -616,7 +616,7 @@ TEST_CASE("on any graph the forest is that of the definition")
     }
 }
 
-TEST_CASE("back edges close cycles, and no cycle does without")
+TEST_CASE("back edges close cycles, and every cycle contains one")
 {
     std::mt19937 random(2);
     for (unsigned round = 0; round != rounds(300); ++round) {

@@ -45,7 +45,7 @@ concept can_be_used = requires(effect_sink& sink, I const& v) { sink.use(v); };
 
 enum class closed_enum { third = 2 };
 
-/// What one step says.
+/// The touches of one step.
 template <class Effects>
 snapshot saying(Effects effects)
 {
@@ -67,7 +67,7 @@ static_assert(can_be_used<int> && can_be_used<std::size_t> && can_be_used<archet
 static_assert(!can_be_used<bool> && !can_be_used<double> && !can_be_used<char> && !can_be_used<closed_enum>);
 static_assert(!can_be_used<int*> && !can_be_used<std::string>);
 
-TEST_CASE("a step says what it reads and what it writes")
+TEST_CASE("a step records its reads and its writes")
 {
     snapshot const p = saying([](auto& sink) {
         sink.use(0);
@@ -83,7 +83,7 @@ TEST_CASE("a step says what it reads and what it writes")
     CHECK(p.overwrites()[0] == overwrite{0, 0, 2});
 }
 
-TEST_CASE("operands that are not there are skipped")
+TEST_CASE("absent operands are skipped")
 {
     snapshot const p = saying([](auto& sink) {
         sink.use(-1);
@@ -99,7 +99,7 @@ TEST_CASE("operands that are not there are skipped")
     CHECK(p.overwrites().empty());
 }
 
-TEST_CASE("values that do not exist are refused, whichever way they are named")
+TEST_CASE("values that do not exist are rejected in every member function")
 {
     auto refuses = [](char const* sentence, auto effects) {
         CHECK_THROWS_WITH_AS((void)saying(effects), sentence, precondition_error);
@@ -128,8 +128,8 @@ TEST_CASE("a user's effects need not be a template")
 
 // --- explain -----------------------------------------------------------------------------------------------
 
-// What is wrong with a type is said at compile time: compile_fail/explain_*.cpp.
-TEST_CASE("there is nothing to explain about a graph or a program")
+// Errors are reported at compile time: see compile_fail/explain_*.cpp.
+TEST_CASE("a graph and a program need no explanation")
 {
     static_assert(explain_graph<csr_graph>());
     static_assert(explain_graph<archetype::graph>());

@@ -36,7 +36,7 @@ std::vector<touch> touches(snapshot const& p, step_id s)
     return {p.touches(s).begin(), p.touches(s).end()};
 }
 
-/// A program in plain words, which is also a user's own IR: it joins by the four members.
+/// A program as plain data, and an example of a user's own IR: it has the four members.
 struct written_down {
     struct step {
         std::vector<touch> touches;
@@ -93,7 +93,7 @@ written_down random_program(std::mt19937& random)
     return p;
 }
 
-/// A program that only knows another.
+/// A program that forwards to another.
 struct forwarding {
     snapshot const& other;
     auto nodes() const { return other.nodes(); }
@@ -105,12 +105,13 @@ struct forwarding {
 } // namespace
 
 static_assert(std::regular<snapshot> && program<written_down> && program<forwarding>);
-static_assert(std::is_convertible_v<written_down, snapshot>, "what takes a snapshot takes any program");
+static_assert(std::is_convertible_v<written_down, snapshot>,
+              "a function that takes a snapshot takes any program");
 static_assert(effects_function<decltype([](int, auto& sink) { sink.def(0); }), step_id>);
 static_assert(!effects_function<decltype([](std::string, effect_sink&) {}), step_id>);
 static_assert(!effects_function<decltype([](auto) {}), step_id>);
 
-TEST_CASE("a list of operations is one step a node and no edges")
+TEST_CASE("a list of operations has one step per node and no edges")
 {
     // a = source; b = relu(a); c = add(a, b)
     std::vector<std::vector<int>> const reads{{}, {0}, {0, 1}};
@@ -126,7 +127,7 @@ TEST_CASE("a list of operations is one step a node and no edges")
     CHECK(p.predecessors(2).empty());
 }
 
-TEST_CASE("the touches of several steps follow each other, in each the reads before the writes")
+TEST_CASE("the touches of several steps are in sequence, in each step the reads before the writes")
 {
     snapshot const p = flow(
         1, 4, [](node_id) { return ids{}; },
@@ -165,7 +166,7 @@ TEST_CASE("a default snapshot is the empty program")
     CHECK(none != sequence(0, 1, [](auto, auto&) {}));
 }
 
-TEST_CASE("what a program says is what its snapshot holds")
+TEST_CASE("a snapshot holds the nodes, steps, touches and edges of its program")
 {
     std::mt19937 random(1);
     for (unsigned round = 0; round != rounds(200); ++round) {
@@ -209,7 +210,7 @@ TEST_CASE("what a program says is what its snapshot holds")
     }
 }
 
-TEST_CASE("a snapshot of a snapshot is the same, and so is a copy, and no other program's is")
+TEST_CASE("a snapshot equals its copies and snapshots of it, and no other program")
 {
     std::mt19937 random(2);
     snapshot previous;
@@ -241,7 +242,7 @@ TEST_CASE("a snapshot of a snapshot is the same, and so is a copy, and no other 
     }
 }
 
-TEST_CASE("a snapshot passes through as it is, and any other program is copied")
+TEST_CASE("a snapshot is passed by reference, and any other program is copied")
 {
     snapshot const p = sequence(1, 1, [](auto, auto& sink) { sink.def(0); });
     auto const taken = [](snapshot const& given) { return &given; };
@@ -251,7 +252,7 @@ TEST_CASE("a snapshot passes through as it is, and any other program is copied")
     CHECK(is_same(archetype::program(1)));
 }
 
-TEST_CASE("all factories make the same of the same program")
+TEST_CASE("all factories make the same snapshot of the same program")
 {
     std::mt19937 random(3);
     for (unsigned round = 0; round != rounds(100); ++round) {
@@ -289,7 +290,7 @@ TEST_CASE("all factories make the same of the same program")
     }
 }
 
-TEST_CASE("id lists come by reference, by value or as a view")
+TEST_CASE("id lists may be references, values or views")
 {
     std::array<std::vector<int>, 2> const list{{{1, -1}, {0}}};
     struct view {
@@ -311,7 +312,7 @@ TEST_CASE("id lists come by reference, by value or as a view")
     CHECK(reading([&, only = std::make_unique<int>(0)](auto s) { return list[s]; }) == expected);
 }
 
-TEST_CASE("the poorest program is a program")
+TEST_CASE("the minimal program is a program")
 {
     snapshot const p(archetype::program(3));
     CHECK(p.nodes() == 3);
@@ -321,7 +322,7 @@ TEST_CASE("the poorest program is a program")
     CHECK(touches(p, 2) == std::vector<touch>{{1, use}, {2, def}});
 }
 
-TEST_CASE("a node holds as many steps as it says, and one if it says nothing")
+TEST_CASE("a node has as many steps as it declares, by default one")
 {
     snapshot const silent = sequence(3, 0, [](auto, auto&) {});
     CHECK(silent.steps() == 3);
@@ -343,7 +344,7 @@ TEST_CASE("a node holds as many steps as it says, and one if it says nothing")
     CHECK(touches(block, many - 1).empty());
 }
 
-TEST_CASE("within a step calls come in any order")
+TEST_CASE("within a step calls may have any order")
 {
     auto in_order = [](std::initializer_list<int> order) {
         return sequence(2, 3, [order = std::vector(order)](auto step, auto& sink) {
@@ -371,7 +372,7 @@ TEST_CASE("within a step calls come in any order")
     CHECK(p != q); // the order is kept all the same
 }
 
-TEST_CASE("a pair of which one is not there is skipped")
+TEST_CASE("an in-place pair with an absent value is skipped")
 {
     snapshot const p = sequence(1, 1, [](auto, auto& sink) {
         sink.may_overwrite(-1, 0);
@@ -380,7 +381,7 @@ TEST_CASE("a pair of which one is not there is skipped")
     CHECK(p.overwrites().empty());
 }
 
-TEST_CASE("a phi names the predecessors at whose ends its operands are used")
+TEST_CASE("a phi names the predecessors at the end of which its operands are used")
 {
     // entry -> left, right -> join, which joins value 0 from the left and 1 from the right into 2
     std::vector<ids> const next{{1, 2}, {3}, {3}, {}};
@@ -415,7 +416,7 @@ TEST_CASE("a phi names the predecessors at whose ends its operands are used")
 
 namespace {
 
-/// Vertices are names.
+/// A graph with strings as vertices.
 struct flow_chart {
     std::map<std::string, std::vector<std::string>> next;
     std::vector<std::string> order;
@@ -447,7 +448,7 @@ TEST_CASE("in a graph a phi names its predecessors by vertex")
                          precondition_error);
 }
 
-TEST_CASE("what is out of range is refused, with the reason")
+TEST_CASE("ids out of range are rejected, with the reason")
 {
     auto nothing = [](auto, auto&) {};
     CHECK_THROWS_WITH_AS((void)sequence(1, 2, [](auto, auto& sink) { sink.use(2); }),
@@ -480,7 +481,7 @@ snapshot made_from_locals()
 
 } // namespace
 
-TEST_CASE("a snapshot outlives what it was made from")
+TEST_CASE("a snapshot outlives the objects that it was made from")
 {
     snapshot kept = made_from_locals();
     std::vector<snapshot> const copies(3, kept);

@@ -2,22 +2,19 @@
 #ifndef SUBLET_ADAPT_BOOST_GRAPH_HPP
 #define SUBLET_ADAPT_BOOST_GRAPH_HPP
 
-/// The algorithms of the Boost Graph Library run on a `csr_graph`: on a control-flow graph that was copied
-/// flat, on an interference graph.
+/// Makes `csr_graph`, such as a flat control-flow graph or an interference graph, a model of the concepts of
+/// the Boost Graph Library: VertexListGraph, EdgeListGraph, IncidenceGraph and AdjacencyGraph.
 ///
-///     sublet::csr_graph const g = ...;                       a model of Boost's
-///     boost::breadth_first_search(g, 0u,                     VertexListGraph, EdgeListGraph,
-///                                 boost::visitor(mine));     IncidenceGraph, AdjacencyGraph
+///     boost::breadth_first_search(g, 0u, boost::visitor(visitor));   // g: a csr_graph
 ///
-/// (The other direction needs no header: the library takes any Boost graph as it is.)
+/// (The library accepts Boost graphs without this header.)
 ///
-/// To Boost a csr_graph is *directed*, an interference graph, too: each of its edges is stored once in either
-/// direction, which Boost counts as two. Colouring and searches only ask for neighbours and find them all. An
-/// algorithm for undirected graphs is refused by the compiler; its directed counterpart does the same here:
-/// strong_components for connected_components.
+/// For Boost a csr_graph is *directed*. An interference graph stores each edge once per direction, and Boost
+/// counts it as two. Colourings and searches use only neighbours and work. An algorithm for undirected graphs
+/// does not compile; use its directed counterpart: strong_components for connected_components.
 ///
-/// An edge is the pair of its ends, so parallel edges are equal: what a property map says of one, it says of
-/// all of them. The library itself never includes this header; link `sublet::boost` to use it.
+/// An edge is the pair of its ends, so parallel edges are equal and share one entry of a property map. The
+/// library itself never includes this header; link `sublet::boost` to use it.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
@@ -34,7 +31,7 @@ namespace sublet {
 
 namespace detail {
 
-/// What Boost and the standard want to know of an iterator that shows a T by value.
+/// What Boost and the standard require of an iterator that yields a T by value.
 template <class T>
 struct cursor_traits {
     using iterator_concept = std::forward_iterator_tag;
@@ -68,7 +65,7 @@ private:
     {
         for (; from_ != rows_->rows(); ++from_) {
             std::span<node_id const> const row = (*rows_)[from_];
-            if (at_ != row.data() + row.size()) return; // rows follow each other without a gap
+            if (at_ != row.data() + row.size()) return; // rows are contiguous
         }
     }
 
@@ -124,14 +121,14 @@ struct graph_traits<sublet::csr_graph> {
     using out_edge_iterator = sublet::csr_graph::edge_cursor;
     using edge_iterator = sublet::detail::edge_list_cursor;
     using adjacency_iterator = sublet::node_id const*;
-    using in_edge_iterator = void; // predecessors are another csr_graph: transposed()
+    using in_edge_iterator = void; // use transposed() for predecessors
     using vertices_size_type = std::size_t;
     using edges_size_type = std::size_t;
     using degree_size_type = std::size_t;
 
     static constexpr vertex_descriptor null_vertex() { return sublet::no_node; }
 };
-template <> // some algorithms deduce the const along with the graph
+template <> // some algorithms deduce the const
 struct graph_traits<sublet::csr_graph const> : graph_traits<sublet::csr_graph> {};
 
 template <>

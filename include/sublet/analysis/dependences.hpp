@@ -2,7 +2,7 @@
 #ifndef SUBLET_ANALYSIS_DEPENDENCES_HPP
 #define SUBLET_ANALYSIS_DEPENDENCES_HPP
 
-/// What has to wait for what if steps run as soon as they may, and which buffers may then be alive at once.
+/// Dependences between steps in concurrent execution, and live ranges and conflicts of buffers under them.
 
 #include <sublet/detail/range_sets.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -19,31 +19,29 @@
 
 // --- dependences -----------------------------------------------------------------------------------------
 
-/// What has to wait for what, if steps run as soon as they may: the concurrent reading of a program.
+/// Dependences: the edges of the happens-before order if steps run concurrently.
 ///
-///     step 0: def a              0 ──► 1 ──► 3        data: who reads waits for who writes
-///     step 1: use a, def b       └───► 2 ──► ┘        edges of the program: who follows waits
-///     step 2: use a, def c                            steps of a node: one after the other
-///     step 3: use b, use c                            1 and 2 wait for each other in no way
+///     step 0: def a              0 ──► 1 ──► 3        data: a reader waits for the writer
+///     step 1: use a, def b       └───► 2 ──► ┘        edges of the program: a successor waits
+///     step 2: use a, def c                            steps of a node: in sequence
+///     step 3: use b, use c                            1 and 2 are unordered
 ///
-/// Happens-before is the transitive closure of these edges, and nothing else may be relied on. The graph is
-/// given over positions: numbers such that every edge leads from a lower to a higher one. A step that reads
-/// early has two of them, one to read and one to write, so that "before it writes" is a position like
-/// others and no algorithm behind this line needs to know of early reads.
+/// Happens-before is the transitive closure of these edges. The graph is over positions, numbered such that
+/// every edge leads from a lower to a higher one. A step that reads early has two positions, one to read and
+/// one to write, so that other algorithms need not treat early reads separately.
 ///
 /// Source: flow dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and compiler
-/// optimizations", POPL 1981. Of anti and output dependences there are none: a value is written once
-/// (analysis/versions.hpp sees to it, and says which order storage needs that holds several versions, or of
-/// which a part is written through a view).
+/// optimizations", POPL 1981. There are no anti and output dependences, because a value is written once
+/// (analysis/versions.hpp renames values, and returns the order that storage with several versions, or with a
+/// part written through a view, needs).
 
 namespace sublet {
 
-/// Why a program has no concurrent reading.
+/// Why a program has no dependence graph.
 struct dependence_violation {
     enum class kind : std::uint8_t {
-        several_defs,  ///< `value` is defined at `steps[1]` though it was there already: given, or defined at
-                       ///< `steps[0]`
-        never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and nothing defines it
+        several_defs,  ///< `value` is defined at `steps[1]`, but is given or defined at `steps[0]`, too
+        never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and has no def
         cycle          ///< each of `steps` waits for the one before it, and the first for the last
     };
 
@@ -54,84 +52,80 @@ struct dependence_violation {
 };
 
 struct dependence_options {
-    /// How positions are numbered. All numberings are valid; those that follow a thread of work to its end
-    /// keep the lists of analysis/dependences.hpp short.
+    /// The numbering of positions. All are topological; depth_first keeps the conflict ranges few.
     enum class position_order : std::uint8_t {
-        depth_first,   ///< all steps that wait for nothing, then always what has become ready last
-        breadth_first, ///< what has become ready first
-        as_listed      ///< as the program lists them, wherever that is possible
+        depth_first,   ///< the step that became ready last comes first
+        breadth_first, ///< the step that became ready first comes first
+        as_listed      ///< as the program lists them, where possible
     };
 
     per_value<value_role> role = value_role::intermediate;
-    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
+    std::vector<handoff> handoffs = {}; ///< additional order that the execution keeps
     dependence_options::position_order order = dependence_options::position_order::depth_first;
 };
 
 struct dependence_graph {
-    csr_rows after;  ///< by position: those that wait for it directly, ascending, each once, all higher
-    csr_rows before; ///< by position: those that it waits for directly, ascending, each once, all lower
+    csr_rows after;                   ///< by position: direct successors, ascending, each once, all higher
+    csr_rows before;                  ///< by position: direct predecessors, ascending, each once, all lower
     std::vector<step_id> step_at;     ///< by position
-    std::vector<step_id> position_of; ///< by step: where it writes, and reads what it does not read early
-    std::optional<dependence_violation> violation; ///< then all else is of no use
+    std::vector<step_id> position_of; ///< by step: where it writes, and does the reads that are not early
+    std::optional<dependence_violation> violation; ///< if set, all else is meaningless
 
     [[nodiscard]] std::size_t positions() const { return step_at.size(); }
     [[nodiscard]] std::size_t edges() const { return after.items(); }
-    /// Where the step reads early: where it begins.
+    /// The position at which the step begins, and reads early.
     [[nodiscard]] step_id start_of(step_id s) const;
 };
 
 namespace detail {
 
-/// The one step that defines each value, `no_step` for what is given; or why there is not one.
+/// The defining step of each value, `no_step` for given values; or a violation.
 std::optional<dependence_violation> unique_defs(snapshot const& p, std::vector<value_role> const& role,
                                                 std::vector<step_id>& def_of);
 
-/// A cycle among those that the topological order has not reached, as their owners.
+/// A cycle among the points that the topological order does not contain.
 std::vector<step_id> residual_cycle(csr_rows const& after, std::vector<step_id> const& in_degree);
 
-/// Kahn's algorithm. `in_degree` counts predecessors; what is left above 0 in the end lies on or behind a cycle.
+/// Kahn's algorithm. `in_degree` counts predecessors; points above 0 at the end are on or after a cycle.
 std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& in_degree,
                                         dependence_options::position_order numbering);
 
 } // namespace detail
 
-/// Who waits for whom in `p`.
-///
-/// Ensures:    where there is no violation, every step has a position, every edge of the result leads from a
-///             lower position to a higher one, and one position comes before another in every execution if
-///             and only if edges lead from it there. Steps read where they begin what they read early;
-///             what is read at the end of a node is read by its last step.
+/// Ensures:    without a violation every step has a position, every edge leads from a lower position to a
+///             higher one, and one position precedes another in every execution if and only if a path leads
+///             from it to the other. Early reads are at the beginning of the step; a value used at the end
+///             of a node is read by the last step of the node.
 /// Complexity: O(V + E + steps + touches) time and memory.
 /// Throws:     precondition_error for a hand-off between steps that do not exist.
 [[nodiscard]] dependence_graph dependences(snapshot const& p, dependence_options const& options = {});
 
 // --- concurrent lifetimes --------------------------------------------------------------------------------
 
-/// From when to when each buffer needs its storage, if only a partial order of the steps is known.
+/// Live ranges in a partial order: the positions at which each buffer begins and ends.
 ///
 ///     0 ──► 1 ──► 3       a: defined at 0, used at 1 and 2     begins {0}  ends {1, 2}
 ///     └───► 2 ──► ┘       b: defined at 1, used at 3           begins {1}  ends {3}
 ///                         c: defined at 2, used at 3           begins {2}  ends {3}
 ///
-/// A live range has two ends; here either may be several positions, none of which needs to be the last. u may
-/// give its bytes to v, in every execution, if and only if every end of u comes before every begin of v. That
-/// relation is transitive: who got the bytes of who got the bytes of u comes after u.
+/// In a partial order a live range may have several begins and several ends. v can reuse the bytes of u in
+/// every execution if and only if every end of u precedes every begin of v. The relation is transitive.
 ///
-/// An input begins nowhere: it is there before all positions, so nobody can give it anything. An output ends
-/// at a position behind all others: it gives to nobody.
+/// An input has no begin: it is live before all positions, so it reuses no bytes. An output ends at a
+/// position after all others, so its bytes are not reused.
 
 namespace detail {
 
-/// Rows of positions of a dependence graph, by buffer.
+/// By buffer, positions of a dependence graph.
 struct concurrent_live_ranges {
-    csr_rows begins; ///< ascending; no def of the buffer comes before all of these; empty: given
-    csr_rows ends;   ///< ascending; every touch comes before one of these or is one; `positions`: never
+    csr_rows begins; ///< ascending; every def is one of these or follows one; empty: given
+    csr_rows ends;   ///< ascending; every touch is one of these or precedes one; `positions`: never
     step_id positions = 0;
 
     [[nodiscard]] std::size_t buffers() const { return begins.rows(); }
-    /// The lowest position at which the buffer is there.
+    /// The lowest position at which it is live.
     [[nodiscard]] step_id first(buffer_id b) const { return begins[b].empty() ? 0 : begins[b].front(); }
-    /// The position behind the highest at which it is needed.
+    /// The position after the highest at which it is needed.
     [[nodiscard]] step_id last(buffer_id b) const
     {
         auto const row = ends[b];
@@ -144,10 +138,10 @@ struct concurrent_live_ranges {
 
 namespace detail {
 
-/// Says whether one position comes before another in every execution; asked only for a < b.
+/// Whether one position precedes another in every execution; queried for a < b only.
 ///
 /// Semantics:      a strict order that the numbers of positions extend.
-/// Poorest model:  archetype::precedence.   Ordinary models: precedence, token_sets.
+/// Minimal model:  archetype::precedence.   Ordinary models: precedence, token_sets.
 template <class O>
 concept precedence_oracle = requires(O& o, step_id a, step_id b) {
                                 {
@@ -155,7 +149,7 @@ concept precedence_oracle = requires(O& o, step_id a, step_id b) {
                                     } -> std::convertible_to<bool>;
                             };
 
-/// u can hand its bytes to v in every execution.  O(ends of u x begins of v) calls
+/// v can reuse the bytes of u in every execution.  O(ends of u x begins of v) calls
 template <precedence_oracle Oracle>
 [[nodiscard]] bool reusable_by(concurrent_live_ranges const& lives, buffer_id u, buffer_id v, Oracle& oracle)
 {
@@ -166,12 +160,12 @@ template <precedence_oracle Oracle>
     return true;
 }
 
-/// The lives of `buffers` classes of values; `buffer_of`, by value, is `no_buffer` for one that does not
-/// matter.
+/// The live ranges of `buffers` classes of values; `buffer_of`, by value, is `no_buffer` for a value to
+/// ignore.
 ///
-/// Requires:   `g` is the graph of `p`, without violation; `role` has an entry a value.
-/// Ensures:    an end that an edge leads from to another end of the buffer is left out where it is one of the
-///             first few of its edges, and so is a begin behind another.
+/// Requires:   `g` is the graph of `p`, without violation; `role` has one entry per value.
+/// Ensures:    an end is omitted if one of its first 16 edges leads to another touch of the buffer, and so is
+///             a begin after another touch.
 /// Complexity: O(values + steps + touches) time and memory.
 [[nodiscard]] concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
                                                           std::size_t buffers,
@@ -182,32 +176,32 @@ template <precedence_oracle Oracle>
 
 } // namespace sublet
 
-// --- unreached -------------------------------------------------------------------------------------------
+// --- unreached positions ---------------------------------------------------------------------------------
 
-/// Which of the later positions does each position not reach?
+/// For each position, the later positions that it does not reach.
 ///
 ///          ┌──► 1 ──► 2 ──► 3 ──┐        6, 5, 4: none     3, 2, 1: 4 and 5     0: none
 ///     0 ───┤                    ├──► 6
-///          └──► 4 ──► 5 ────────┘        in reverse: that of t is, over its successors s, what all of
-///                                        {between t and s} + {what s does not reach} have in common
+///          └──► 4 ──► 5 ────────┘        in reverse order: for t, the intersection over its successors s of
+///                                        {between t and s} + {not reached by s}
 ///
-/// What a position in the middle of a network does not reach are the branches beside it. Each was numbered as
-/// a whole, so a few ranges say which; where branches meet, none is left.
+/// The positions that a position does not reach are parallel branches. Each branch is numbered contiguously,
+/// so a few ranges describe them; where branches join, none is left.
 
 namespace sublet::detail {
 
-/// Take from `ranges` what is not among the `others`, but leave what lies below `from`.
+/// Removes from `ranges` what is not in `others`, but keeps what lies below `from`.
 ///
-/// Requires:   the others begin at `from` or behind it.
+/// Requires:   `others` begin at `from` or after it.
 void intersect_from(std::vector<live_range>& ranges, step_id from, std::span<live_range const> others,
                     std::vector<live_range>& old);
 
-/// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false: those
-/// after t that t does not reach; below `known` exactly, from there on perhaps some more.
+/// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false. The
+/// ranges are the positions after t that t does not reach: exactly below `known`, a superset from there on.
 ///
 /// Requires:   by position, `next` is the next one of interest, or the number of positions; ranges begin and
-///             end at such only. `sets` has an owner for each position. Those of positions whose
-///             predecessors are done are let go, unless `keep_all`.
+///             end at such only. `sets` has an owner for each position. Sets that no predecessor needs any
+///             more are erased, unless `keep_all`.
 /// Complexity: O(positions + edges + ranges of the successors of all positions).
 template <class Visit>
 void find_unreached(dependence_graph const& g, std::vector<step_id> const& next, range_sets& sets,
@@ -235,30 +229,30 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
 
 } // namespace sublet::detail
 
-// --- later conflicts -------------------------------------------------------------------------------------
+// --- conflict ranges -------------------------------------------------------------------------------------
 
-/// Who must not take whose bytes, if only a partial order of the steps is known: live ranges with holes.
+/// Conflict ranges: the begins that exclude a reuse in a partial order, as live ranges with holes.
 ///
 ///          ┌──► 1 ──► 2 ──► 3 ──┐       position          0   1   2   3   4   5   6
 ///     0 ───┤                    ├──► 6  begun 1, ended 2      [=======)   [=======)
 ///          └──► 4 ──► 5 ────────┘       begun 4, ended 5                  [=======)
 ///
-/// What begins at 3 or 6 may take the bytes of the first; 4 and 5 may run before 2 has ended.
+/// A buffer that begins at 3 or 6 may reuse the bytes of the first; 4 and 5 may run before 2 has ended.
 ///
-/// Number the positions in any topological order. Who begins at a lower number than u never gets its bytes;
-/// who begins at a higher one gets them unless that lies in u's own range, or is a position that some end of
-/// u does not reach. Those lie together, in branches that were numbered as a whole. So a few ranges say it
-/// all: two buffers conflict if and only if the one that begins later does so within the ranges of the other,
-/// and no pair of them is ever tested.
+/// Number the positions in any topological order. A buffer that begins below u never reuses the bytes of u;
+/// one that begins above can, unless its begin lies in the range of u, or is not reached by some end of u.
+/// Such positions are contiguous, in branches that were numbered as a whole, so a few ranges describe them:
+/// two buffers conflict if and only if the later one begins within the ranges of the other. No pair of
+/// buffers is tested.
 
 namespace sublet {
 namespace detail {
 
 struct conflict_ranges {
-    /// By buffer: the positions, from its first on, at which nobody may begin who takes its bytes. The first
-    /// is always among them; one at which nothing begins may be or not.
+    /// By buffer: the positions, from its first on, at which no buffer may begin that reuses its bytes. The
+    /// first is always included; a position at which nothing begins may be included or not.
     live_range_lists of;
-    /// At most so many pairs, of a buffer and a later begin, are forbidden because there was no more room.
+    /// At most so many pairs of a buffer and a later begin are forbidden only because of the memory limit.
     std::uint64_t undecided = 0;
 };
 
@@ -266,21 +260,21 @@ struct conflict_ranges {
 
 namespace detail {
 
-/// The union of both, in `to`.
+/// Stores the union of both in `to`.
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
 
-/// The positions that conflict with each buffer.
+/// The conflict ranges of each buffer.
 ///
 /// Requires:   `lives` are of `g`, which has no violation.
-/// Ensures:    u gives its bytes to v in every execution if no begin of v is below the first position of u or
-///             in one of its ranges; where nothing is undecided, only then. Exceptions are buffers without
-///             touches and without begins: `reusable_by` knows them. `max_ranges` are held at once, eight bytes
-///             each, before all are made coarser, which only forbids, and forbids first what begins last; 0:
-///             2^24, or eight for each position and buffer if that is more.
+/// Ensures:    v can reuse the bytes of u in every execution if no begin of v is below the first position of
+///             u or in one of its ranges; if nothing is undecided, only then. Exceptions are buffers without
+///             touches and without begins: see `reusable_by`. `max_ranges` (0: 2^24, or 8 for each position
+///             and buffer if that is more) are held at once, 8 bytes each. Beyond that all sets are
+///             coarsened, which forbids more reuse, the latest begins first.
 /// Complexity: O(positions + edges + buffers + r) time, r = ranges of the successors of all positions and of
-///             the ends of all buffers: few where few branches are open at once. O(positions + buffers +
+///             the ends of all buffers: few if few branches are open at once. O(positions + buffers +
 ///             ranges) memory.
-/// Throws:     precondition_error if `lives` are of another graph.
+/// Throws:     precondition_error if `lives` belong to another graph.
 [[nodiscard]] conflict_ranges find_conflict_ranges(dependence_graph const& g,
                                                    concurrent_live_ranges const& lives,
                                                    std::uint64_t max_ranges = 0);
@@ -289,9 +283,9 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 
 namespace detail {
 
-/// u can hand its bytes to v in every execution.
+/// v can reuse the bytes of u in every execution.
 ///
-/// Ensures:    exact where nothing is undecided; otherwise never true where it should be false.
+/// Ensures:    exact if nothing is undecided; otherwise false for some pairs that could reuse.
 /// Complexity: O(begins of v x log of the ranges of u).
 [[nodiscard]] bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives,
                                buffer_id u, buffer_id v);

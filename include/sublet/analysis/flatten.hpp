@@ -2,8 +2,8 @@
 #ifndef SUBLET_ANALYSIS_FLATTEN_HPP
 #define SUBLET_ANALYSIS_FLATTEN_HPP
 
-/// Programs whose steps hold programs, as a tree: one number for each value, the tree as one program, and one
-/// program of the tree by itself.
+/// Programs nested in the steps of programs: the tree, value numbers across it, the tree flattened to one
+/// program, and each program with the effects of its bodies.
 
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -14,16 +14,16 @@
 
 // --- program tree ----------------------------------------------------------------------------------------
 
-/// Programs whose steps hold programs: bodies of loops, branches, step nets; to any depth.
+/// A tree of programs: steps contain bodies of loops, branches or step nets, nested to any depth.
 ///
 ///     0: x = ...
 ///     1: y = while ──────────────┐ body 1, a loop     capture   w is x, the outer value itself
-///     2: use y                   │ 0: b = f(a, w)     binding   a: at entry a copy of x, where the loop
-///                                └────────────────              begins again one of b; y: at exit one of a
+///     2: use y                   │ 0: b = f(a, w)     binding   a: at entry a copy of x, in later
+///                                └────────────────              iterations one of b; y: at exit one of a
 ///
-/// How a body's values meet those of the step around it is said by captures and bindings, and by nothing
-/// else: numbers of values mean nothing across programs. A tree is made body by body, or by as_tree from a
-/// program that has a fifth member, p.bodies(n).
+/// Captures and bindings alone relate the values of a body to those of its parent: equal value ids in
+/// different programs mean nothing. A tree is built body by body, or by as_tree from a program that has a
+/// fifth member, p.bodies(n).
 
 namespace sublet {
 
@@ -31,30 +31,29 @@ namespace sublet {
 using program_id = std::uint32_t;
 
 struct program_body {
-    /// Which of the names in a binding of a body.
     enum class binding_part : std::uint8_t { inner, initial, next, result };
 
-    /// The bodies of a step run one after the other, as they were added; branches that stand side by side
-    /// there are one choice, and exactly one of them runs. An empty program is a branch that does nothing.
+    /// The bodies of a step run in the order in which they were added; adjacent branches are one choice, and
+    /// exactly one of them runs. An empty program is a branch that does nothing.
     enum class run_kind : std::uint8_t {
-        once,   ///< runs
-        branch, ///< it runs, or the other branches beside it
-        loop    ///< runs any number of times, also not at all
+        once,   ///< runs once
+        branch, ///< one of the adjacent branches runs
+        loop    ///< runs any number of times, possibly none
     };
 
-    /// `inner` is the outer value itself, under another name.
+    /// `inner` is another name of `outer`.
     struct capture {
         value_id inner = no_value;
         value_id outer = no_value;
         friend bool operator==(program_body::capture, program_body::capture) = default;
     };
 
-    /// What is copied into `inner` and out of it; each but `inner` may be left out.
+    /// Copies into and out of `inner`; each of the other values may be omitted.
     struct binding {
         value_id inner = no_value;
         value_id initial = no_value; ///< outer: copied into `inner` at entry
-        value_id next = no_value;    ///< inner: copied into `inner` where the loop begins again
-        value_id result = no_value;  ///< outer: gets a copy of `inner` where the body is left
+        value_id next = no_value;    ///< inner: copied into `inner` before the next iteration
+        value_id result = no_value;  ///< outer: gets a copy of `inner` at exit
         friend bool operator==(program_body::binding, program_body::binding) = default;
     };
 
@@ -66,8 +65,8 @@ struct program_body {
     friend bool operator==(program_body const&, program_body const&) = default;
 };
 
-/// Regular, as a snapshot; a parent comes before its bodies. A program without edges is a list of nodes, one
-/// after the other; where there are edges, they say who follows whom.
+/// Regular, as a snapshot; a parent comes before its bodies. A program without edges runs its nodes in
+/// sequence; otherwise the edges give the order.
 class program_tree {
 public:
     program_tree() = default; // of the empty program
@@ -75,14 +74,14 @@ public:
 
     [[nodiscard]] std::size_t size() const { return nested_.size(); }
     [[nodiscard]] snapshot const& program_of(program_id i) const { return nested_[i].program; }
-    /// How program i is nested; of the root it says nothing.
+    /// How program i is nested; without meaning for the root.
     [[nodiscard]] program_body const& body(program_id i) const { return nested_[i].body; }
 
-    /// Nest a program in a step, behind those that are there. Returns its number.
+    /// Nests a program in a step, after the bodies that it has. Returns the id of the body.
     ///
     /// Complexity: O(n log n), n = captures and bindings, and a copy of the body.
     /// Throws:     precondition_error for an id out of range, a value that is captured or bound more than
-    ///             once, a result that two bindings give, and a `next` where nothing begins again.
+    ///             once, a result of two bindings, and a `next` in a body that is no loop.
     program_id add_body(program_id parent, step_id step, program_body::run_kind kind, snapshot const& body,
                         std::vector<program_body::capture> captures = {},
                         std::vector<program_body::binding> bindings = {});
@@ -111,7 +110,7 @@ class bodies_by_step {
 public:
     /// Complexity: O(b log b), b = bodies.
     explicit bodies_by_step(program_tree const& tree);
-    /// O(log of the bodies)
+    /// O(log bodies)
     [[nodiscard]] std::span<program_id const> of(program_id parent, step_id step) const;
 
 private:
@@ -124,7 +123,7 @@ using body_list = decltype(std::declval<P const&>().bodies(node_id{}));
 template <class P>
 using body_item = std::remove_cvref_t<decltype(*std::begin(std::declval<body_list<P>&>()))>;
 
-/// A body's program may be a member, or be pointed to.
+/// The program of a body is a member or a pointer.
 template <class P>
 P const& body_program(P const& p)
 {
@@ -139,8 +138,8 @@ P const& body_program(P* p)
 template <class Item>
 using program_in = std::remove_cvref_t<decltype(body_program(std::declval<Item const&>().program))>;
 
-/// What a user's body has to say; `step`, which step of the node it is nested in, may be left out where the
-/// node has but one.
+/// The members of a body in a user's IR; `step`, the index of its step within the node, is optional for a
+/// node of one step.
 template <class Item>
 concept body_description = requires(Item const& b) {
                                {
@@ -157,9 +156,9 @@ concept body_description = requires(Item const& b) {
 
 } // namespace detail
 
-/// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run. They come
-///                by reference or as a span; by value only if their programs are pointers.
-/// Ordinary model: an IR whose operations have a list of regions.
+/// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run: by reference
+///                or as a span; by value only if their programs are pointers.
+/// Ordinary model: an IR with a list of regions in each operation.
 template <class P>
 concept nested_program = program<P> && requires(P const& p, node_id n) {
                                            std::begin(p.bodies(n)) != std::end(p.bodies(n));
@@ -173,8 +172,8 @@ concept lasting_bodies =
     std::is_lvalue_reference_v<body_list<P>> || std::ranges::enable_borrowed_range<body_list<P>> ||
     std::is_pointer_v<std::remove_cvref_t<decltype(std::declval<body_item<P> const&>().program)>>;
 
-/// A program whose bodies are still to be listed. The type is forgotten, since programs of one type may hold
-/// programs of another, and theirs may be of the first again.
+/// A program with bodies still to be listed. Its type is erased, because programs of one type may contain
+/// programs of another type, and these again programs of the first.
 struct unlisted_program {
     void const* at;
     program_id number;
@@ -185,9 +184,8 @@ template <class P>
 void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_program>& open)
 {
     if constexpr (nested_program<P>) {
-        static_assert(lasting_bodies<P>,
-                      "sublet: bodies(n) returns programs that are gone when it has returned: "
-                      "let it return a reference or a span, or bodies that hold pointers");
+        static_assert(lasting_bodies<P>, "sublet: bodies(n) returns programs that do not outlive the call: "
+                                         "return a reference or a span, or bodies that hold pointers");
         P const& p = *static_cast<P const*>(of.at);
         for (std::size_t n = 0, count = tree.program_of(of.number).nodes(); n != count; ++n) {
             for (auto&& b : p.bodies(static_cast<node_id>(n))) {
@@ -213,19 +211,19 @@ void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_p
 
 } // namespace detail
 
-/// The tree of a program whose nodes say which programs are nested in them, to any depth.
+/// The tree of a program with nodes that contain programs, to any depth.
 ///
 /// Ensures:    bodies are numbered parents first, those of one program by node and in the order of bodies(n).
-/// Complexity: O(V + E + touches + b log b) in all programs, b = bodies; bodies(n) is called once a node. No
-///             recursion: nesting may be as deep as memory.
-/// Throws:     as add_body; whatever the program throws.
+/// Complexity: O(V + E + touches + b log b) in all programs, b = bodies; bodies(n) is called once per node.
+///             No recursion: only memory limits the depth.
+/// Throws:     as add_body, and any exception of the program.
 template <nested_program P>
 [[nodiscard]] program_tree as_tree(P const& p)
 {
     program_tree tree(p);
     std::vector<detail::unlisted_program> open{{&p, 0, &detail::list_bodies<P>}};
     for (std::size_t i = 0; i != open.size(); ++i) {
-        detail::unlisted_program const next = open[i]; // the list grows under it
+        detail::unlisted_program const next = open[i]; // the vector grows
         next.list(next, tree, open);
     }
     return tree;
@@ -233,14 +231,14 @@ template <nested_program P>
 
 // --- tree values -----------------------------------------------------------------------------------------
 
-/// One number for each value of a tree of programs, however many names it has.
+/// Numbers the values of a tree of programs: one number for all names of a value.
 ///
 ///     program 0        a   b              0  1
-///     body 1           c   d = b             1  2       d captures b
-///     body of that     e = d   f             1  3       e captures d, so it is b as well
+///     body 1           c   d = b          2  1       d captures b
+///     body of that     e = d   f          1  3       e captures d, so it is b as well
 ///
-/// A captured value is the outer value itself. All others are new; they are numbered by program, and in
-/// each in its own order.
+/// A captured value has the number of the outer value. All others get new numbers, by program and, within a
+/// program, by value.
 
 namespace detail {
 
@@ -260,12 +258,12 @@ struct tree_values {
 /// Throws:     precondition_error for more values than 32-bit ids.
 [[nodiscard]] tree_values number_values(program_tree const& tree);
 
-/// By number: the value that it is a view of in the end, or itself.
+/// By number: the root that it is a view of, or itself.
 ///
-/// Requires:   `alias_of`, by program and value, says what is a view of what; empty: there are none. What it
-///             says of captured values is not asked.
+/// Requires:   `alias_of`, by program and value, is the value that it is a view of; empty: no views. Entries
+///             of captured values are ignored.
 /// Complexity: O(values).
-/// Throws:     precondition_error where views are not as aliases() asks.
+/// Throws:     precondition_error as aliases().
 [[nodiscard]] std::vector<value_id> view_roots(tree_values const& values,
                                                std::vector<std::vector<value_id>> const& alias_of);
 
@@ -273,29 +271,26 @@ struct tree_values {
 
 // --- flat tree -------------------------------------------------------------------------------------------
 
-/// What becomes of a tree of programs that is flattened, and how one finds back.
+/// The result of flatten(): one program with control flow, and the origin of its values and steps.
 ///
 ///     flat step      0       1           2       3         4
 ///     step_of        whole   beginning   move    whole     end          part
 ///                    0, 0    0, 1        1, 0    1, 0      0, 1         program and step, or body and move
-///
-/// Data, made by flatten(): one program with control flow, and for each of its values and steps the program
-/// of the tree that it comes from.
 
-/// Of spares, from `first_spare` on, `value_of` says which value they keep a copy of.
+/// For spare values, from `first_spare` on, `value_of` is the value that they hold a copy of.
 struct flat_tree : detail::tree_values {
     enum class part : std::uint8_t {
         whole,     ///< a step without bodies
         beginning, ///< of a step with bodies
         end,       ///< of a step with bodies
-        move,      ///< a copy that a binding asks for
-        nothing    ///< a place where paths meet
+        move,      ///< a copy for a binding
+        nothing    ///< a join of control flow
     };
 
     struct step {
         flat_tree::part part = flat_tree::part::nothing;
-        program_id program = 0; ///< of a move: the body
-        step_id step = no_step; ///< of the program; of a move: its number in `moves`
+        program_id program = 0; ///< for a move: the body
+        step_id step = no_step; ///< in the program; for a move: its index in `moves`
         friend bool operator==(flat_tree::step, flat_tree::step) = default;
     };
 
@@ -313,83 +308,83 @@ struct flat_tree : detail::tree_values {
     snapshot program;
     value_id first_spare = 0;
     std::vector<flat_tree::step> step_of; ///< by flat step
-    std::vector<flat_tree::move>
-        moves; ///< those of one place stand together, in the order in which to do them
+    std::vector<flat_tree::move> moves;   ///< those of one place are adjacent, in execution order
     friend bool operator==(flat_tree const&, flat_tree const&) = default;
 };
 
 // --- flatten ---------------------------------------------------------------------------------------------
 
-/// A tree of programs as one program with control flow: what the bodies of a step do stands between the
-/// beginning of the step and its end.
+/// Flattens a tree of programs to one program with control flow: the bodies of a step are placed between its
+/// beginning and its end.
 ///
 ///     once        branch                     loop
 ///     begin       begin ──┬──────┐           begin
 ///     moves in         moves   moves         moves in
-///     body             body    body          again? ◄──────┐      moves in:   inner   = initial
-///     moves out        moves   moves         │  └► body    │      once more:  inner   = next
+///     body             body    body          header ◄──────┐      moves in:   inner   = initial
+///     moves out        moves   moves         │  └► body    │      iteration:  inner   = next
 ///     end         end ◄───┴──────┘           │     moves ──┘      moves out:  result  = inner
 ///                                            moves out, end
 ///
-/// A captured value is the outer value itself, however deep the capture; a bound one is a value of its own,
-/// and the copies that bind it are steps with an in-place pair: where nothing stands against it a plan lets
-/// both be the same bytes, and no copy is left. Everything else follows from liveness: what a loop reads is
-/// alive throughout it, what only one branch needs is not alive in the other, what a body leaves is dead.
+/// A captured value is the outer value itself, at any depth. A bound value is a value of its own; the copies
+/// that bind it are steps with an in-place pair, so that a plan can give both the same bytes and no copy
+/// remains, unless they conflict. All else follows from liveness: a value that a loop reads is live
+/// throughout the loop, a value that one branch needs is not live in the other.
 ///
-/// The copies of one place happen at once as far as the tree is concerned, here one after the other: none
-/// writes what another still has to read. Where they run in a circle (x and y change places) a spare value
-/// breaks it. So whoever runs the copies in the order of `moves` needs no thought of his own.
+/// The copies of one place are parallel in the tree and sequential in the flat program: none overwrites a
+/// value that another has yet to read. A cycle (x and y are swapped) is broken by a spare value. It is
+/// correct to run the copies in the order of `moves`.
 ///
-/// Touches of a step beside its bodies: a use holds its storage from the beginning to the end of the step, an
-/// early use at the beginning only (say so of what is just handed to the bodies); a def is at the end, but
-/// what a body gives as a result is defined by the body, and what a body captures (a buffer that a loop fills
+/// Touches of a step with bodies: a use holds its storage from the beginning to the end of the step, an early
+/// use at the beginning only (for values that are just passed to the bodies); a def is at the end, but a
+/// result of a body is defined by the body, and a value that a body captures (a buffer that a loop fills
 /// piece by piece) is defined at the beginning.
 ///
-/// What a backward twin reads of a forward step net's values is kept a time step at a time by the caller: in
-/// the body such a value is external, or ineligible, for one storage cannot hold those of all the steps.
+/// If a backward loop reads values of a forward loop, the caller keeps them for each iteration: in the body
+/// such a value is external or ineligible, because one storage cannot hold those of all iterations.
 
-/// Requires:   `alias_of`, by program and value, says what is a view of what, as in plan_options; it may be
-///             left out where there are no views. What it says of captured values is not asked.
-/// Ensures:    the steps of the flat program stand in the order of the text, each body where its step is.
-/// Complexity: O(V + E + touches) of all programs, O(b log b) for b bodies. No recursion: nesting may be as
-///             deep as memory.
-/// Throws:     precondition_error where views are not as plan_options asks, or for more values or steps than
+/// Requires:   `alias_of`, by program and value, is the value that it is a view of, as in plan_options;
+///             empty: no views. Entries of captured values are ignored.
+/// Ensures:    the steps of the flat program are in the order of the text, each body at its step.
+/// Complexity: O(V + E + touches) of all programs, O(b log b) for b bodies. No recursion: only memory limits
+///             the depth.
+/// Throws:     precondition_error for views that plan_options does not allow, or more values or steps than
 ///             32-bit ids.
 [[nodiscard]] flat_tree flatten(program_tree const& tree,
                                 std::vector<std::vector<value_id>> const& alias_of = {});
 
 // --- with captures ---------------------------------------------------------------------------------------
 
-/// One program of a tree by itself, in which a step touches what its bodies touch of the values around them.
+/// One program of a tree, in which each step also touches the outer values that its bodies touch.
 ///
 ///     0: a = ...                       0: def a
-///     1: b = while { ... a ... }       1: use a, def b      the capture is a use of the step
-///     2: use b                         2: use b             so a is not given away before
+///     1: b = while { ... a ... }       1: use a, def b      the capture is a use of the step,
+///     2: use b                         2: use b             so a is live until then
 ///
-/// For those who plan only this program, and leave the bodies to somebody else. A value that is captured or
-/// brought into a body is used by the step; one that a body gives as a result is defined by it; one that is
-/// captured and written, at any depth, is both, for it may be written in part, or not on every path; and so
-/// is a result that not all the branches of a choice give.
+/// For plans of this program without its bodies. A value that is captured, or is the initial value of a
+/// binding, is used by the step; a result of a body is defined by it; a value that is captured and written,
+/// at any depth, is both, because it may be written in part, or not on every path; and so is a result that
+/// not all branches of a choice define.
 
 namespace detail {
 
-/// By program, by value: whether a step of the program or of a body inside writes it.
+/// By program and value: whether a step of the program or of a nested body writes it.
 std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 
 /// Ensures:    nodes, edges, values, steps and in-place pairs are those of `program`; a step without bodies
-///             has the touches that it had, one with bodies has them first. A value that the step itself
-///             defines and a body captures is not used by it: bodies fill it.
-/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies; a step's touches for each value
-///             that its bodies capture or bind, and the bindings of the branches beside for each result.
+///             keeps its touches, one with bodies has them first. A value that the step itself defines and a
+///             body captures is not used by it: the bodies fill it.
+/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies; the touches of a step for each
+///             value that its bodies capture or bind, and the bindings of the adjacent branches for each
+///             result.
 /// Throws:     precondition_error if `program` is not in the tree.
 [[nodiscard]] snapshot with_captures(program_tree const& tree, program_id program = 0);
 
 } // namespace detail
 
-/// By program, what with_captures() makes of each. The whole tree is looked through once for all of them.
+/// with_captures() of each program, with the tables of the tree computed once.
 ///
-/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies, and for each step what
-///             with_captures() says.
+/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies, and for each step as stated at
+///             with_captures().
 [[nodiscard]] std::vector<snapshot> each_with_captures(program_tree const& tree);
 
 } // namespace sublet

@@ -2,7 +2,7 @@
 #ifndef SUBLET_ANALYSIS_INTERFERENCE_HPP
 #define SUBLET_ANALYSIS_INTERFERENCE_HPP
 
-/// Which values interfere, that is, must not share bytes: the graph, and the ways to find it.
+/// Interference: the pairs of values that must not share bytes, as a graph or as a matrix.
 
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/bit_rows.hpp>
@@ -23,35 +23,34 @@
 
 // --- interference graph ----------------------------------------------------------------------------------
 
-/// Which values interfere, that is, must not share bytes: as lists of neighbours, or as a matrix of bits.
+/// Interference as a graph (lists of neighbours) or as a matrix of bits.
 ///
-///     a - b - c        graph     a: b      b: a c    c: b        eight bytes an edge
-///                      matrix    a: 010    b: 101    c: 010      a bit a pair, answered at once
+///     a - b - c        graph     a: b      b: a c    c: b        8 bytes per edge
+///                      matrix    a: 010    b: 101    c: 010      1 bit per ordered pair, queries in O(1)
 ///
-/// There may be far more pairs than values, so either is made within a budget. What exceeds it is not made,
-/// and the result says what it would have taken; asked for more, it refuses, for a graph without edges would
-/// say that all values may share. interference.hpp makes both.
+/// There may be far more pairs than values, so either is built within a budget. A result that exceeds it
+/// stores only the size that it would have, and throws if its edges are queried: a graph without edges would
+/// mean that all values may share.
 ///
-/// Both are made from the same: a walk, over a program or over time, that tells who arrives while who is
-/// there. If each value arrives once, two meet once at most, so pairs are counted without being kept: in
-/// strict SSA form, and in a straight line. Otherwise somebody must remember who has met: a matrix if pairs
-/// are dense, else rows of bits for those values only that arrive again.
+/// Both are built from a walk, over a program or over positions, that reports which values start while which
+/// are active. If each value starts once, each pair is reported at most once and can be counted without being
+/// stored: in strict SSA form, and in a straight line. Otherwise pairs are deduplicated: by a matrix if they
+/// are dense, else by rows of bits for the values that start again.
 
 namespace sublet {
 
 struct interference_options {
-    /// What the result may take. While it is made, there is as much again, and a few words a value.
+    /// Limit for the result. Construction takes as much again, and a few words per value.
     byte_count budget = byte_count{1} << 30;
 };
 
-/// Lists of neighbours, ascending. Where it does not fit the budget, only what is asked first can be.
+/// Lists of neighbours, ascending. If they exceed the budget, only the queries up to bytes() are allowed.
 class interference_graph {
 public:
     interference_graph() = default;
-    /// Requires: rows are ascending, no vertex is its own neighbour, and each edge is there in both
-    /// directions.
+    /// Requires: rows ascend, no vertex is its own neighbour, and each edge is stored in both directions.
     explicit interference_graph(csr_graph graph);
-    /// One that does not fit.
+    /// A graph that exceeds the budget.
     interference_graph(std::size_t values, std::uint64_t edges) : values_(values), edges_(edges), fits_(false)
     {
     }
@@ -61,10 +60,10 @@ public:
     [[nodiscard]] std::uint64_t edges() const { return edges_; } ///< each pair once, whether it fits or not
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_, edges_); }
 
-    /// The rest throws precondition_error if the graph does not fit.
+    /// All further queries throw precondition_error if the graph does not fit.
     [[nodiscard]] csr_graph const& graph() const
     {
-        SUBLET_EXPECTS(fits_, "sublet: an interference graph over its budget has no edges to ask for");
+        SUBLET_EXPECTS(fits_, "sublet: an interference graph that exceeds its budget has no edges");
         return graph_;
     }
     [[nodiscard]] std::span<value_id const> neighbors(value_id v) const { return graph()[v]; }
@@ -72,7 +71,7 @@ public:
     /// O(log degree)
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return detail::is_listed(graph()[u], v); }
 
-    /// What a graph takes; `no_size` if that takes more than 64 bits to say.
+    /// The bytes of a graph; `no_size` if the number does not fit 64 bits.
     [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges);
     [[nodiscard]] static bool would_fit(std::size_t values, std::uint64_t edges, byte_count budget)
     {
@@ -88,11 +87,11 @@ private:
     bool fits_ = true;
 };
 
-/// A bit for each ordered pair. Where it does not fit the budget, only what is asked first can be.
+/// A bit per ordered pair. If it exceeds the budget, only the queries up to bytes() are allowed.
 class interference_matrix {
 public:
     interference_matrix() = default;
-    /// Of values that do not interfere, or one that does not fit.
+    /// A matrix without edges, or one that exceeds the budget.
     /// Throws: precondition_error if there are 2^32 - 1 values or more.
     interference_matrix(std::size_t values, byte_count budget);
 
@@ -100,16 +99,16 @@ public:
     [[nodiscard]] std::size_t values() const { return values_; }
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_); }
 
-    /// The rest throws precondition_error if the matrix does not fit.
+    /// All further queries throw precondition_error if the matrix does not fit.
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return bits().test(u, v); }
-    /// To iterate over, ascending.  O(values / 64 + their number)
+    /// A range, ascending.  O(values / 64 + degree)
     [[nodiscard]] detail::live_list neighbors(value_id v) const
     {
         return detail::live_list({{}, bits()[v], bits_.words(), column_.data()});
     }
     /// O(values / 64)
     [[nodiscard]] std::size_t degree(value_id v) const { return bits().count(v); }
-    /// Requires: it fits, and u is not v.
+    /// Requires: the matrix fits, and u is not v.
     void connect(value_id u, value_id v)
     {
         bits_.set(u, v);
@@ -124,24 +123,24 @@ public:
 private:
     detail::bit_rows const& bits() const
     {
-        SUBLET_EXPECTS(fits_, "sublet: an interference matrix over its budget has no edges to ask for");
+        SUBLET_EXPECTS(fits_, "sublet: an interference matrix that exceeds its budget has no edges");
         return bits_;
     }
 
     detail::bit_rows bits_;
-    std::vector<value_id> column_; // 0, 1, 2 ...: what a live_list wants to know
+    std::vector<value_id> column_; // 0, 1, 2 ...: for live_list
     std::size_t values_ = 0;
     bool fits_ = true;
 };
 
 namespace detail {
 
-/// What `interference` can make: lists of neighbours, or a matrix.
+/// The result types of `interference`.
 template <class R>
 concept interference_result = std::same_as<R, interference_graph> || std::same_as<R, interference_matrix>;
 
-/// `walk(add_conflicts)` calls `add_conflicts(starting, active)` with lists of values, none of which is named twice: those
-/// that arrive meet each other and those that are present. Two values interfere if they meet.
+/// `walk(add_conflicts)` calls `add_conflicts(starting, active)` with lists of values that are distinct and
+/// disjoint. Starting values interfere with each other and with active ones; no other pairs interfere.
 template <class Walk>
 interference_matrix matrix_from_conflicts(std::size_t values, byte_count budget, Walk const& walk)
 {
@@ -160,18 +159,18 @@ interference_matrix matrix_from_conflicts(std::size_t values, byte_count budget,
 /// Complexity: O(values^2 / 64 + edges).
 interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count budget);
 
-/// Requires:   two values that each arrive once meet once at most; `walk` does the same each time.
-/// Complexity: O(values + edges) and at most three walks, if no value arrives again, or if a matrix fits the
-///             budget and has no more than 64 bytes for each time that two values meet. Otherwise three walks
-///             for each group of the values that arrive again: 64 of them, or as many as the budget has bits
-///             for, each with one for every value.
+/// Requires:   a pair of values that each start once is reported at most once; each walk reports the same.
+/// Complexity: O(values + edges) and at most three walks, if no value starts again, or if a matrix fits the
+///             budget and has at most 64 bytes per reported pair. Otherwise three walks per group of values
+///             that start again; a group is 64 of them, or as many as the budget has bits for, at one bit per
+///             value each.
 template <class Walk>
 interference_graph graph_from_conflicts(std::size_t values, byte_count budget, Walk const& walk)
 {
     using list = std::span<value_id const>;
     std::uint64_t edges = 0;
     std::vector<unsigned char> has_started(values);
-    std::vector<std::uint32_t> number(values, no_value); // of those that arrive again
+    std::vector<std::uint32_t> number(values, no_value); // of those that start again
     std::uint32_t numbers = 0;
     walk([&](list starting, list active) {
         std::uint64_t const count = starting.size();
@@ -182,13 +181,13 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
     });
 
     if (numbers == 0 && !interference_graph::would_fit(values, edges, budget)) return {values, edges};
-    if (interference_matrix::bytes_of(values) / 64 <= edges) { // to sort an edge takes as long as 64 bytes
+    if (interference_matrix::bytes_of(values) / 64 <= edges) { // sorting an edge costs about 64 bytes
         interference_matrix const matrix = matrix_from_conflicts(values, budget, walk);
         if (matrix.fits()) return graph_of_matrix(matrix, budget);
     }
 
-    // Each pair once. It is kept whom a value that arrives again has met; of two such, by the lower number.
-    // And it is kept for a stripe of them at a time.
+    // Visits each pair once. A pair is recorded at its value that starts again, of two such at the one with
+    // the lower number, for one stripe of these values at a time.
     std::size_t const word_bits = bit_rows::word_bits;
     std::size_t const affordable = budget / (8 * (byte_count{values} + 1));
     std::size_t const stripe =
@@ -250,24 +249,24 @@ R result_from_conflicts(std::size_t values, interference_options const& options,
 
 // --- interference ----------------------------------------------------------------------------------------
 
-/// Which values interfere: found from a program's control flow, from live ranges, or by asking for each pair.
+/// Computes interference from the control flow of a program, from live ranges, or from a relation.
 ///
-///     a = ...         { }           b is defined while a is there        a - b
-///     b = ...         {a}           c is defined while b is there            |
-///     c = a + b       {a b}         (a and b are, too, if c must             c
-///     return b + c    {b c}         not overwrite what it is made of)
+///     a = ...         { }           b is defined while a is live         a - b
+///     b = ...         {a}           c is defined while b is live             |
+///     c = a + b       {a b}         (a and b are live, too, if c must        c
+///     return b + c    {b c}         not overwrite its operands)
 ///
-/// A value occupies a step that defines it, that uses it (unless early), or behind which it is alive; and the
-/// program's first step if it is alive where that begins, for then somebody has put it there. Two
-/// values interfere if they occupy one step, and there is no need to look at all steps for that. Go back from
-/// there on the path by which a search found it: either one of the two is defined while the other is there,
-/// or both are there in the first step of the root. So one walk up each node from what is alive at its end
-/// finds all, with a look only at definitions and at the first step of each root.
+/// A value occupies a step that defines it, that uses it (unless early), or after which it is live; and the
+/// program's first step if it is live where that begins, because it is in storage before. Two values
+/// interfere if they occupy a common step. It is not necessary to examine all steps: go back from the common
+/// step on the path by which a search found it; either a step on it defines one of the two while the other is
+/// live, or both occupy the first step of the root. So one backward walk over each node, from its live-out
+/// set, finds all pairs at definitions and at the first step of each root.
 ///
 /// Source: Chaitin, Auslander, Chandra, Cocke, Hopkins and Markstein, "Register allocation via coloring",
 /// Computer Languages 6, 1981.
 
-/// From a dense index to the live ranges of that value: a list by value or by reference.
+/// Maps a dense index to the live ranges of that value: a list by value or by reference.
 ///
 /// Semantics:      the same index always yields the same ranges, ascending by their first positions.
 /// Ordinary model: [&](auto v) -> auto& { return ranges[v]; }
@@ -281,17 +280,17 @@ concept live_range_list_function =
             } -> std::convertible_to<live_range>;
     };
 
-/// From two dense indices to whether these values interfere.
+/// Whether the values with these two dense indices interfere.
 ///
-/// Semantics:      symmetric: only the lower index is ever given first.
+/// Semantics:      symmetric: the library passes the lower index first.
 /// Ordinary model: [&](auto u, auto v) { return overlaps(life[u], life[v]); }
 template <class F>
 concept interference_function =
     std::invocable<F&, std::uint32_t, std::uint32_t> &&
     std::convertible_to<std::invoke_result_t<F&, std::uint32_t, std::uint32_t>, bool>;
 
-/// Up each node: what a step defines meets what else occupies it. In the first step of a root all that
-/// occupies it arrives, defined or not.
+/// Walks each node backwards: the values that a step defines start, the others that occupy it are active. In
+/// the first step of a root all values that occupy it start, defined or not.
 struct block_walk {
     snapshot const& p;
     live_sets const& live;
@@ -330,12 +329,12 @@ struct block_walk {
     }
 };
 
-/// From left to right: who is born meets those who are alive.
+/// Sweeps over positions: a value starts where a range begins, while those with open ranges are active.
 struct range_sweep {
     std::size_t values;
-    std::vector<sort_key> range_begins, range_ends; // at `key`
+    std::vector<sort_key> range_begins, range_ends; // position as `key`
 
-    /// The ranges of one value follow each other, ascending. Those that touch become one.
+    /// The ranges of one value are added in sequence, ascending. Adjacent ones are merged.
     void add(value_id v, live_range life);
 
     template <class AddConflicts>
@@ -351,7 +350,7 @@ struct range_sweep {
     }
 };
 
-/// `add_ranges_of(walk, v)` adds those of v.
+/// `add_ranges_of(walk, v)` adds the ranges of v.
 template <class AddRanges>
 range_sweep make_range_sweep(std::size_t values, AddRanges add_ranges_of)
 {
@@ -365,15 +364,15 @@ range_sweep make_range_sweep(std::size_t values, AddRanges add_ranges_of)
 
 } // namespace detail
 
-/// Of a program whose successors are alternatives, and its liveness. (A `sequence` has no successors, so
-/// nothing lives from one of its nodes to the next: take the live ranges of its `lifetimes`.)
+/// From a program in which successors are alternatives, and its liveness. (A `sequence` has no edges, so
+/// nothing is live between its nodes: use the live ranges of `lifetimes`.)
 ///
-/// Ensures:    two values are adjacent if and only if they occupy one step. So the parameters and phis that a
-///             step defines interfere, and a value that nobody needs does with what is alive behind it.
+/// Ensures:    two values are adjacent if and only if they occupy a common step. So the parameters and phis
+///             that a step defines interfere, and an unused result does with the values live after its step.
 /// Complexity: a walk takes O(V + E + touches + sizes of the live sets). A matrix takes one; a graph at most
-///             three and O(values + edges), if each value is defined in one step (being there in the first
-///             step of a root counts as well). Otherwise graph_from_conflicts says how many. What exceeds the
-///             budget is counted and not stored.
+///             three and O(values + edges), if each value is defined in one step (occupying the first step of
+///             a root counts as well). Otherwise see graph_from_conflicts. A result that exceeds the budget
+///             is counted and not stored.
 /// Throws:     precondition_error if `live` is not of this program.
 template <detail::interference_result R = interference_graph>
 [[nodiscard]] R interference(snapshot const& p, live_sets const& live,
@@ -390,10 +389,10 @@ template <detail::interference_result R = interference_graph>
     return interference<R>(p, liveness(p), options);
 }
 
-/// Of live ranges: values interfere where they overlap.
+/// From live ranges: values interfere where they overlap.
 ///
 /// Complexity: O(n log n) to count the edges, and O(n + edges) to list them if they fit; n = values. `lives`
-///             is called once a value.
+///             is called once per value.
 template <detail::interference_result R = interference_graph, detail::live_range_function Lives>
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
@@ -402,8 +401,8 @@ template <detail::interference_result R = interference_graph, detail::live_range
     return detail::result_from_conflicts<R>(values, options, walk);
 }
 
-/// The same of live ranges with holes. A value arrives with each of its ranges, so that pairs have to be
-/// visited for their number, too.
+/// From live ranges with holes. A value starts with each of its ranges, so that counting the edges takes a
+/// visit to all pairs.
 ///
 /// Throws: precondition_error if the ranges of a value do not ascend.
 template <detail::interference_result R = interference_graph, detail::live_range_list_function Lives>
@@ -415,10 +414,10 @@ template <detail::interference_result R = interference_graph, detail::live_range
     return detail::result_from_conflicts<R>(values, options, walk);
 }
 
-/// Of any symmetric relation.
+/// From any symmetric relation.
 ///
-/// Complexity: O(n^2), n = values: `interfere(u, v)` is called once for each u < v, though there may be more
-///             edges than fit. For a matrix that does not fit nothing is called.
+/// Complexity: O(n^2), n = values: `interfere(u, v)` is called once for each u < v, even if the edges do not
+///             fit. For a matrix that does not fit nothing is called.
 template <detail::interference_result R = interference_graph, detail::interference_function Interfere>
 [[nodiscard]] R interference(std::size_t values, Interfere interfere,
                              interference_options const& options = {})
@@ -435,7 +434,7 @@ template <detail::interference_result R = interference_graph, detail::interferen
         return matrix;
     } else {
         std::uint64_t edges = 0;
-        csr_rows above; // by value: its neighbours of a higher number
+        csr_rows above; // by value: its higher neighbours
         each_edge([&](value_id u, value_id v) {
             if (!interference_graph::would_fit(values, ++edges, options.budget)) return;
             while (above.rows() != u) above.close_row();

@@ -2,8 +2,7 @@
 #ifndef SUBLET_ANALYSIS_LIFETIMES_HPP
 #define SUBLET_ANALYSIS_LIFETIMES_HPP
 
-/// Which values are the same bytes, when each is alive if the steps run one after the other, and how many
-/// bytes are alive at once.
+/// Buffers as classes of views, live ranges in a sequential order, and memory pressure.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -19,13 +18,14 @@
 
 // --- aliases ---------------------------------------------------------------------------------------------
 
-/// Views: values that are the same bytes as another value.
+/// Views: values that share the bytes of another value.
 ///
 ///     a        b = reshape(a)     c = slice(b)     d          alias_of   -  a  b  -
 ///     [==============================]             [====]     buffer     0  0  0  1
 ///
-/// A view says of which value it is one; that may be a view too. What has no further to point is the root,
-/// and a root with all its views is one buffer: it lives while any of them does, and is as large as the root.
+/// `alias_of` maps a view to the value that it is a view of, which may be a view too. The last value of such
+/// a chain is the root. A root and all its views are one buffer: it is live while any of them is, and has the
+/// size of the root.
 
 namespace sublet {
 
@@ -38,14 +38,14 @@ struct buffer_classes {
 /// The classes of `values` values under "is a view of".
 ///
 /// Ensures:    buffers are numbered by ascending root.
-/// Complexity: O(values) time and memory; `alias_of` is called once a value.
-/// Throws:     precondition_error if `alias_of` names no value or runs in a circle.
+/// Complexity: O(values) time and memory; `alias_of` is called once per value.
+/// Throws:     precondition_error if `alias_of` names no value or has a cycle.
 template <class AliasOf>
     requires std::invocable<AliasOf&, value_id> &&
              detail::id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
 [[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
 {
-    // root[v] while chains are followed: v's own alias at first, at last the root of v.
+    // While chains are followed: at first the alias of v, finally the root of v.
     std::vector<value_id> root(values);
     for (std::size_t v = 0; v != values; ++v) {
         value_id const to = detail::as_id(detail::call_user(alias_of, static_cast<value_id>(v)));
@@ -57,7 +57,7 @@ template <class AliasOf>
     for (std::size_t start = 0; start != values; ++start) {
         auto v = static_cast<value_id>(start);
         for (; root[v] != v; v = root[v]) {
-            SUBLET_EXPECTS(chain.size() < values, "sublet: views run in a circle");
+            SUBLET_EXPECTS(chain.size() < values, "sublet: views form a cycle");
             chain.push_back(v);
         }
         for (value_id view : chain) root[view] = v;
@@ -77,22 +77,22 @@ template <class AliasOf>
 
 // --- lifetimes -------------------------------------------------------------------------------------------
 
-/// When each value is alive, if the steps run one after the other.
+/// The live range of each value if the steps run one after the other.
 ///
 ///     position        0        1        2        3
 ///                   def a  use a      use a    def d
 ///                          def b      def c
 ///     a             [==================)                 to the end of its last touch
-///     b                    [==)                          never read, but written all the same
+///     b                    [==)                          never read, but its write occupies storage
 ///
-/// A use holds its storage to the end of its step, so no output of a step shares with its inputs; a use
-/// declared early ends where the writes of its step begin. The order is the caller's and is only checked:
-/// a value that is used before it is defined, or whose second write now comes before a read of the first, is
-/// a fact about that order, returned as a witness.
+/// A use holds the storage to the end of its step, so no result of a step shares with its operands; an early
+/// use ends where the writes of its step begin. The order is given by the caller and only checked: if a value
+/// is used before it is defined, or a later write of it now precedes one of its reads, the result names the
+/// violation.
 
 namespace detail {
 
-/// The steps by position, if the nodes run in `order` (empty: 0, 1, 2 ...), those of a node together.
+/// The steps by position, if the nodes run in `order` (empty: 0, 1, 2 ...), each with its steps in sequence.
 ///
 /// Complexity: O(nodes + steps).
 /// Throws:     precondition_error if `order` does not name every node once.
@@ -104,10 +104,10 @@ struct live_ranges {
     struct order_violation {
         enum class kind : std::uint8_t {
             never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and
-                           ///< defined nowhere
+                           ///< has no def
             defined_later, ///< it is needed there, and its first def is not before
-            write_moved    ///< it is written there, on the other side of another of its touches than in the
-                           ///< program
+            write_moved    ///< it is written there, but the order swaps this write with another touch of
+                           ///< it, compared to the program
         };
 
         value_id value = no_value;
@@ -118,19 +118,19 @@ struct live_ranges {
 
     std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
     step_id positions = 0;
-    /// The first in time, then by value; of moved writes, looked for if there is no other, any one.
+    /// The first by position, then by value; a moved write, any one, only if there is no other violation.
     std::optional<live_ranges::order_violation> violation;
 };
 
 namespace detail {
 
-/// A write that has changed sides with another touch of its value, against the order of the program: somebody
-/// would read another version than it was meant to. A value that is written once and not given has no other
-/// version, wherever its def stands in the program.  O(touches log touches)
+/// A write that the order swaps with another touch of its value, so that some step would read another
+/// version. A value that is written once and not given has a single version, wherever its def is in the
+/// program. O(touches log touches)
 std::optional<live_ranges::order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
                                                         std::vector<value_role> const& role);
 
-/// The first position after which an edge leads to a node whose turn is not later. There the steps do not
+/// The first position after which an edge leads to a node that is not later in the order: the steps do not
 /// run one after the other, each once.  O(V + E)
 ///
 /// Requires: `order` is empty or names every node once.
@@ -143,11 +143,11 @@ struct lifetimes_options {
     std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
 };
 
-/// The live range of every value in an order of the nodes: the sequential reading of a program.
+/// The live range of every value if the nodes run in sequence.
 ///
-/// Ensures:    an input lives from position 0, an output to the end. A value with several defs is one
-///             value, alive from the first to its last touch. A use at the end of a predecessor follows
-///             what that node's last step writes. Where `violation` is set, ranges are of no use.
+/// Ensures:    an input is live from position 0, an output to the end. A value with several defs is one
+///             value, live from its first to its last touch. A use at the end of a predecessor comes after
+///             the writes of the last step of that node. If `violation` is set, the ranges are meaningless.
 /// Complexity: O(nodes + values + touches) time and memory; where an order is given, another
 ///             O(touches log touches) for its check.
 /// Throws:     precondition_error if the order does not name every node once.
@@ -155,34 +155,33 @@ struct lifetimes_options {
 
 // --- buffers ---------------------------------------------------------------------------------------------
 
-/// Buffers with all that a planner has to know of them: the properties of values, gathered by class.
+/// Buffers with all properties that a planner needs, gathered from the values of each class.
 ///
 ///     values                                     buffer
 ///       a   64 bytes  [0, 3)   align 4             root a, 64 bytes, [0, 5), align 12, output
 ///       b = view(a)   [2, 5)   align 6, output
 ///
-/// Size, pool and pin are the root's (a pin on a view pins the buffer as well); alignments combine by lcm,
-/// roles by union, and the life is the hull of all lives. A view may show part of the bytes only: it begins
-/// where the root begins, and holds all of its storage. There is no plan with a view of more bytes than that.
+/// Size, pool and pin are those of the root (a pin on a view pins the buffer as well); alignments combine by
+/// lcm, roles by union, and the live range is the hull. A view may cover only part of the bytes: it begins
+/// where the root begins, and holds all of its storage. A view that is larger than its root prevents a plan.
 
 struct buffer {
     value_id root = no_value;
     live_range life;
-    byte_count size = 0; ///< `no_size` where it is not known
+    byte_count size = 0; ///< `no_size` if it is not known
     byte_count alignment = 1;
     value_role role = value_role::intermediate;
     pool_id pool = 0;
     byte_count pinned = no_offset;
-    byte_count conflicting_pin = no_offset; ///< where another of its values is pinned, if that is elsewhere
-    buffer_id over =
-        no_buffer; ///< the larger one whose bytes it takes over, as memory_plan::placed_buffer has it
+    byte_count conflicting_pin = no_offset; ///< the pin of another of its values, if it differs
+    buffer_id over = no_buffer; ///< the larger buffer that it overwrites, as in memory_plan::placed_buffer
     bool eligible = true;
 
-    /// Whether storage is to be planned for it.
+    /// Storage is planned for it.
     [[nodiscard]] bool is_planned() const { return needs_storage() && size != 0 && size != no_size; }
-    /// The positions at which somebody writes or needs it: those at which it may share no slot.
+    /// The positions at which it is written or needed: the slot that holds it is not shared during these.
     [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
-    /// Whether storage should be planned for it, but its size is not known.
+    /// Storage would be planned for it if its size were known.
     [[nodiscard]] bool is_unsized() const { return needs_storage() && size == no_size; }
 
 private:
@@ -195,20 +194,20 @@ private:
 struct buffer_table {
     std::vector<buffer> buffers;                           ///< by ascending root
     std::vector<buffer_id> buffer_of;                      ///< by value
-    std::vector<memory_plan::in_place_pair> in_place = {}; ///< the pairs whose buffers have been joined
-    value_id oversized_view = no_value; ///< the first view that has more bytes than its root, if any
-    byte_count oversized_bytes = 0;     ///< and how many
+    std::vector<memory_plan::in_place_pair> in_place = {}; ///< the pairs with joined buffers
+    value_id oversized_view = no_value; ///< the first view with more bytes than its root, if any
+    byte_count oversized_bytes = 0;     ///< and its size
 };
 
-/// Requires:   `lives` are the live ranges of the values that `options` speaks of.
+/// Requires:   `lives` are the live ranges of the values that `options` describes.
 /// Complexity: O(values) time and memory.
-/// Throws:     precondition_error where a property has not one entry a value, an alignment is 0, or views
-///             run in a circle.
+/// Throws:     precondition_error if a property has not one entry per value, an alignment is 0, or views form
+///             a cycle.
 [[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, plan_options const& options);
 
 // --- pressure --------------------------------------------------------------------------------------------
 
-/// How many bytes are alive at each position, and where they are most.
+/// Memory pressure: the live bytes at each position, and the peak.
 ///
 ///     position      0    1    2    3
 ///     a: 64       [=========)
@@ -216,27 +215,27 @@ struct buffer_table {
 ///     c: 16                 [=========)
 ///     live          64   96   48   16        peak 96, at position 1
 ///
-/// The peak is what no plan in this order goes below, wherever it puts things; the position proves it.
+/// The peak is a lower bound on the memory of every plan in this order; the position proves it.
 
 namespace detail {
 
 struct memory_pressure {
     std::vector<byte_count> live_bytes; ///< by position
     byte_count peak = 0;
-    step_id peak_position = 0; ///< the first of those where `peak` bytes are alive
+    step_id peak_position = 0; ///< the first position with `peak` live bytes
 };
 
-/// The live bytes of buffers with these lives and sizes.
+/// The live bytes of buffers with these live ranges and sizes.
 ///
-/// Requires:   no live range goes beyond `positions`.
-/// Complexity: O(buffers + positions) time, O(positions) memory; each callable is called once a buffer at
-///             most.
+/// Requires:   no live range ends after `positions`.
+/// Complexity: O(buffers + positions) time, O(positions) memory; each callable is called at most once per
+///             buffer.
 /// Throws:     precondition_error if the requirement is broken, a size is negative, or 2^64 - 1 bytes or more
-///             are alive at once.
+///             are live at once.
 template <detail::live_range_function Lives, detail::size_function Sizes>
 [[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
 {
-    // What is born at p is alive at p, what dies at p was alive before it: no sum exceeds a live total.
+    // Bytes allocated at p are live at p, bytes freed at p were live before p: no sum exceeds a live total.
     std::vector<byte_count> allocated(positions, 0), freed(std::size_t{positions} + 1, 0);
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);

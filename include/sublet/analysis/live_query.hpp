@@ -2,7 +2,7 @@
 #ifndef SUBLET_ANALYSIS_LIVE_QUERY_HPP
 #define SUBLET_ANALYSIS_LIVE_QUERY_HPP
 
-/// Where each value is defined and used, and whether it is alive at one place, without the sets of all.
+/// Def-use chains, and liveness queries for one value at one point without live sets.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -18,7 +18,7 @@
 
 // --- def use ---------------------------------------------------------------------------------------------
 
-/// Where each value is defined and where it is used: the touches of a program by value instead of by step.
+/// Def-use chains: the steps that define and use each value.
 ///
 ///     step 0   def a               a    def 0    uses 1, 3
 ///     step 1   use a, def b        b    def 1    uses 2, 2
@@ -32,7 +32,7 @@ namespace detail {
 struct def_use_chains {
     csr_rows defs;                ///< by value: the steps that write it, ascending
     csr_rows uses;                ///< by value: the steps that read it, early or not, ascending
-    csr_rows uses_at_end;         ///< by value: the nodes at whose ends it is read
+    csr_rows uses_at_end;         ///< by value: the nodes at the end of which it is read
     std::vector<node_id> node_of; ///< by step
 };
 
@@ -44,33 +44,32 @@ struct def_use_chains {
 
 // --- live query ------------------------------------------------------------------------------------------
 
-/// Is this value alive here? Answered for one value at one place, without the live sets of all.
+/// Liveness queries: whether one value is live at one point, without computing live sets.
 ///
-///     0: def a --> 1 <-----.        a, used in 2 only, is alive at 3: going round once more leads to 2.
-///                 / \      |        Where the outermost loop begins that has 3 in it and not the def,
-///       use a :  2   3     |        there a is alive or it is so nowhere in the loop; and from there on,
-///                 \ /      |        with the edges back left out, a path leads to a use or none does.
+///     0: def a --> 1 <-----.        a, used in 2 only, is live at 3: the next iteration leads to 2.
+///                 / \      |        In the outermost loop that contains 3 and not the def, a is live
+///       use a :  2   3     |        everywhere or nowhere; it is live at the header of that loop if
+///                 \ /      |        a path without back edges leads from there to a use.
 ///                  4 ------'
 ///
-/// What is prepared depends on the edges alone. Values, uses and definitions may come and go, be moved or be
-/// copied: each question brings those of its value as they are now.
+/// Preprocessing depends on the edges only. Values, uses and definitions may be added, removed, moved or
+/// copied: each query is given the current ones of its value.
 ///
-/// Who reaches whom without the edges back is stored as bits, but one is spent only where paths meet: all
-/// that the depth-first search found below a node is an interval. A straight line costs nothing.
+/// Reachability without back edges is stored as bits, with columns for join nodes only: the nodes below a
+/// node in the search tree are an interval. A straight line takes no bits.
 ///
 /// Source: Rastello and Bouchez Tichadou (eds.), "SSA-based Compiler Design", Springer 2022, chapter on
 /// liveness: the check by loop nesting forest, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello,
-/// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are ours.
+/// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are an addition.
 
-/// Over the numbers of the nodes. `uses` are the nodes whose steps read the value, `uses_at_end` those at
-/// whose ends phis of successors read it; a node may be named twice.
+/// `uses` are the nodes with steps that read the value, `uses_at_end` the nodes at the end of which phis of
+/// successors read it; a node may be listed twice.
 ///
-/// Requires:   strict SSA form: the value is defined once, in node `def`, and each use comes after that on
-///             every path from the root of def's tree of the search. Otherwise an answer may be wrong.
-/// Ensures:    the answers are those of `liveness`, in loops with several entries, and for nodes that nothing
-///             reaches, too.
-/// Complexity: O(uses + nesting depth of loops) a question. For a node in a tree of the search behind that of
-///             `def`, as often as edges lead from one tree into another.
+/// Requires:   strict SSA form: the value is defined once, in node `def`, and on every path from the root of
+///             the search tree of `def` each use comes after it. Otherwise a result may be wrong.
+/// Ensures:    the results are those of `liveness`, also in irreducible loops and for unreachable nodes.
+/// Complexity: O(uses + loop nesting depth) per query; for a node in a later search tree than `def`, times
+///             the number of edges between search trees.
 /// Throws:     precondition_error for a node that does not exist.
 class live_query {
     static node_id node_of_def(value_id v, detail::def_use_chains const& chains)
@@ -90,9 +89,8 @@ class live_query {
 
 public:
     /// Complexity: besides `dominators` and `loops`, time O(E (nesting depth + J / 64)), memory
-    ///             O(V + E + B J / 64): J nodes where paths meet, that is, to which edges lead from another
-    ///             branch of the search; B nodes that are such, or from which two ways lead on to different
-    ///             ones.
+    ///             O(V + E + B J / 64): J join nodes, which have edges from another branch of the search, and
+    ///             B nodes that are joins, or have successors that reach different joins.
     template <graph G>
     explicit live_query(G const& g)
     {
@@ -109,7 +107,7 @@ public:
         prepare(p);
     }
 
-    /// Of a value without a name, by its nodes.
+    /// For a value given by its nodes.
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
@@ -125,7 +123,7 @@ public:
         });
     }
 
-    /// Of a value of a program with these edges, by its chains. What is never defined is nowhere alive.
+    /// For a value of a program with these edges, given by its chains. A value without a def is live nowhere.
     ///
     /// Complexity: another O(uses of the value) for `is_live_after`.
     [[nodiscard]] bool is_live_in(value_id v, node_id n, detail::def_use_chains const& chains) const
@@ -142,14 +140,14 @@ private:
     void prepare(snapshot const& p) { prepare(p.graph(), p.predecessors()); }
     void prepare(csr_graph const& g, csr_rows const& predecessors);
 
-    /// Some path leads from a to b, without edges back.
+    /// Some path without back edges leads from a to b.
     [[nodiscard]] bool reaches(node_id a, node_id b) const
     {
         return search_.is_ancestor(a, b) ||
                (join_column_[b] != no_node && reached_joins_.test(row_of_[a], join_column_[b]));
     }
 
-    /// `any_use(is_relevant)`: whether `is_relevant(node, is_at_end)` for some use of the value.
+    /// `any_use(is_relevant)`: whether `is_relevant(node, is_at_end)` holds for some use of the value.
     template <class AnyUse>
     [[nodiscard]] bool is_needed(node_id n, node_id def, AnyUse const& any_use) const
     {
@@ -166,12 +164,12 @@ private:
         if (root_[n] != root_[def]) return is_needed_across(n, def, any_use);
         if (!dominators_.dominates(def, n)) return false;
         node_id const from = n == def ? n : loops_.outermost_excluding(n, def);
-        bool const is_in_loop_without_def = n != def && (from != n || loops_.is_header(n)); // before def does
+        bool const is_in_loop_without_def = n != def && (from != n || loops_.is_header(n));
         return any_use([&](node_id use, bool is_at_end) {
             return (is_in_loop_without_def || is_at_end || use != n) && reaches(from, use);
         });
     }
-    /// From a tree of the search into an earlier one, that of the def.
+    /// For n in a later search tree than def.
     template <class AnyUse>
     [[nodiscard]] bool is_needed_across(node_id n, node_id def, AnyUse const& any_use) const
     {
@@ -196,17 +194,17 @@ private:
     void expect_nodes(node_id a, node_id b) const
     {
         SUBLET_EXPECTS(a < root_.size() && b < root_.size(),
-                       "sublet: liveness is asked for a node that does not exist");
+                       "sublet: liveness is queried for a node that does not exist");
     }
 
     depth_first_forest search_;
     dominator_tree dominators_;
     loop_forest loops_;
-    std::vector<node_id> root_;                     // by node: of its tree of the search
-    std::vector<csr_graph::edge> cross_tree_edges_; // from one tree of the search into another
-    std::vector<std::uint32_t> join_column_; // by node: the column of the closest node above where paths meet
-    std::vector<std::uint32_t> row_of_;      // by node
-    detail::bit_rows reached_joins_; // by row: the columns of the nodes where paths meet that are reached
+    std::vector<node_id> root_;                     // by node: the root of its search tree
+    std::vector<csr_graph::edge> cross_tree_edges_; // between search trees
+    std::vector<std::uint32_t> join_column_;        // by node: the column of the closest join above
+    std::vector<std::uint32_t> row_of_;             // by node
+    detail::bit_rows reached_joins_;                // by row: the columns of the joins that are reached
 };
 
 } // namespace sublet

@@ -2,8 +2,8 @@
 #ifndef SUBLET_ANALYSIS_LIVENESS_HPP
 #define SUBLET_ANALYSIS_LIVENESS_HPP
 
-/// Which values are alive where, if successors are alternatives: per node as sets, and as ranges over an
-/// order of nodes, for values and for buffers.
+/// Liveness in control-flow graphs: live-in and live-out sets of each node, and live ranges over a linear
+/// order of the nodes.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/bit_rows.hpp>
@@ -24,16 +24,16 @@
 
 // --- live sets -------------------------------------------------------------------------------------------
 
-/// Which values are alive where each node begins and where it ends: what a liveness analysis finds.
+/// The live-in and live-out set of each node, stored in rows of bits or in lists.
 ///
 ///     node      live in      live out           A value is stored in one of two ways: as a bit in the row
-///       0         { }         {a, c}            of each node (many nodes), or listed in the rows of the
-///       1       {a, c}         {c}              nodes where it lives (few). Who asks does not notice.
+///       0         { }         {a, c}            of each node (live in many nodes), or in the lists of the
+///       1       {a, c}         {c}              nodes where it is live (few). Queries hide the difference.
 
 namespace sublet {
 namespace detail {
 
-/// The values of one set, ascending. Refers to the sets that it came from.
+/// The values of one set, ascending. Refers to the live_sets that it belongs to.
 class live_list {
 public:
     class cursor {
@@ -102,10 +102,10 @@ private:
     cursor first_;
 };
 
-/// Half of the answer: a set for each node.
+/// The live-in sets of all nodes, or their live-out sets.
 struct node_sets {
     bit_rows bits;   // by node and column
-    csr_rows listed; // by node: the other values, ascending; no rows at all if every value has a column
+    csr_rows listed; // by node: the other values, ascending; no rows if every value has a column
 
     [[nodiscard]] std::span<value_id const> list(node_id n) const;
 };
@@ -113,43 +113,42 @@ struct node_sets {
 } // namespace detail
 
 struct liveness_options {
-    /// How liveness is found. The sets are the same.
+    /// The algorithm. All give the same sets.
     enum class method : std::uint8_t {
-        automatic,   ///< worklist; in large programs per_value for the values that live in few nodes
-        worklist,    ///< iterate over rows of bits until nothing changes: any program
-        loop_forest, ///< two passes over rows of bits, without iteration: strict SSA only
-        per_value    ///< walk up from the uses of each value, into lists: any program, short live ranges
+        automatic,   ///< worklist; in large programs per_value for values that are live in few nodes
+        worklist,    ///< iteration over rows of bits to the fixed point: any program
+        loop_forest, ///< two passes over rows of bits, no iteration: strict SSA form only
+        per_value    ///< path exploration from the uses of each value, into lists: any program, short ranges
     };
 
     liveness_options::method policy = liveness_options::method::automatic;
-    /// Up to so many 64-bit words a matrix (nodes times crossing values / 64) `automatic` takes rows of bits.
+    /// `automatic` uses rows of bits if a matrix (nodes * cross-block values / 64) has at most so many words.
     std::size_t dense_words = std::size_t{1} << 17;
 };
 
-/// Node and value ids are those of the program, all below its counts.
+/// Requires: node and value ids are ids of the program.
 class live_sets {
 public:
     live_sets() = default;
-    /// Made by the solvers. `column` (by value; `no_value`: listed) and `value` (by column) tell what a bit
-    /// means.
+    /// For the solvers. `column` (by value; `no_value`: listed) and `value` (by column) map values to bits.
     live_sets(liveness_options::method policy, std::size_t nodes, std::vector<std::uint32_t> column,
               std::vector<value_id> value, detail::node_sets in, detail::node_sets out);
-    /// How they were found; `automatic` if some values by worklist and the others one by one.
+    /// The algorithm used; `automatic` if some values were solved by worklist and others one by one.
     [[nodiscard]] liveness_options::method policy() const { return policy_; }
 
     [[nodiscard]] std::size_t nodes() const { return nodes_; }
     [[nodiscard]] std::size_t values() const { return column_.size(); }
 
-    /// v is alive where node n begins; where it ends: needed by a successor, or at the end of n by a phi.
+    /// v is live where node n begins; where it ends: a successor needs it, or a phi operand at the end of n.
     /// O(1) for a value stored as bits, O(log of the size of the list) otherwise.
     [[nodiscard]] bool is_live_in(value_id v, node_id n) const;
     [[nodiscard]] bool is_live_out(value_id v, node_id n) const;
 
-    /// To iterate over, ascending.  O(values stored as bits / 64 + size of the set)
+    /// The set as a range, ascending.  O(values stored as bits / 64 + size of the set)
     [[nodiscard]] detail::live_list live_in(node_id n) const { return list(in_, n); }
     [[nodiscard]] detail::live_list live_out(node_id n) const { return list(out_, n); }
 
-    /// Calls `visit` with each value of the set, in no particular order: cheaper than to iterate.
+    /// Calls `visit` with each value of the set, in no particular order. Faster than the range.
     template <class Visit>
     void for_each_live_in(node_id n, Visit visit) const
     {
@@ -164,10 +163,10 @@ public:
     [[nodiscard]] std::size_t live_in_count(node_id n) const { return count(in_, n); }
     [[nodiscard]] std::size_t live_out_count(node_id n) const { return count(out_, n); }
 
-    /// How many values are stored as bits, 1/64 of a word for each node and set. The others are listed.
+    /// How many values are stored as bits, one bit per node and set. The others are listed.
     [[nodiscard]] std::size_t values_as_bits() const { return value_.size(); }
 
-    /// The same sets, however stored.
+    /// Equal sets, however they are stored.
     friend bool operator==(live_sets const& a, live_sets const& b) { return same(a, b); }
 
 private:
@@ -202,51 +201,48 @@ private:
 
 // --- liveness --------------------------------------------------------------------------------------------
 
-/// Which values are alive where each node begins and ends, if successors are alternatives: the control-flow
-/// reading of a program.
+/// Liveness analysis: the values that are live where each node of a control-flow graph begins and ends.
 ///
-///     0: def a, b          live in 1: {a, b}        b is needed at the end of 1 by a phi of 2, so that it is
-///     |                    live out 1: {b, c}       live out there; what the phi defines is not live in at 2
+///     0: def a, b          live in 1: {a, b}        b is needed at the end of 1 by a phi of 2, so it is
+///     |                    live out 1: {b, c}       live out of 1; the result of the phi is not live in at 2
 ///     1: use a, def c
 ///     |  b                 live in 2: {c}
 ///     2: def phi(b), use c
 ///
-/// A value is alive where some path leads on to a use of it and no def comes before. A step reads before it
-/// writes; a use at the end of a predecessor is read where that node ends. Nodes that nothing reaches are
-/// solved like the others. (So are those of a `sequence`: it has no edges, and nothing is alive from one of
-/// its nodes to the next. Its live ranges are what `lifetimes` finds.)
+/// A value is live where some path leads to a use of it and contains no def before. A step reads before it
+/// writes; a use at the end of a predecessor is read where that node ends. Unreachable nodes are solved like
+/// the others. (A `sequence` has no edges, so nothing is live between its nodes: use `lifetimes`.)
 ///
-/// Three algorithms give the same sets; each header liveness_*.hpp tells one of them. Left to itself,
-/// `liveness` takes rows of bits for small programs. In large ones a bit in every node is dear for a value
-/// that lives in three: so each value is first walked up from its uses, and those that turn out to live in
-/// many nodes are taken back and solved together as rows of bits.
+/// Three algorithms give the same sets; detail/liveness_methods.hpp describes them. By default small programs
+/// use rows of bits. In large programs a bit in every node is expensive for a value that is live in three, so
+/// each value is first explored from its uses, and those that are live in many nodes are solved together as
+/// rows of bits.
 
 namespace detail {
 
-/// For who takes live sets with the program: by the counts of its nodes and values.
+/// Checks that the sets can be of this program, by the number of nodes and values.
 inline void expect_sets_of(snapshot const& p, live_sets const& live)
 {
     SUBLET_EXPECTS(live.nodes() == p.nodes() && live.values() == p.values(),
-                   "sublet: live sets are not of the program that they are given with");
+                   "sublet: the live sets belong to another program");
 }
 
 } // namespace detail
 
-/// Complexity: that of the policy. `automatic`: O(V + E + values + touches) and, per value that crosses from
-///             one node to another, at most what rows of bits or what lists would cost, whichever is less,
-///             up to a constant factor.
+/// Complexity: that of the policy. `automatic`: O(V + E + values + touches) and, per cross-block value, at
+///             most the cost of bits or of lists, whichever is less, up to a constant factor.
 /// Throws:     precondition_error if the policy is `loop_forest`, the program is not in strict SSA form, and
 ///             that would make a set wrong.
 [[nodiscard]] live_sets liveness(snapshot const& p, liveness_options const& options);
 
-/// By the policy `automatic`. (Not a default argument: whoever asks for no more need not compile more.)
+/// By the policy `automatic`. (An overload, so that its callers do not depend on the other policies.)
 [[nodiscard]] live_sets liveness(snapshot const& p);
 
 namespace detail {
 
-/// Live sets that are asked with the vertices of the graph that they are of.
+/// Live sets that are queried by vertex.
 ///
-/// Requires: every vertex asked for is one of `vertices(g)`.
+/// Requires: every vertex is one of `vertices(g)`.
 template <class V>
 class vertex_live_sets {
 public:
@@ -261,7 +257,7 @@ public:
     [[nodiscard]] std::size_t live_in_count(V const& at) const { return sets_.live_in_count(number(at)); }
     [[nodiscard]] std::size_t live_out_count(V const& at) const { return sets_.live_out_count(number(at)); }
 
-    /// The same over the numbers of the vertices, and these.
+    /// The same by vertex number, and the numbering.
     [[nodiscard]] live_sets const& by_number() const { return sets_; }
     [[nodiscard]] vertex_numbering<V> const& numbers() const { return numbers_; }
 
@@ -269,7 +265,7 @@ private:
     node_id number(V const& at) const
     {
         node_id const n = numbers_.number_of(at);
-        SUBLET_EXPECTS(n != no_node, "sublet: live sets are asked for a vertex that is not in the graph");
+        SUBLET_EXPECTS(n != no_node, "sublet: live sets are queried for a vertex that is not in the graph");
         return n;
     }
 
@@ -279,8 +275,8 @@ private:
 
 } // namespace detail
 
-/// Of any graph: `effects`, or `uses` and `defs`, say what happens at a vertex, as with `from_graph`.
-/// The first of `vertices(g)` is the entry.
+/// For any graph; `effects`, or `uses` and `defs`, describe each vertex, as in `from_graph`. The first of
+/// `vertices(g)` is the entry.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
                                       detail::vertex_effect_sink<detail::vertex_of<G>>>
@@ -308,26 +304,26 @@ template <graph G, class Uses, class Defs>
 ///     node          0      1             2            0 leads to 1 and to 2
 ///     position      0      1      2      3
 ///                 def a  def b  use b  use a
-///     a             [======)             [======)     with a hole: on the way through 1 nobody needs it
-///     b                    [=============)            fits into that
+///     a             [======)             [======)     with a hole: a is not live in 1
+///     b                    [=============)            fits into the hole
 ///
-/// A position is in a range of a value if its step defines the value, uses it (unless early), or has it alive
-/// behind it; or if it is that of the program's first step, and the value is alive where that begins. Walking
-/// the order backwards, what is alive where a node ends opens a range, a definition closes it, and what is
-/// still open where the node begins ends there, or goes on if the node before needs it too.
+/// A position is in a range of a value if its step defines the value, uses it (unless early), or has it live
+/// afterwards; also if it is that of the program's first step, and the value is live where that begins. The
+/// algorithm walks the order backwards: a live-out value opens a range, a definition closes it, and a range
+/// open where the node begins ends there, unless the value is live at the end of the previous node.
 ///
-/// What is alive where a node ends, `liveness` says. But where all successors have been walked before, the
-/// ranges that were open at their beginnings say it too; and what a loop needs at its header is alive
-/// throughout the loop. So in strict SSA form the walk does without liveness, if the order keeps loops
-/// together and none has several entries.
+/// Live-out sets come from `liveness`, or, in strict SSA form, from the walk itself: where all successors
+/// have been processed, the ranges open at their beginnings are the live-out set, and a value that is live at
+/// a loop header is live throughout the loop. That takes an order that keeps loops contiguous, and loops with
+/// a single entry.
 ///
-/// Source: Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010. Here what the method
-/// requires is checked, and from one node to the next ranges stay open.
+/// Source: Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010. Here the requirements
+/// of the method are checked, and ranges stay open from one node to the next.
 
 namespace detail {
 
-/// A linear order of the nodes in which every loop is a stretch that begins with its header. If no loop has
-/// several entries and the entry reaches all nodes, edges but those back to headers lead onwards.  As `loops`
+/// An order of the nodes in which every loop is contiguous and begins with its header. If no loop has several
+/// entries and the entry reaches all nodes, only edges to headers lead backwards.  As `loops`
 template <graph G>
 [[nodiscard]] std::vector<node_id> loop_contiguous_order(G const& g)
 {
@@ -343,11 +339,10 @@ struct interval_options {
 
 namespace detail {
 
-/// Where the nodes lie in a linear order.
 struct node_layout {
     std::vector<node_id> order;
     std::vector<node_id> index_of; // by node: its index in order
-    std::vector<step_id> end;      // by node: the position behind its last step
+    std::vector<step_id> end;      // by node: the position after its last step
 };
 
 /// Throws: precondition_error if `order`, unless empty, does not name every node once.
@@ -355,50 +350,50 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 
 } // namespace detail
 
-/// From the live sets of the program, whatever it is and whatever the order.
+/// From the live sets of any program, for any order.
 ///
 /// Ensures:    position i is in a range of v if and only if v occupies the i-th step.
 /// Complexity: O(nodes + values + touches) time and memory, and the time to list all live sets.
-/// Throws:     precondition_error if the order does not name every node once, or the sets are of another
+/// Throws:     precondition_error if the order does not name every node once, or the sets belong to another
 ///             program.
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, live_sets const& live,
                                               std::vector<node_id> order = {});
 
 /// From the program itself.
 ///
-/// Ensures:    the same ranges; `method()` says how they were found.
+/// Ensures:    the same ranges; `method()` is the method used.
 /// Complexity: as above and as `liveness`; in one pass O(V + E + values + touches) and the number of values
-///             alive at each edge that does not lead to the next node.
+///             live at each edge that does not lead to the next node.
 /// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and
-///             that is not enough.
+///             its requirements do not hold.
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, interval_options const& options = {});
 
-// --- flow lives ------------------------------------------------------------------------------------------
+// --- live ranges of a control-flow graph -----------------------------------------------------------------
 
-/// When values occupy storage in a control-flow graph that is entered with inputs and left with outputs.
+/// Live ranges in a control-flow graph that is entered with inputs and left with outputs.
 ///
-///     entered         positions are counted from one step before the program, at which inputs are put there;
-///        0: def a     outputs are read by one step behind it, to which all nodes lead that have no successor
+///     entry           The program is augmented by a virtual entry, at position 0, where inputs are written,
+///        0: def a     and a virtual exit, which reads the outputs and follows all nodes without successors.
 ///       /        \    .
 ///     1: use a   2: def out
-///       \        /    So what liveness says of the program in this frame says it of roles as well.
-///       left: out     Over 1, `out` is left without having been written: that is found here.
+///       \        /    Liveness of the augmented program takes the roles into account.
+///       exit: out     Over 1, `out` is read without having been written: this is detected.
 ///
-/// A loop that cannot be left may be stopped where any of its nodes ends, and what is there of the outputs
-/// has to be right. So its nodes lead to the step behind the program, too.
+/// A loop without an exit may be stopped at the end of any of its nodes, where outputs written so far have to
+/// be intact. So its nodes lead to the virtual exit, too.
 ///
-/// An operand that a step may overwrite is read throughout the step by anybody's measure but its result's.
-/// Whoever asks whether the two may be joined wants the ranges without those positions.
+/// An operand that a step may overwrite is live throughout the step. Only the decision whether the result can
+/// overwrite it uses ranges without those positions.
 
 namespace detail {
 
-/// What becomes of an operand at a step that may overwrite it.
+/// The end of an operand at a step that may overwrite it.
 enum class operand_end : std::uint8_t {
-    held,      ///< as any other it is held to the end of the step
-    read_early ///< it is read before the step writes
+    held,      ///< held to the end of the step, as any other operand
+    read_early ///< read before the step writes
 };
 
-/// Ranges by whom they belong to, in any order and overlapping as they like.
+/// Collects ranges by owner, in any order; they may overlap.
 class unsorted_ranges {
 public:
     void add(std::uint32_t id, live_range r)
@@ -410,34 +405,34 @@ public:
                                          step_id positions);
 
 private:
-    std::vector<sort_key> ranges_; // {who, the last begin first, end}
+    std::vector<sort_key> ranges_; // {owner, begin (latest first), end}
 };
 
-/// Whether the step says that a result of it may be written over v.
+/// Whether some result of the step may overwrite v.
 bool is_overwritable(snapshot const& p, step_id s, value_id v);
 
-/// The program in its frame: node n is n + 1 there, and step s is s + 1.
+/// The program with virtual entry and exit: node n becomes n + 1, and step s becomes s + 1.
 snapshot augmented(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
 
-/// The ranges of values over the positions of the frame: 0 is the entry, i + 1 the i-th step of the order.
+/// Live ranges over the positions of the augmented program: 0 is the entry, i + 1 the i-th step of the order.
 ///
-/// Requires:   `role` has an entry a value, `order` names every node once.
-/// Ensures:    position 0 is in the range of a value if and only if that is an input, or something may read
-///             it before it is written.
+/// Requires:   `role` has one entry per value, `order` names every node once.
+/// Ensures:    position 0 is in the range of a value if and only if it is an input, or some path may read it
+///             before it is written.
 /// Complexity: as live_intervals, and O(r log r), r = ranges.
 [[nodiscard]] live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
                                                std::vector<node_id> const& order, operand_end operands);
 
-/// The same over the positions of the order: what is there when the program begins occupies its first step.
+/// The same over the positions of the order: values live at the entry occupy the first step of the program.
 ///
 /// Requires:   `augmented` are the ranges of the program in this order, held to the ends of steps.
 /// Complexity: O(n + r log r), r = ranges.
 [[nodiscard]] live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                                     std::vector<node_id> const& order);
 
-/// A read that some path from the entry reaches without a write, of a value that is not given: the first by
-/// value; of one value, any. The position is a step, or for an output the number of steps: where the program
-/// ends. If such reads are allowed, only of values that nothing writes at all.
+/// A read that some path from the entry reaches without a def, of a value that is not given: of the lowest
+/// such value, any read. The position is a step, or for an output the number of steps, the end of the
+/// program. If such reads are allowed, only of values that nothing writes.
 ///
 /// Requires:   `augmented` are the ranges of the program.
 /// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.

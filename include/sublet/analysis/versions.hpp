@@ -2,8 +2,8 @@
 #ifndef SUBLET_ANALYSIS_VERSIONS_HPP
 #define SUBLET_ANALYSIS_VERSIONS_HPP
 
-/// What has to wait for what because values are written to one storage, and a program in which each value is
-/// written once.
+/// Renames values that are written several times to versions that are written once, and finds the order that
+/// shared storage needs.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -18,15 +18,14 @@
 
 // --- storage order ---------------------------------------------------------------------------------------
 
-/// Who waits for whom because several values are written to one storage.
+/// Storage order: the hand-offs needed because several values are written to one storage.
 ///
 ///     0: def a        ┌──────► 3: def a', in the bytes of a     2 reads a: it waits for 0, by data
 ///     2: use a  ──────┘                                         3 has to wait for 2: a hand-off
 ///
-/// As long as each value has bytes of its own, who reads waits for who writes, and that is all. Where values
-/// are the same bytes, the order in which a program lists their touches matters: a read waits for the write
-/// before it, and a write for the reads of what it overwrites. Most of that follows from data; the rest is
-/// listed here, and need not be more than a step for each read and each write.
+/// If each value has bytes of its own, data dependences suffice. If values share bytes, the listed order of
+/// their touches matters: a read waits for the write before it, and a write for the reads of the bytes that
+/// it overwrites. Most of this order follows from data; the rest is O(reads + writes) hand-offs.
 ///
 /// Source: anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and
 /// compiler optimizations", POPL 1981.
@@ -34,18 +33,18 @@
 namespace sublet {
 namespace detail {
 
-/// Touches in the order of the list. Each has a place: those of steps come first, then the edge uses.
+/// Touches in listed order. Each has an index: those of steps come first, then the edge uses.
 struct listed_touches {
     snapshot const& p;
     std::vector<step_id> steps;
     std::vector<node_id> node_of; // by step
-    csr_rows ends;                // by node: the edge uses that read where it ends
+    csr_rows ends;                // by node: the edge uses at its end
 
     listed_touches(snapshot const& program, std::vector<node_id> const& order);
     std::size_t first_touch(step_id s) const { return p.touches({0, s}).size(); }
     std::size_t step_touch_count() const { return first_touch(static_cast<step_id>(p.steps())); }
 
-    /// see(place, touch) for what the step reads, what it writes, and what is read where its node ends.
+    /// Calls visit(index, touch) for the reads of the step, its writes, and the reads at the end of its node.
     template <class Visit>
     void each(step_id s, Visit visit) const
     {
@@ -58,14 +57,14 @@ struct listed_touches {
     }
 };
 
-/// The order that storage needs beyond data, edges and nodes, if the nodes are listed in `order`.
+/// The hand-offs that storage needs beyond data, edges and nodes, if the nodes are listed in `order`.
 ///
-/// Requires:   `storage_of`, by value, is below `storages`, or `no_buffer` for a value whose storage needs no
-///             order; `is_written`, by value: its def writes (that of a view need not). In `order` nothing is
+/// Requires:   `storage_of`, by value, is below `storages`, or `no_buffer` for storage that needs no order;
+///             `is_written`, by value: its def writes (the def of a view may not). In `order` nothing is
 ///             used before it is defined, and no edge leads backwards.
-/// Ensures:    with these hand-offs, touches of one storage of which one writes run in the order of the list,
-///             whatever else does. None leads from a step that the other waits for directly: by an edge, by
-///             what the other or an earlier step of its node reads, or within the node. Ascending, each once.
+/// Ensures:    with these hand-offs, two touches of one storage of which one writes run in listed order in
+///             every execution. No hand-off repeats a direct wait: an edge, a read by the same or an earlier
+///             step of the node, or the order within the node. Ascending, each once.
 /// Complexity: O(V + E + values + touches) time and memory.
 [[nodiscard]] std::vector<handoff> storage_order(snapshot const& p, std::size_t storages,
                                                  std::vector<buffer_id> const& storage_of,
@@ -76,26 +75,26 @@ struct listed_touches {
 
 // --- versions --------------------------------------------------------------------------------------------
 
-/// Names that are written more than once become values that are written once.
+/// Versions: values that are written more than once are renamed so that each version is written once.
 ///
 ///     0: def a              0: def a              a is value 0, b value 1
 ///     1: use a, def b       1: use a, def b
 ///     2: use a, def a       2: use a, def a'      a' is value 2, and may overwrite a
 ///     3: use a              3: use a'
 ///
-/// A program with names means what it does when its nodes run as they are listed: a use reads what the last
-/// def before it wrote. With that said once, who reads whose result is known, and the list need not be kept
-/// to any longer: 2 has to wait for 1 only if a and a' are the same bytes. For some names they are, such as
-/// what belongs to the caller, or what a step writes only in part. Their versions are views of the first
-/// one, and the order that their storage needs is returned as hand-offs.
+/// If a value has several defs, the listed order gives the program its meaning: a use reads the last def
+/// before it. After renaming, each use names its def, and the listed order is not needed any more: 2 has to
+/// wait for 1 only if a and a' are the same bytes. Some values keep their storage, such as those of the
+/// caller, or those that a step writes only in part. Their versions are views of the first one, and the order
+/// that their storage needs is returned as hand-offs.
 ///
-/// Source: that renaming does away with anti and output dependences is from Kuck, Kuhn, Padua, Leasure and
-/// Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
+/// Source: renaming to remove anti and output dependences is from Kuck, Kuhn, Padua, Leasure and Wolfe,
+/// "Dependence graphs and compiler optimizations", POPL 1981.
 
-/// The first version of a value goes by its id. Further ones follow behind all values, as they are listed.
+/// The first version of a value has its id. Further versions follow after all values, in listed order.
 struct versioned_program {
-    /// Step `to` has to follow step `from` and is not listed behind it: `to` uses `value`, which is first
-    /// defined at `from`; or, without a value, an edge leads there.
+    /// Step `to` has to follow step `from` but is listed before it: `to` uses `value`, which is first defined
+    /// at `from`; or, without a value, an edge leads there.
     struct reordering {
         value_id value = no_value;
         step_id from = no_step;
@@ -103,62 +102,61 @@ struct versioned_program {
         friend bool operator==(versioned_program::reordering, versioned_program::reordering) = default;
     };
 
-    snapshot program;                       ///< nodes, steps and edges are what they were
+    snapshot program;                       ///< nodes, steps and edges are unchanged
     std::vector<value_id> value_of = {};    ///< by version
     std::vector<std::uint32_t> number = {}; ///< by version: 0, 1, 2 ... among those of its value
     std::vector<value_id> last = {};        ///< by value: its last version
     std::vector<value_role> role = {};      ///< by version: the first is given, the last is the output
     std::vector<value_id> alias_of = {};    ///< by version
-    std::vector<handoff> handoffs = {};     ///< ascending: what kept storage, and what is written in
-                                            ///< parts, needs beyond data and edges
-    std::optional<versioned_program::reordering> violation; ///< then all else is of no use
+    std::vector<handoff> handoffs = {};     ///< ascending: the order of storage that is kept or written
+                                            ///< in parts, beyond data and edges
+    std::optional<versioned_program::reordering> violation; ///< if set, all else is meaningless
 };
 
 namespace detail {
 
-/// Nothing is used before it is there.
+/// Each use comes after a def of its value in the list, or the value is given.
 bool can_run(listed_touches const& listed, std::vector<value_role> const& role);
 
-/// The program whose touches go by `name`. What reads and writes one name may do so in place.
+/// The program with its touches renamed to `name`. A step that reads and writes one value may do so in place.
 snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
                  std::vector<value_id> const& name);
 
 struct version_options {
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;
-    /// The versions of the name are the same bytes, and so are those of its views and of what it is a view
-    /// of. What is external keeps its storage in any case.
+    /// All versions of the value are the same bytes, and so are those of all views of the same root. An
+    /// external value keeps its storage in any case.
     per_value<bool> same_storage = false;
-    std::vector<node_id> order = {}; ///< in which the nodes are listed; empty: 0, 1, 2 ...
+    std::vector<node_id> order = {}; ///< listed order of the nodes; empty: 0, 1, 2 ...
 };
 
-/// What versions() returns, where no sizes are known.
+/// versions(), if no sizes are known.
 [[nodiscard]] versioned_program versions_of(snapshot const& p, version_options const& options = {});
 
 } // namespace detail
 
-/// The program of the versions of p's values. One that needs none comes back as it is, with hand-offs if
-/// parts are written.
+/// The program with versions of p's values. If none is needed, the program is unchanged; there are hand-offs
+/// if parts are written.
 ///
-/// A value that is pinned, or whose storage is not planned, keeps its storage, and so does what
-/// `same_storage` names: its versions are the same bytes, and so are those of its views and of what it is a
-/// view of.
+/// A value keeps its storage if it is pinned, if its storage is not planned, or if `same_storage` says so:
+/// its versions are the same bytes, and so are those of all views of the same root.
 ///
-/// Ensures:    each version is defined at one step at most, and not at all if it is given; a use reads the
-///             version that its value has there in the listed order, one at the end of a node what that
-///             node's last step leaves. A step that uses and defines a value declares that the new version
-///             may overwrite the old one. A view is one of the version that is there when its step has
-///             ended, or of the first if none is; to make it writes those bytes only where it was one of them
-///             already, or where its step does not touch them otherwise. A name that is used before it is
-///             defined, and defined once, stays as it is: planners report it. If some value has versions, an
-///             edge against the list, or a use of such a value before it is there, is a violation.
+/// Ensures:    each version is defined in one step at most, and in none if it is given; a use reads the
+///             version that its value has there in listed order, a use at the end of a node the version after
+///             the last step of the node. A step that uses and defines a value declares that the new version
+///             may overwrite the old one. A view refers to the version that is available when its step ends,
+///             or to the first; its def writes these bytes only if it was a view of them before, or if its
+///             step does not touch them otherwise. A value that is used before its only def is unchanged:
+///             planners report it. If some value has versions, an edge against the listed order, or a use of
+///             such a value before it is available, is a violation.
 /// Complexity: O(V + E + values + touches) time and memory.
-/// Throws:     precondition_error where a property has not one entry a value, views run in a circle, or the
-///             order does not name every node once.
+/// Throws:     precondition_error if a property has not one entry per value, views form a cycle, or the order
+///             does not name every node once.
 [[nodiscard]] versioned_program versions(snapshot const& p, plan_options const& options,
                                          per_value<bool> const& same_storage = false);
 
-/// The options for a plan of the versions: each has the properties of its value.
+/// The options for a plan of the versions: each version has the properties of its value.
 ///
 /// Requires:   `versioned` was made with the roles, views and order of `options`.
 /// Complexity: O(versions) time and memory.

@@ -2,7 +2,7 @@
 #ifndef SUBLET_GRAPH_CONCEPTS_HPP
 #define SUBLET_GRAPH_CONCEPTS_HPP
 
-/// What we ask of a graph, dense numbers for its vertices, and the two flat arrays that our walks run on.
+/// The graph concept, dense vertex numbers, and compressed sparse row (CSR) graphs.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/units.hpp>
@@ -18,24 +18,23 @@
 
 // --- concepts --------------------------------------------------------------------------------------------
 
-/// What we ask of a graph: the three free functions of the Boost.Graph protocol, found by ADL.
+/// A graph is a type with the three free functions of the Boost.Graph protocol, found by ADL.
 ///
 ///     auto [v, v_end] = vertices(g);
 ///     auto [e, e_end] = out_edges(*v, g);
 ///     auto w = target(*e, g);
 ///
-/// Every Boost graph has them, and this file does not include Boost. Predecessors are derived, never
-/// asked for, and vertices are numbered in the order of `vertices(g)`, so no index map is asked for either.
+/// Every Boost graph has them; this file does not include Boost. Predecessors are computed, and vertices are
+/// numbered in the order of `vertices(g)`, so neither in-edges nor an index map is required.
 ///
-/// Each requirement is a concept of its own, because compilers print the names of concepts. Iterators are
-/// held to the three-line `cursor` rather than to `std::input_iterator`: <iterator> would cost more than
-/// this whole header, and Boost's edge iterators are walked only once anyway.
+/// Each requirement is a concept of its own, because compilers print the names of concepts. Iterators need
+/// only model `cursor`, not `std::input_iterator`: <iterator> costs more compile time than this header.
 
 namespace sublet {
 namespace detail {
 
-/// Something that points at an item, can move on, and can tell whether it is where another is. It is never
-/// assigned: the iterators of a Boost `filtered_graph` with a capturing lambda cannot be.
+/// Can be dereferenced, incremented and compared, but need not be assignable: the iterators of a Boost
+/// `filtered_graph` with a capturing lambda are not.
 template <class I>
 concept cursor = std::copy_constructible<I> && requires(I i, I const& c) {
                                                    *c;
@@ -47,7 +46,7 @@ concept cursor = std::copy_constructible<I> && requires(I i, I const& c) {
                                                        } -> std::convertible_to<bool>;
                                                };
 
-/// A pair {from where, up to where}: what the functions of the protocol return.
+/// A pair {begin, end} of cursors, as the functions of the protocol return it.
 template <class R>
 concept cursor_pair = requires(R range) {
                           requires cursor<std::remove_cvref_t<decltype(range.first)>>;
@@ -94,36 +93,36 @@ concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> const& 
                                                  } -> std::convertible_to<vertex_of<G>>;
                                          };
 
-/// A list of lists, which no function can be found for by ADL. Named so that compilers say what to do.
+/// A list of lists: it has no functions that ADL could find. Named so that compilers print what to do.
 template <class G>
 inline constexpr bool needs_as_graph =
     !detail::has_vertices<G> && requires(G const& g) { (*g.begin()).begin(); };
 
 } // namespace detail
 
-/// All that any entry of the library asks of a graph.
+/// What every function of the library requires of a graph.
 ///
-/// Semantics:     the same vertex always yields the same edges in the same order; each may be walked again
-///                from a fresh call; every target is one of `vertices(g)`.
-/// Poorest model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
-/// Not a model:   a nested vector (no function to find by ADL): wrap it with as_graph, csr_graph.
+/// Semantics:     the same vertex always yields the same edges in the same order, from each new call; every
+///                target is one of `vertices(g)`.
+/// Minimal model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
+/// Not a model:   a nested vector (ADL finds no functions): wrap it with as_graph or csr_graph.
 template <class G>
 concept graph = !
 detail::needs_as_graph<G>&& detail::has_vertices<G>&& detail::has_out_edges<G>&& detail::has_target<G>;
 
 // --- vertex numbering ------------------------------------------------------------------------------------
 
-/// Dense numbers for the vertices of a graph, in the order of `vertices(g)`, and the way back.
+/// Dense numbers for the vertices of a graph, in the order of `vertices(g)`, and the inverse mapping.
 ///
-///     vertices(g)    'b'  'e'  'a'        descriptors: whatever the graph has
-///     number          0    1    2         what everything in this library counts with
+///     vertices(g)    'b'  'e'  'a'        descriptors of any type
+///     number          0    1    2         node ids, as used by the whole library
 ///
-/// An integral descriptor must not be taken for an index: a `filtered_graph` that hides vertex 0 starts at
-/// 1, and its `num_vertices` still counts the hidden one. So vertices are listed and looked up: by a table
-/// where descriptors are small integers, by binary search otherwise.
+/// An integral descriptor is not used as an index: a `filtered_graph` that hides vertex 0 starts at 1, and
+/// its `num_vertices` still counts the hidden vertex. Numbers are found in a table where descriptors are
+/// small unsigned integers, by binary search otherwise.
 
-/// Complexity: O(n log n) time and O(n) memory to make, n = vertices. `number_of` takes O(log n), or O(1)
-///             where descriptors are unsigned integers not far above n.
+/// Complexity: construction O(n log n) time and O(n) memory, n = vertices. `number_of` takes O(log n), or
+///             O(1) where descriptors are unsigned integers below 4 n + 64.
 template <detail::has_order V>
 class vertex_numbering {
 public:
@@ -149,7 +148,7 @@ public:
     [[nodiscard]] std::size_t size() const { return vertices_.size(); }
     [[nodiscard]] V const& operator[](node_id n) const { return vertices_[n]; }
 
-    /// The number of v, or `no_node` if it is no vertex of the graph.
+    /// The number of v, or `no_node` if v is not a vertex of the graph.
     [[nodiscard]] node_id number_of(V const& v) const
     {
         if constexpr (std::unsigned_integral<V>)
@@ -189,17 +188,17 @@ vertex_numbering(G const&) -> vertex_numbering<detail::vertex_of<G>>;
 
 // --- csr graph -------------------------------------------------------------------------------------------
 
-/// A graph as two flat arrays: where each row begins, and the rows one after the other.
+/// A graph as two flat arrays: the begin of each row, and the items of all rows in sequence.
 ///
 ///     0 -> 1, 2        first  0 2 3 3
 ///     1 -> 2           item   1 2 2
 ///     2 ->
 ///
-/// "Compressed sparse row" (csr) is what every walk in this library runs on: four bytes an edge, and a row
-/// is contiguous. `as_graph` makes one of anything that can be asked for the successors of a number, a
-/// nested vector for instance, and of any graph; `csr_graph` models the graph protocol itself.
+/// All traversals of the library run on this form: 4 bytes per edge, each row contiguous. `as_graph` makes
+/// it from any graph, or from a function that maps a number to its successors; `csr_graph` itself models
+/// the graph concept.
 
-/// Lists of 32-bit numbers, one a row, appended in order.
+/// Lists of 32-bit numbers, one per row, appended in order.
 class csr_rows {
 public:
     csr_rows() = default;
@@ -231,11 +230,10 @@ public:
         first_.push_back(static_cast<std::uint32_t>(item_.size()));
     }
 
-    /// Pairs {row, item}, by row. `list_pairs(add)` calls `add(row, item)` for each of them; it is called
-    /// twice, and its order is kept within a row.
+    /// Groups the pairs {row, item} by row, in O(rows + pairs). `list_pairs(add)` calls `add(row, item)` for
+    /// each pair; it is called twice, and the order of pairs is kept within a row.
     ///
-    /// Requires:   every row is below `rows`; no more than 2^32 - 1 pairs.
-    /// Complexity: O(rows + pairs).
+    /// Requires: every row is below `rows`; no more than 2^32 - 1 pairs.
     template <class ListPairs>
     [[nodiscard]] static csr_rows gathered(std::size_t rows, ListPairs list_pairs)
     {
@@ -246,13 +244,13 @@ public:
         list_pairs([&first](std::size_t row, std::uint32_t) { ++first[row + 2]; });
         for (std::size_t r = 2; r != rows + 2; ++r) first[r] += first[r - 1];
         result.item_ = std::vector<std::uint32_t>(first.back(), 0);
-        // While row r is filled, first[r + 1] is where its next item goes: in the end, where r + 1 begins.
+        // While row r is filled, first[r + 1] is the index of its next item; at the end, where r + 1 begins.
         list_pairs([&](std::size_t row, std::uint32_t item) { result.item_[first[row + 1]++] = item; });
         first.pop_back();
         return result;
     }
 
-    /// The same pairs by their item: row i of the result lists, ascending, the rows in which i stood.
+    /// The transpose: row i of the result lists, ascending, the rows that contain i.
     ///
     /// Requires:   every item is below `result_rows`.
     /// Complexity: O(rows + items).
@@ -268,7 +266,7 @@ public:
     friend bool operator==(csr_rows const&, csr_rows const&) = default;
 
 private:
-    std::vector<std::uint32_t> first_; // by row, and one more; empty if there is no row, to allocate nothing
+    std::vector<std::uint32_t> first_; // by row, and the end; empty without rows, to allocate nothing
     std::vector<std::uint32_t> item_;
 };
 
@@ -279,28 +277,28 @@ inline constexpr bool is_initializer_list = false;
 template <class E>
 inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
 
-/// What a function returns and still exists after the call. An `initializer_list` from a lambda never does.
+/// A list that still exists after the call that returned it; an `initializer_list` does not.
 template <class R>
 concept returned_list = !
 std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
-/// `vector<bool>`'s proxy for a truth value, told by what only it can do.
+/// The proxy of `vector<bool>`, recognised by `flip`.
 template <class I>
 inline constexpr bool is_bit = requires(I i) { i.flip(); };
 
-/// A number, and neither a character nor a truth value.
+/// An integer that is neither a character nor a truth value.
 template <class I>
 concept id_like = integer_like<I> && !
 is_bit<I>;
 
-/// A container by reference or by value, or a view of one that lives on. Text is no list of ids.
+/// A container by reference or by value, or a view of an existing one. Text is not a list of ids.
 template <class R>
 concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list) {
                                            std::begin(list) != std::end(list);
                                            requires id_like<std::remove_cvref_t<decltype(*std::begin(list))>>;
                                        };
 
-/// From an id or a vertex to a list of ids.
+/// Maps an id or a vertex to a list of ids.
 template <class F, class From>
 concept id_list_function = std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>;
 
@@ -338,7 +336,7 @@ public:
         friend bool operator==(edge_cursor, edge_cursor) = default;
     };
 
-    // Hidden friends: found by ADL for a csr_graph only, so they never stand in the way of another graph's.
+    // Hidden friends: found by ADL for a csr_graph only, so they do not compete with those of other graphs.
     friend std::pair<vertex_cursor, vertex_cursor> vertices(csr_graph const& g)
     {
         return {{0}, {static_cast<node_id>(g.rows())}};
@@ -356,10 +354,10 @@ public:
     friend bool operator==(csr_graph const&, csr_graph const&) = default;
 };
 
-/// The graph whose node n has the successors `successors(n)`, copied at once.
+/// The graph in which node n has the successors `successors(n)`. The list is copied at once.
 ///
-/// Requires:   `successors` may return its list by value, by reference or as a view of something that lives.
-/// Ensures:    edges keep their order; parallel edges stay. The callable is called once a node, ascending.
+/// Requires:   `successors` returns its list by value, by reference or as a view of an existing object.
+/// Ensures:    edges keep their order; parallel edges stay. The callable is called once per node, ascending.
 /// Complexity: O(nodes + edges) time and memory.
 /// Throws:     precondition_error if a successor is not below `nodes`; whatever `successors` throws.
 template <class F>
@@ -380,11 +378,10 @@ template <class F>
     return csr_graph(std::move(rows));
 }
 
-/// Any graph of the protocol as flat arrays over the numbers of its vertices, by default their places in
-/// `vertices(g)`.
+/// Copies any graph, its vertices numbered by `numbers`, by default in the order of `vertices(g)`.
 ///
-/// Complexity: O(V + E) calls to the graph, each edge numbered by `numbers`.
-/// Throws:     precondition_error if an edge leads to something that is no vertex of the graph.
+/// Complexity: O(V + E) calls to the graph, and one lookup in `numbers` per edge.
+/// Throws:     precondition_error if the target of an edge is not a vertex of the graph.
 template <graph G>
 [[nodiscard]] csr_graph as_graph(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers)
 {

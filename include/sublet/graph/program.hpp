@@ -2,7 +2,7 @@
 #ifndef SUBLET_GRAPH_PROGRAM_HPP
 #define SUBLET_GRAPH_PROGRAM_HPP
 
-/// What we ask of a program, and why a type is none.
+/// The program concept: nodes with successors and steps that define and use values.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -16,33 +16,33 @@
 
 // --- program ---------------------------------------------------------------------------------------------
 
-/// A program: nodes with successors, each node a list of steps, each step touching values.
+/// A program is a graph in which each node is a list of steps, and each step uses and defines values.
 ///
 ///     node 0            node 1                 a node is an operation (one step)
 ///       step: def a       step: use a, def b   or a basic block (many)
 ///       step: def c       step: use b, use c
 ///
-/// A type joins by four members, or without any through the factories of snapshot.hpp:
+/// A type models it with four members. The factories of snapshot.hpp make a program from lambdas instead.
 ///
 ///     struct my_ir {
 ///         std::size_t nodes() const;
 ///         std::size_t values() const;
 ///         auto const& successors(sublet::node_id n) const;
-///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // s.use(a); s.def(b); ...
+///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // calls s.use(a), s.def(b)
 ///     };
 ///
-/// Node 0 is the entry. A name that is written twice is one value.
+/// Node 0 is the entry. A name that is defined twice is one value.
 ///
-/// What the edges mean is not part of the program but of the question asked: alternatives for liveness,
-/// nothing beyond the order of nodes for a sequential plan, an order of execution for a concurrent one.
+/// The meaning of edges depends on the analysis: alternatives for liveness, only the order of nodes for a
+/// sequential plan, an order of execution for a concurrent plan.
 
 namespace sublet {
 
 struct touch {
     enum class access : std::uint8_t {
-        use,       ///< reads; holds the storage to the end of the step
-        use_early, ///< reads before the step writes anything: an output may move in within the step
-        def        ///< writes; an unread result is written all the same
+        use,       ///< reads; holds the storage until the step ends
+        use_early, ///< reads before the step writes: a result may take the storage in the same step
+        def        ///< writes, even if the result is never read
     };
 
     value_id value;
@@ -50,7 +50,7 @@ struct touch {
     friend bool operator==(touch, touch) = default;
 };
 
-/// At `node`, `value` is used at the end of its predecessor `pred`: a phi operand.
+/// A phi operand: `node` uses `value` at the end of its predecessor `pred`.
 struct edge_use {
     node_id node;
     node_id pred;
@@ -58,7 +58,7 @@ struct edge_use {
     friend bool operator==(edge_use, edge_use) = default;
 };
 
-/// In `step`, the storage of the used value `in` may be written with the result `out`.
+/// In `step`, the result `out` may overwrite the storage of the operand `in`.
 struct overwrite {
     step_id step;
     value_id in;
@@ -68,10 +68,10 @@ struct overwrite {
 
 namespace detail {
 
-/// What effect sinks write to. Steps are numbered through all nodes.
+/// The storage behind effect sinks. Steps are numbered across all nodes.
 struct effect_record {
     std::vector<touch> touches;
-    std::vector<std::uint32_t> step_begin; // into touches, and one more; empty if there is no step
+    std::vector<std::uint32_t> step_begin; // into touches, and the end; empty if there is no step
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
     friend bool operator==(effect_record const&, effect_record const&) = default;
@@ -79,33 +79,31 @@ struct effect_record {
 
 } // namespace detail
 
-/// Where a program says what a node does. A concrete type: a user's `effects` need not be a template.
+/// Records the effects of a node. A concrete type: a user's `effects` need not be a template.
 ///
-/// Within a step the calls may come in any order: a step reads, then writes, and so it is recorded.
-/// `no_value` (and -1) is skipped: an operand that is not there. Every member throws precondition_error for a
-/// value that does not exist.
+/// Within a step the calls may come in any order: reads are recorded before writes. `no_value` (and -1)
+/// stands for an absent operand and is skipped. Every member throws precondition_error for a value that does
+/// not exist.
 class effect_sink {
 public:
-    /// The step reads v.
     template <detail::id_like I>
     void use(I const& v)
     {
         touch_value(v, touch::access::use);
     }
-    /// The step has read v before it writes anything.
+    /// The step reads v before it writes any result.
     template <detail::id_like I>
     void use_early(I const& v)
     {
         touch_value(v, touch::access::use_early);
     }
-    /// The step writes v.
     template <detail::id_like I>
     void def(I const& v)
     {
         touch_value(v, touch::access::def);
     }
-    /// The step may write its result `out` over the storage of its operand `in`, if nobody needs that any
-    /// more. Says nothing where the step does not use `in` or does not define `out`.
+    /// The result `out` of the step may overwrite the storage of its operand `in`, if that is not needed
+    /// afterwards. Has no effect where the step does not use `in` or does not define `out`.
     template <detail::id_like In, detail::id_like Out>
     void may_overwrite(In const& in, Out const& out)
     {
@@ -113,7 +111,7 @@ public:
         if (from == no_value || to == no_value) return;
         record_->overwrites.push_back({static_cast<step_id>(record_->step_begin.size() - 1), from, to});
     }
-    /// v is used where `pred`, a predecessor of this node, ends: a phi operand.
+    /// v is used at the end of `pred`, a predecessor of this node: a phi operand.
     /// Throws: precondition_error if no edge leads from `pred` to this node.
     template <detail::id_like N, detail::id_like I>
     void use_at_end_of(N const& pred, I const& v)
@@ -158,7 +156,7 @@ private:
     std::size_t values_;
     std::span<node_id const> predecessors_; // ascending
     node_id node_;
-    bool writes_ = false; // the step, so far
+    bool writes_ = false; // in the step so far
     bool read_after_write_ = false;
 };
 
@@ -187,23 +185,22 @@ concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effect
 
 } // namespace detail
 
-/// Semantics:     node 0 is the entry; the members say the same whenever they are called.
-/// Poorest model: archetype::program.   Ordinary models: snapshot; your IR.
+/// Semantics:     node 0 is the entry; the members return the same at every call.
+/// Minimal model: archetype::program.   Ordinary models: snapshot; your IR.
 template <class P>
 concept program =
     detail::has_nodes<P> && detail::has_values<P> && detail::has_successors<P> && detail::has_effects<P>;
 
 // --- explain ---------------------------------------------------------------------------------------------
 
-/// Why is my type not a graph, not a program? In English, one sentence a missing piece.
+/// Explains why a type does not model graph or program, with one sentence per missing piece.
 ///
-///     sublet::explain_graph<my_graph>();
-///     error: static assertion failed: sublet: a graph needs target(e, g): ...
+///     sublet::explain_graph<my_graph>();   // error: sublet: a graph needs target(e, g), found by ...
 ///
-/// Include it only where you are stuck, or keep `static_assert(sublet::graph<my_graph>)` next to your type:
-/// then the error appears there and not in the first call.
+/// Include it only to diagnose, or keep `static_assert(sublet::graph<my_graph>)` next to your type: then the
+/// error appears there and not at the first call.
 
-/// Compiles if and only if G is a graph; otherwise the first sentence says what to write.
+/// Compiles if and only if G is a graph; otherwise the error names the first missing piece.
 template <class G>
 constexpr bool explain_graph()
 {
@@ -229,7 +226,7 @@ constexpr bool explain_graph()
     return graph<G>;
 }
 
-/// Compiles if and only if P is a program; otherwise there is a sentence for each member that is missing.
+/// Compiles if and only if P is a program; otherwise an error names each missing member.
 template <class P>
 constexpr bool explain_program()
 {

@@ -2,14 +2,14 @@
 #ifndef SUBLET_GRAPH_SNAPSHOT_HPP
 #define SUBLET_GRAPH_SNAPSHOT_HPP
 
-/// A program copied flat, and the factories that make one from lambdas: the border of the library.
+/// A flat copy of a program, and the factories that make one from lambdas.
 ///
 ///     your IR --lambdas--> sequence | flow | from_graph --> snapshot --> every analysis, planner, checker
 ///
-/// The factories call the lambdas at once. Nothing of them, of the graph or of a temporary is kept, so
-/// nothing can dangle, and everything behind this line is compiled once for one concrete type. A snapshot
-/// is itself a program; functions that take a program copy any other, once, in O(V + E + touches). All of
-/// them throw precondition_error for an id out of range, and whatever the lambdas throw.
+/// The factories call the lambdas immediately and keep no reference to them, to the graph or to a temporary.
+/// All code behind this interface is compiled once, for one concrete type. A snapshot is itself a program;
+/// functions that take a snapshot copy any other program once, in O(V + E + touches). All of them throw
+/// precondition_error for an id out of range, and any exception of the lambdas.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -31,14 +31,14 @@ struct step_range {
     friend bool operator==(step_range, step_range) = default;
 };
 
-/// Regular: copied, compared and stored like an int; default-constructed it is the empty program.
+/// A regular type; default-constructed it is the empty program.
 class snapshot {
 public:
     snapshot() = default;
 
-    /// A copy of any program: what takes a snapshot takes any other program, too, at the price of a copy.
+    /// A copy of any program; implicit, so that a function that takes a snapshot takes any program.
     ///
-    /// Complexity: O(V + E + touches) time and memory, four bytes an edge and direction, eight a touch.
+    /// Complexity: O(V + E + touches) time and memory, 4 bytes per edge and direction, 8 per touch.
     /// Throws:     precondition_error for an id out of range, or more than 2^32 - 2 nodes, values or steps.
     template <class P>
         requires(!std::same_as<P, snapshot> && !requires(P const& p) { p.operator snapshot(); })
@@ -61,16 +61,15 @@ public:
     {
         return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]};
     }
-    /// The touches of a step: reads, then writes, each in the order in which the program named them.
+    /// The touches of a step: reads, then writes, each in the order in which the program listed them.
     [[nodiscard]] std::span<touch const> touches(step_id s) const { return touches({s, s + 1}); }
-    /// Those of several steps, one after the other.
     [[nodiscard]] std::span<touch const> touches(step_range steps) const
     {
         if (steps.first == steps.last) return {};
         touch const* const all = record_.touches.data();
         return {all + record_.step_begin[steps.first], all + record_.step_begin[steps.last]};
     }
-    /// The in-place pairs that a step declares.  O(log of their number)
+    /// The in-place pairs that a step declares.  O(log pairs)
     template <std::integral Step>
     [[nodiscard]] std::span<overwrite const> overwrites(Step s) const
     {
@@ -80,7 +79,7 @@ public:
     {
         return {record_.overwrites.data(), record_.overwrites.size()};
     }
-    /// The uses at the ends of predecessors that a node declares.  O(log of their number)
+    /// The phi operands that a node declares.  O(log operands)
     template <std::integral Node>
     [[nodiscard]] std::span<edge_use const> edge_uses(Node n) const
     {
@@ -91,7 +90,6 @@ public:
         return {record_.edge_uses.data(), record_.edge_uses.size()};
     }
 
-    /// Says again what the copied program said.
     void effects(node_id n, effect_sink& sink) const;
 
     friend bool operator==(snapshot const&, snapshot const&) = default;
@@ -106,7 +104,7 @@ private:
         predecessors_ = successors_.transposed(successors_.rows());
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
         std::size_t const guess =
-            detail::smaller(values_, std::size_t{1} << 16); // a step a value, three touches
+            detail::smaller(values_, std::size_t{1} << 16); // one step per value, three touches
         record_.step_begin.reserve(nodes() + guess + 1);
         record_.touches.reserve(3 * guess);
         node_end_.reserve(nodes());
@@ -140,11 +138,11 @@ private:
 
 namespace detail {
 
-/// From an id or a vertex, and a sink, to nothing: tells the sink what happens there.
+/// A callable (id or vertex, sink) that records the effects of a node in the sink.
 template <class F, class From, class Sink = effect_sink>
 concept effects_function = std::invocable<F&, From, Sink&>;
 
-/// The four members, from callables.
+/// A program made of callables for its four members.
 template <class Successors, class Effects>
 struct called_program {
     std::size_t node_count;
@@ -171,10 +169,10 @@ inline constexpr auto no_successors = [](node_id) { return std::span<node_id con
 
 } // namespace detail
 
-/// A list of operations: an ONNX graph, an FX trace, a tape. One step a node, in the order of the list.
+/// A list of operations: an ONNX graph, an FX trace, a tape. One step per node, in listed order.
 ///
-/// The list has no edges. Read sequentially its order counts; read concurrently, who waits for whom follows
-/// from the data alone. (For the control-flow reading of straight-line code say `flow(1, ...)`: one block.)
+/// The list has no edges. A sequential plan uses its order; for a concurrent plan, dependences follow from
+/// the data alone. (For straight-line code as a control-flow graph use `flow` with a single node.)
 template <class Effects>
     requires detail::effects_function<Effects, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Effects effects)
@@ -210,7 +208,7 @@ template <class Successors, class Uses, class Defs>
 
 namespace detail {
 
-/// The sink of a graph's own vertices: as effect_sink, but predecessors are named by vertex.
+/// An effect_sink in which predecessors are named by the vertices of the graph.
 template <class V>
 class vertex_effect_sink : public effect_sink {
 public:
@@ -233,11 +231,10 @@ private:
 
 } // namespace detail
 
-/// Any graph of the Boost.Graph protocol, its nodes numbered as `numbers` says. The callables get the
-/// graph's own vertices; node n of the program is the vertex `numbers[n]`, by default the n-th of
-/// `vertices(g)`.
+/// Any graph of the Boost.Graph protocol, its nodes numbered by `numbers`. The callables get the vertices of
+/// the graph; node n of the program is the vertex `numbers[n]`, by default the n-th of `vertices(g)`.
 ///
-/// Throws: precondition_error if an edge leads to something that is no vertex of the graph.
+/// Throws: precondition_error if the target of an edge is not a vertex of the graph.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
                                       detail::vertex_effect_sink<detail::vertex_of<G>>>

@@ -2,8 +2,7 @@
 #ifndef SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
 #define SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
 
-/// What flattening needs: copies done at once as copies one after the other, and a program under
-/// construction. Included by analysis/flatten.hpp.
+/// Sequentialization of parallel copies, and a builder of programs. Included by analysis/flatten.hpp.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -18,13 +17,13 @@
 
 // --- copy order ------------------------------------------------------------------------------------------
 
-/// Copies that are meant to happen at once, one after the other.
+/// Sequentialization of parallel copies.
 ///
-///     at once    b = a   c = b   x = y   y = x
-///     in turn    c = b   b = a   spare = x   x = y   y = spare
+///     parallel      b = a   c = b   x = y   y = x
+///     sequential    c = b   b = a   spare = x   x = y   y = spare
 ///
-/// Nothing may be overwritten while another copy still has to read it. Copies that nobody waits for go first;
-/// when none of those is left, all the rest stand in circles, and a spare value opens one.
+/// No copy overwrites a value that another has yet to read. Copies to values that no other copy reads go
+/// first; when none of those is left, the remaining copies form cycles, and a spare value breaks one.
 ///
 /// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for
 /// correctness, code quality, and efficiency", CGO 2009 (Algorithm 1). Here some may be views of others.
@@ -37,16 +36,15 @@ struct value_copy {
     friend bool operator==(value_copy, value_copy) = default;
 };
 
-/// Puts copies in an order in which they can be done one after the other. It is made once for all places, for
-/// its tables are as long as the values are many.
+/// Orders parallel copies. Its tables have one entry per value, so it is constructed once for all places.
 class copy_order {
 public:
-    /// `root_of`, by value: which values are the same bytes.
+    /// `root_of`, by value: values with the same root are the same bytes.
     explicit copy_order(std::vector<value_id> root_of);
 
-    /// Calls `move(from, to)` for each copy, and none before those who still read what it overwrites. Where
-    /// all that are left wait for each other, `spare_for(root)` names a new value, and what is in the way is
-    /// moved there first.
+    /// Calls `move(from, to)` for each copy, after the copies that read the bytes that it overwrites. If all
+    /// remaining copies wait for each other, `spare_for(root)` returns a new value, and the value to be
+    /// overwritten is moved there first.
     ///
     /// Complexity: O(copies), if no two write the same bytes.
     template <class Move, class SpareFor>
@@ -56,7 +54,7 @@ public:
         next_writer_.assign(count, none);
         is_listed_.assign(count, 0);
         ready_.clear();
-        for (std::uint32_t i = count; i-- != 0;) { // from behind: the first stands first in its list
+        for (std::uint32_t i = count; i-- != 0;) { // reversed: lists ascend
             ++readers_[from(copies[i])];
             next_writer_[i] = std::exchange(first_writer_[to(copies[i])], i);
         }
@@ -74,7 +72,7 @@ public:
             }
             while (i != count && is_listed_[i]) ++i;
             if (i == count) break;
-            value_id const root = to(copies[i]), spare = spare_for(root); // all that are left wait for others
+            value_id const root = to(copies[i]), spare = spare_for(root); // all remaining copies wait
             move(copies[i].to, spare);
             kept_in_[root] = spare;
             readers_[root] = 0;
@@ -95,61 +93,61 @@ private:
     void list_if_ready(std::vector<value_copy> const& copies, std::uint32_t i);
 
     std::vector<value_id> root_of_;
-    std::vector<std::uint32_t> readers_;      // by root: copies to come that read it
+    std::vector<std::uint32_t> readers_;      // by root: pending copies that read it
     std::vector<std::uint32_t> first_writer_; // by root
-    std::vector<value_id> kept_in_;           // by root: the spare that its old bytes are in
+    std::vector<value_id> kept_in_;           // by root: the spare that holds its old bytes
     std::vector<std::uint32_t> next_writer_;  // by copy
     std::vector<unsigned char> is_listed_;    // by copy
     std::vector<std::uint32_t> ready_;
 };
 
-// --- program draft ---------------------------------------------------------------------------------------
+// --- program builder -------------------------------------------------------------------------------------
 
-/// A program as it is being written down: node by node, step by step; edges whenever they are known.
+/// Builds a program node by node and step by step; edges may be added at any time.
 ///
-///     d.open_node();                          node 0
-///     d.touch(a, touch::access::def);
-///     d.end_step();                             def a
-///     d.open_node();                          node 1
-///     d.add_edge(0, 1);
-///     d.program(values)                       a snapshot, as any other
+///     builder.open_node();                     // node 0
+///     builder.touch(a, touch::access::def);
+///     builder.end_step();
+///     builder.open_node();                     // node 1
+///     builder.add_edge(0, 1);
+///     snapshot p = builder.program(values);
 ///
-/// The factories of snapshot.hpp ask for a program that is there. This one is for whoever makes one out of
-/// others, and learns only later where a node is to lead.
+/// The factories of snapshot.hpp copy an existing program. The builder derives a program from others if the
+/// successors of a node become known later.
 
 class program_builder {
 public:
-    /// Steps from here on are the new node's. A node that is left without a step gets one that does nothing.
+    /// Further steps belong to the new node. A node without steps gets one that does nothing.
     node_id open_node();
     [[nodiscard]] std::size_t nodes() const { return node_begin_.size(); }
-    /// Requires: there is one.
+    /// Requires: there is a node.
     [[nodiscard]] node_id last_node() const { return static_cast<node_id>(nodes() - 1); }
     [[nodiscard]] std::size_t steps() const { return touch_end_.size(); }
 
-    /// Of the step that ends next.
+    /// Belongs to the step that ends next.
     void touch(value_id v, touch::access kind) { touches_.push_back({v, kind}); }
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
     /// Requires: a node is open.
     step_id end_step();
 
-    /// Edges and operands of phis may name nodes that are not there yet.
+    /// Edges and phi operands may name nodes that do not exist yet.
     void add_edge(node_id from, node_id to) { edges_.push_back({from, to}); }
     void use_at_end_of(node_id node, node_id pred, value_id v) { operands_.push_back({node, pred, v}); }
 
-    /// What has been written, over so many values.
+    /// The program so far, over so many values.
     ///
-    /// Ensures:    successors of a node, and operands, stand in the order in which they were given.
+    /// Ensures:    successors of a node, and operands, are in the order in which they were added.
     /// Complexity: O(V + E + touches) time and memory.
-    /// Throws:     precondition_error for an edge from or to a node that is not there, and as snapshot().
+    /// Throws:     precondition_error for edges or operands of a node that does not exist; as snapshot().
     template <std::integral Count>
     [[nodiscard]] snapshot program(Count values)
     {
         fill_node();
         std::size_t const count = nodes();
         for (edge e : edges_)
-            SUBLET_EXPECTS(e.from < count, "sublet: an edge leads from a node that is not there");
+            SUBLET_EXPECTS(e.from < count, "sublet: an edge leads from a node that does not exist");
         for (edge_use const& o : operands_)
-            SUBLET_EXPECTS(o.node < count, "sublet: an operand is that of a node that is not there");
+            SUBLET_EXPECTS(o.node < count, "sublet: a phi operand belongs to a node that does not exist");
         csr_rows const successors = csr_rows::gathered(count, [this](auto add) {
             for (edge e : edges_) add(e.from, e.to);
         });
@@ -184,7 +182,7 @@ private:
     std::vector<std::size_t> touch_end_;  // by step, into touches_
     std::vector<std::size_t> pair_end_;   // by step, into pairs_
     std::vector<sublet::touch> touches_;
-    std::vector<overwrite> pairs_; // the number of their step stays 0
+    std::vector<overwrite> pairs_; // their step stays 0
     std::vector<edge> edges_;
     std::vector<edge_use> operands_;
 };

@@ -2,8 +2,7 @@
 #ifndef SUBLET_ANALYSIS_DETAIL_LIVENESS_METHODS_HPP
 #define SUBLET_ANALYSIS_DETAIL_LIVENESS_METHODS_HPP
 
-/// The values that cross blocks, and three ways to find where they are alive. Included by
-/// analysis/liveness.hpp.
+/// Cross-block values, and three algorithms for liveness. Included by analysis/liveness.hpp.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -14,16 +13,16 @@
 #include <cstdint>
 #include <vector>
 
-// --- crossing --------------------------------------------------------------------------------------------
+// --- cross-block values ----------------------------------------------------------------------------------
 
-/// The values that cross from one node to another, and what each node does with them.
+/// Cross-block values: those live across nodes, and how each node accesses them.
 ///
-///     node 0            node 1                       crossing: a (column 0), c (column 1)
+///     node 0            node 1                       cross-block: a (column 0), c (column 1)
 ///       def a             use a, def b               node 0 writes a and c
 ///       def c             use b, use c, def c        node 1 reads a and c, and writes c
 ///
-/// Most values are born and die within one node and concern nobody else. Numbering the rest densely, once,
-/// makes every set of a liveness analysis smaller; and from here on a node is no more than three short lists.
+/// Most values are defined and used within one node only. Numbering the others densely, once, makes all sets
+/// of the analysis smaller, and reduces each node to three short lists.
 ///
 /// Source: Briggs, Cooper, Harvey and Simpson, "Practical improvements to the construction and destruction of
 /// static single assignment form", Software: Practice and Experience 28(8), 1998 (the "semi-pruned" names).
@@ -32,7 +31,7 @@ namespace sublet::detail {
 
 struct cross_block_values {
     std::vector<value_id> value;       ///< by column, ascending
-    std::vector<std::uint32_t> column; ///< by value; `no_value` if it does not cross
+    std::vector<std::uint32_t> column; ///< by value; `no_value` if it is not cross-block
     csr_rows reads;                    ///< by node: columns that it reads before it writes them, maybe twice
     csr_rows writes;                   ///< by node: columns that it writes, maybe twice
     csr_rows reads_at_end;             ///< by node: columns that edge uses read where it ends, maybe twice
@@ -44,13 +43,13 @@ struct cross_block_values {
 
 // --- liveness worklist -----------------------------------------------------------------------------------
 
-/// Liveness of any program, by iteration: what successors need, a node needs too, unless it writes it.
+/// Liveness of any program, by iteration to the fixed point.
 ///
 ///     live out = read at the end, or live in of a successor
 ///     live in  = read first, or live out and not written
 ///
-/// Sets only grow. In postorder a node comes after its successors, so that one visit to each is enough unless
-/// the graph has cycles; then those wait on a stack whose successors have grown since.
+/// Sets only grow. In postorder a node comes after its successors, so that one visit to each suffices unless
+/// the graph has cycles; then the nodes with a successor that has grown since are put on a stack.
 ///
 /// Source: Kildall, "A unified approach to global program optimization", POPL 1973; the order and the stack
 /// after Cooper, Harvey and Kennedy, "Iterative data-flow analysis, revisited", Rice University TR04-432,
@@ -61,15 +60,15 @@ struct dense_sets {
     bit_rows out;
 };
 
-/// What nodes read themselves: where every solver begins.
+/// The initial sets: what nodes read before they write it, and what is read at their ends.
 dense_sets upward_exposed_uses(cross_block_values const& cross_block, std::size_t nodes);
 
-/// Lets what is live where a node ends through to where it begins, unless the node writes it.
+/// Computes live-in from live-out of a node: values that the node does not write pass through.
 class transfer_function {
 public:
     explicit transfer_function(std::size_t words) : written_(words) {}
 
-    /// Whether `in` has grown.
+    /// Returns whether `in` has grown.
     template <class Columns>
     bool operator()(bit_rows::word const* out, Columns const& writes, bit_rows::word* in)
     {
@@ -86,10 +85,10 @@ public:
     }
 
 private:
-    std::vector<bit_rows::word> written_; // no bit is set between calls
+    std::vector<bit_rows::word> written_; // all 0 between calls
 };
 
-/// Complexity: O((V + E) (1 + d) words) time, d = edges on a path that lead against the order, at most;
+/// Complexity: O((V + E) (1 + d) words) time, d = most edges against the order on an acyclic path;
 ///             O(V words) memory, words = columns / 64.
 dense_sets live_by_worklist(snapshot const& p, cross_block_values const& cross_block);
 
@@ -97,38 +96,38 @@ dense_sets live_by_worklist(snapshot const& p, cross_block_values const& cross_b
 
 /// Liveness of a program in strict SSA form in two passes, without iteration.
 ///
-///     pass 1, postorder: as if there were no back edges        pass 2, from the outside in: what is alive
-///                                                              where a loop begins is so throughout it
+///     pass 1, postorder: without back edges                    pass 2, outer loops first: values live at
+///                                                              the header are live throughout the loop
 ///         1 <--.     a is used in 2 only:                          1 <--.     a: 1, 2, 3
 ///         2    |     a: 1, 2                                       2    |
 ///         3 ---'                                                   3 ---'
 ///
-/// Why that is enough: a value whose def dominates its uses and which is alive at the header of a loop was
-/// defined outside, so that the next turn of the loop needs it as this one does. In an irreducible loop an
-/// edge into the middle counts as one to the header: of the outermost loop that it enters.
+/// This suffices: a value that is live at the header of a loop, and has a def that dominates its uses, is
+/// defined outside of the loop, so that every iteration needs it. In an irreducible loop an edge into the
+/// middle counts as an edge to the header of the outermost loop that it enters.
 ///
 /// Source: Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "A Non-iterative Data-flow Algorithm
 /// for Computing Liveness Sets in Strict SSA Programs", APLAS 2011.
 
 /// Complexity: O((V + E) words + E nesting depth) time, O(V words) memory, words = columns / 64.
 /// Throws:     precondition_error if a value is written twice, or if its def does not dominate its uses and
-///             that makes a difference: the sets are right or there are none.
+///             that would make a set wrong.
 dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cross_block);
 
 // --- liveness per value ----------------------------------------------------------------------------------
 
-/// Liveness of any program, value by value: from each node that reads it, up all paths to the nodes that
-/// write it.
+/// Liveness of any program, value by value: path exploration from each node that reads the value back to the
+/// nodes that write it.
 ///
 ///     def a                        a is read in node 3: live in there, live out in 1 and 2, live in there,
-///      /  \                        live out in 0, which writes it. Nobody else is looked at.
+///      /  \                        live out in 0, which writes it. No other node is visited.
 ///     1    2
 ///      \  /
 ///     use a
 ///
-/// As long as one value is treated, "is it in this set already?" is a question about the last entry only. So
-/// sets are lists to which values are appended in ascending order, and time and memory are what the answer
-/// is long: little where values live shortly, whatever the size of the graph.
+/// While one value is explored, a set contains it if and only if it is the last entry. So sets are lists to
+/// which values are appended in ascending order, and time and memory are proportional to the result: little
+/// for short live ranges, whatever the size of the graph.
 ///
 /// Source: Brandner, Boissinot, Darte, Dupont de Dinechin and Rastello, "Computing liveness sets for SSA-form
 /// programs", INRIA RR-7503, 2011 (path exploration, variable by variable); here without recursion, and for
@@ -140,7 +139,7 @@ struct sparse_sets {
     std::vector<value_id> given_up; // ascending; in no list
 };
 
-/// Values that turn out to be in more than `max_sets` sets are given up.
+/// Values in more than `max_sets` sets are given up.
 ///
 /// Complexity: O(V + values + size of all sets with their edges) time and memory.
 sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block,

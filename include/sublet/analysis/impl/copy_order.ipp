@@ -20,7 +20,7 @@ SUBLET_DECL void copy_order::list_if_ready(std::vector<value_copy> const& copies
     ready_.push_back(i);
 }
 
-// --- program draft ---------------------------------------------------------------------------------------
+// --- program builder -------------------------------------------------------------------------------------
 
 SUBLET_DECL node_id program_builder::open_node()
 {
@@ -32,7 +32,7 @@ SUBLET_DECL node_id program_builder::open_node()
 
 SUBLET_DECL step_id program_builder::end_step()
 {
-    SUBLET_EXPECTS(nodes() != 0, "sublet: a step is written down before there is a node");
+    SUBLET_EXPECTS(nodes() != 0, "sublet: a step ends before a node is open");
     touch_end_.push_back(touches_.size());
     pair_end_.push_back(pairs_.size());
     SUBLET_EXPECTS(steps() < no_step, "sublet: more steps than 32-bit ids");

@@ -22,7 +22,7 @@ SUBLET_DECL step_id dependence_graph::start_of(step_id s) const
 
 namespace sublet::detail {
 
-/// Steps that read early are two points, others one; points are numbered by steps.
+/// A step that reads early is two points, any other is one; points are numbered in the order of steps.
 struct dependence_points {
     snapshot const& p;
     std::vector<step_id> write_point; // by step; empty if point and step are the same
@@ -132,7 +132,7 @@ SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::
             finish(order[i], [&](step_id y) { order.push_back(y); });
         return order;
     }
-    auto reverse_from = [&](std::size_t first) { // the first of those pushed together comes off first
+    auto reverse_from = [&](std::size_t first) { // the first one pushed is popped first
         for (std::size_t i = first, j = ready.size(); i + 1 < j; ++i) std::swap(ready[i], ready[--j]);
     };
     for (std::size_t i = 0, roots = order.size(); i != roots; ++i)
@@ -224,12 +224,11 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
 
 namespace sublet::detail {
 
-/// Leave out of the first row what some of its members directly precede (or follow), as the edges say.
+/// Appends the members of the row with no edge to another touch, that is, directly before (or after) it.
 SUBLET_DECL void append_extremal(csr_rows& to, std::vector<step_id> const& row,
                                  std::vector<unsigned char> const& is_touch, csr_rows const& edges)
 {
-    // Enough to see what follows at once; of a step with a thousand successors the rest is not worth the
-    // walk.
+    // Suffices for most steps; more edges of a step with a thousand successors are not worth the time.
     constexpr std::size_t max_edges = 16;
     for (std::size_t i = 0; i != row.size(); ++i) {
         if (i != 0 && row[i] == row[i - 1]) continue;
@@ -255,7 +254,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
                                                         std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
-                   "sublet: a table has not one entry for each value");
+                   "sublet: a table needs one entry for each value");
     auto const positions = static_cast<step_id>(g.positions());
     auto each = [&](bool defs, auto add) { // by ascending position
         for (step_id at = 0; at != positions; ++at) {
@@ -299,7 +298,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
             lives.ends.append(positions);
         } else {
             row.assign(touches[b].begin(), touches[b].end());
-            if (!p.edge_uses().empty()) std::sort(row.begin(), row.end()); // those come after all others
+            if (!p.edge_uses().empty()) std::sort(row.begin(), row.end()); // edge uses come last
             detail::append_extremal(lives.ends, row, is_touch, g.after);
         }
         lives.ends.close_row();
@@ -312,7 +311,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
 
 } // namespace sublet
 
-// --- unreached -------------------------------------------------------------------------------------------
+// --- unreached positions ---------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -340,7 +339,7 @@ SUBLET_DECL void intersect_from(std::vector<live_range>& ranges, step_id from,
     ranges.resize(to);
 }
 
-// --- later conflicts -------------------------------------------------------------------------------------
+// --- conflict ranges -------------------------------------------------------------------------------------
 
 SUBLET_DECL void unite(std::span<live_range const> a, std::span<live_range const> b,
                        std::vector<live_range>& to)
@@ -351,7 +350,7 @@ SUBLET_DECL void unite(std::span<live_range const> a, std::span<live_range const
         else push_range(to, b[j++]);
 }
 
-/// By position, and one more: the next at which a buffer begins, or the number of positions.
+/// By position, and the end: the next position at which a buffer begins, or the number of positions.
 SUBLET_DECL std::vector<step_id> next_begins(concurrent_live_ranges const& lives)
 {
     std::vector<step_id> next(std::size_t{lives.positions} + 1, lives.positions);
@@ -362,7 +361,7 @@ SUBLET_DECL std::vector<step_id> next_begins(concurrent_live_ranges const& lives
     return next;
 }
 
-/// How many pairs are forbidden behind what is known.
+/// The number of pairs that are forbidden where the sets are not exact.
 SUBLET_DECL std::uint64_t count_undecided(concurrent_live_ranges const& lives, live_range_lists const& of,
                                           range_sets const& sets, std::size_t first_owner)
 {
@@ -391,10 +390,11 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
 {
     auto const positions = lives.positions;
     std::size_t const buffers = lives.buffers(), owners = positions + buffers;
-    SUBLET_EXPECTS(!g.violation && g.positions() == positions, "sublet: these are lives of another graph");
+    SUBLET_EXPECTS(!g.violation && g.positions() == positions,
+                   "sublet: these are live ranges of another graph");
     SUBLET_EXPECTS(owners < no_step, "sublet: more positions and buffers than 32-bit ids");
 
-    // Ranges begin and end where a buffer begins, so that those with nothing between them join.
+    // Ranges begin and end where a buffer begins, so that ranges without a begin between them are merged.
     std::vector<step_id> const next = detail::next_begins(lives);
     csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
     std::uint64_t const default_limit = detail::larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
@@ -404,7 +404,7 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
         for (buffer_id b : ends_at[t]) {
             std::size_t const owner = positions + std::size_t{b};
             step_id until = known;
-            if (t == lives.ends[b].back()) { // the first end to be met
+            if (t == lives.ends[b].back()) { // its last end, visited first
                 scratch.clear();
                 detail::push_range(scratch, {lives.first(b), t == positions ? t : next[t + 1]});
                 detail::push_ranges(scratch, unreached);
@@ -430,7 +430,7 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
     for (buffer_id b = 0; b != buffers; ++b) {
         auto const buffer_ranges = sets[positions + std::size_t{b}];
         if (buffer_ranges.empty())
-            ranges.push_back({lives.first(b), lives.first(b) + 1}); // nobody touches it
+            ranges.push_back({lives.first(b), lives.first(b) + 1}); // it has no touches
         for (live_range r : buffer_ranges) ranges.push_back(r);
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }

@@ -19,7 +19,8 @@ SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, p
                                               std::vector<program_body::binding> bindings)
 {
     SUBLET_EXPECTS(parent < size(), "sublet: a body has a parent that is not in the tree");
-    SUBLET_EXPECTS(step < program_of(parent).steps(), "sublet: a body is nested in a step that is not there");
+    SUBLET_EXPECTS(step < program_of(parent).steps(),
+                   "sublet: a body is nested in a step that does not exist");
     SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
     expect_valid_bindings(program_of(parent).values(), body.values(), kind, captures, bindings);
     nested_.push_back({body, {parent, step, kind, std::move(captures), std::move(bindings)}});
@@ -54,9 +55,9 @@ SUBLET_DECL void program_tree::expect_valid_bindings(std::size_t outer, std::siz
                            (b.result == no_value || b.result < outer),
                        "sublet: a body is bound to a value that its parent does not have");
         SUBLET_EXPECTS(b.next == no_value || b.next < inner,
-                       "sublet: a loop goes on with a value that it does not have");
+                       "sublet: the next value of a loop is not a value of its body");
         SUBLET_EXPECTS(b.next == no_value || kind == program_body::run_kind::loop,
-                       "sublet: what is no loop does not begin again");
+                       "sublet: only a loop has a next value");
         if (b.result != no_value) results.push_back(b.result);
     }
     SUBLET_EXPECTS(are_distinct(inner_values), "sublet: a value of a body is captured or bound twice");
@@ -116,7 +117,7 @@ SUBLET_DECL std::vector<value_id> view_roots(tree_values const& values,
                                              std::vector<std::vector<value_id>> const& alias_of)
 {
     SUBLET_EXPECTS(alias_of.empty() || alias_of.size() == values.flat_of.size(),
-                   "sublet: views are not given for each program of a tree");
+                   "sublet: alias_of has not one entry for each program of a tree");
     auto flat_alias = [&](value_id v) {
         auto const [program, value] = values.value_of[v];
         if (alias_of.empty()) return no_value;
@@ -139,7 +140,7 @@ SUBLET_DECL std::vector<value_id> view_roots(tree_values const& values,
 
 namespace sublet::detail {
 
-/// Writes the flat program down in the order in which its text would stand on paper.
+/// Emits the flat program in the order of its text.
 class tree_flattener {
 public:
     tree_flattener(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
@@ -194,13 +195,13 @@ private:
         node_id node = 0;
         step_id step = 0;
         std::size_t bodies_done = 0; // of the step
-        node_id fork = no_node;      // where the paths of a choice part
+        node_id fork = no_node;      // where the branches of a choice diverge
         std::size_t first_arm = 0;   // of the choice, in arms_
     };
 
     // --- nodes and edges ---
 
-    /// A new node to which the paths from all these lead.
+    /// A new node with edges from all of these.
     node_id open_node_behind(std::vector<node_id> const& before)
     {
         node_id const opened = builder_.open_node();
@@ -213,7 +214,7 @@ private:
     }
 
     bool is_list(program_id i) const { return tree_.program_of(i).graph().items() == 0; }
-    /// Where a program, all of which is written down, is left; `entry` if it is empty.
+    /// The exits of a program that has been emitted; `entry` if it is empty.
     std::vector<node_id> exits(program_id i, node_id entry) const
     {
         snapshot const& p = tree_.program_of(i);
@@ -279,7 +280,7 @@ private:
 
     void add_step(flat_tree::step step)
     {
-        flat_.step_of.resize(builder_.end_step()); // those between are of nodes where nothing is done
+        flat_.step_of.resize(builder_.end_step()); // entries in between: empty nodes
         flat_.step_of.push_back(step);
     }
 
@@ -312,7 +313,7 @@ private:
             });
     }
 
-    /// A step, or one of its ends.
+    /// Emits a step, or its beginning or end.
     template <class Bodies>
     void emit_step(program_id program, step_id step, Bodies const& bodies, bool is_beginning)
     {
@@ -345,7 +346,7 @@ private:
         add_step({part, program, step});
     }
 
-    /// With the edges inside programs, and the operands that stand on them.
+    /// Adds the edges inside programs and the phi operands.
     flat_tree finished()
     {
         for (std::size_t i = 0; i != tree_.size(); ++i) {
@@ -375,10 +376,10 @@ private:
     program_builder builder_;
 
     std::vector<std::size_t> first_node_; // by program, into head_ and tail_
-    std::vector<node_id> head_, tail_;    // flat: where a node begins and where it ends
-    std::vector<node_id> header_;         // flat, by program: where a loop begins again
-    std::vector<node_id> entry_;          // flat, by program: from where it is entered
-    std::vector<node_id> arms_;           // the ends of branches whose choice goes on
+    std::vector<node_id> head_, tail_;    // flat: the first and the last node of a node
+    std::vector<node_id> header_;         // flat, by program: the header of a loop
+    std::vector<node_id> entry_;          // flat, by program: the node from which it is entered
+    std::vector<node_id> arms_;           // the last nodes of the branches of open choices
 };
 
 } // namespace sublet::detail
@@ -401,7 +402,7 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
     std::vector<std::vector<unsigned char>> written(tree.size());
     for (std::size_t i = 0; i != tree.size(); ++i)
         written[i].resize(tree.program_of(static_cast<program_id>(i)).values());
-    for (std::size_t i = tree.size(); i-- != 0;) { // bodies before what they are nested in
+    for (std::size_t i = tree.size(); i-- != 0;) { // bodies before their parents
         snapshot const& p = tree.program_of(static_cast<program_id>(i));
         for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
             if (t.kind == touch::access::def) written[i][t.value] = 1;
@@ -416,7 +417,7 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
     return written;
 }
 
-/// Makes one program of a tree after the other; what is asked of the whole tree is asked once.
+/// Makes each program of a tree with captures; tables of the whole tree are computed once.
 class capture_propagator {
 public:
     explicit capture_propagator(program_tree const& tree)
@@ -462,7 +463,7 @@ public:
                         if (!has_touch(s, c.outer, touch::access::def)) use(c.outer);
                         if (written_[nested[b]][c.inner] != 0) def(c.outer);
                     }
-                    std::size_t first = b, last = b + 1; // the bodies that are one choice
+                    std::size_t first = b, last = b + 1; // the branches of one choice
                     while (is_branch(nested[b]) && first != 0 && is_branch(nested[first - 1])) --first;
                     while (is_branch(nested[b]) && last != nested.size() && is_branch(nested[last])) ++last;
                     for (program_body::binding i : body.bindings) {

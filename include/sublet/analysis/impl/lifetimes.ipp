@@ -48,7 +48,7 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
 
     std::vector<step_id> position_of(steps.size());
     for (std::size_t at = 0; at != steps.size(); ++at) position_of[steps[at]] = static_cast<step_id>(at);
-    std::vector<sort_key> touches; // {value, when in the program, position}
+    std::vector<sort_key> touches; // {value, index in the program, position}
     for (step_id s = 0; s != steps.size(); ++s)
         for (touch t : p.touches(s))
             if (versions[t.value] == 2)
@@ -67,7 +67,7 @@ moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<va
         found = live_ranges::order_violation{static_cast<value_id>(write.key), write.id,
                                              live_ranges::order_violation::kind::write_moved};
     };
-    std::uint64_t latest = 0; // when, in the new order, the last of the value's touches so far
+    std::uint64_t latest = 0; // the highest program index of the value's touches so far
     sort_key const* last_write = nullptr;
     for (std::size_t i = 0; i != touches.size(); ++i) {
         sort_key const& t = touches[i];
@@ -119,7 +119,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
         for (touch t : p.touches(steps[at]))
             if (t.kind == touch::access::def && first_def[t.value] == no_node) first_def[t.value] = at;
 
-    // The defs of `ready` steps count: of those before `at`, and where a node ends also of its last.
+    // The defs of `ready` steps count: of those before `at`, at the end of a node also of its last step.
     auto check_defined = [&](value_id v, step_id at, step_id ready) {
         if (detail::is_given(role[v]) || first_def[v] < ready) return;
         auto const& first = lives.violation;

@@ -34,7 +34,7 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
 
 SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const
 {
-    SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is asked for a step that does not exist");
+    SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is queried for a step that does not exist");
     if (chains.defs[v].size() == 0) return false;
     node_id const n = chains.node_of[s];
     if (n == node_of_def(v, chains) && s < chains.defs[v].front()) return false;
@@ -53,9 +53,8 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
     root_.resize(nodes);
     for (node_id n : search_.preorder) root_[n] = search_.parent[n] == no_node ? n : root_[search_.parent[n]];
 
-    // Where the ways on from a node lead: down the tree, or across to a subtree that was finished before.
-    // An edge into the middle of a loop counts as one to its header; one that skips down says nothing
-    // new.
+    // The reduced graph: edges down the search tree, or across to a subtree that was finished before. An edge
+    // into the middle of a loop counts as one to its header; one that skips levels downwards adds nothing.
     csr_rows const reduced_edges = csr_rows::gathered(nodes, [&](auto add) {
         for (node_id n = 0; n != nodes; ++n)
             for (node_id s : g[n]) {
@@ -78,7 +77,7 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
         else if (search_.parent[n] != no_node) join_column_[n] = join_column_[search_.parent[n]];
     }
 
-    // A node from which all ways on lead to the same has no row of its own; row 0 is empty.
+    // A node with successors of one and the same row shares that row; row 0 is empty.
     std::uint32_t rows = 1;
     row_of_.assign(nodes, 0);
     for (node_id n : search_.postorder) {

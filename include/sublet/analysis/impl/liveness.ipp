@@ -60,7 +60,7 @@ SUBLET_DECL bool live_sets::same(live_sets const& a, live_sets const& b)
 
 namespace sublet::detail {
 
-/// The same lists for some of the values only (ascending), numbered anew.
+/// The same lists for some of the values only (ascending), renumbered.
 SUBLET_DECL cross_block_values restricted(cross_block_values const& all, std::vector<value_id> values)
 {
     cross_block_values some;
@@ -152,28 +152,28 @@ SUBLET_DECL node_layout lay_out(snapshot const& p, std::vector<node_id> order)
     return {std::move(order), std::move(index_of), std::move(end)};
 }
 
-/// The ranges of what is alive where the walk is: known up to where they end, and not yet where they begin.
+/// The ranges that are live at the point of a backward walk: their ends are known, their begins not yet.
 class open_ranges {
 public:
     explicit open_ranges(std::size_t values) : open_(values), until_(values), closed_(values) {}
 
     [[nodiscard]] std::span<value_id const> values() const { return open_.list(); }
-    /// v is alive here, up to `until` at least.
+    /// v is live here, up to `until` at least.
     void open(value_id v, step_id until)
     {
         open_.insert(v);
         if (until_[v] < until) until_[v] = until;
     }
-    /// v is not alive before `first`.
+    /// v is not live before `first`.
     void close(value_id v, step_id first)
     {
         if (open_.erase(v)) closed_.add(v, {first, std::exchange(until_[v], 0)});
     }
     void close_all(step_id first)
     {
-        while (!values().empty()) close(values().back(), first); // which takes it from the list
+        while (!values().empty()) close(values().back(), first); // removes it from the list
     }
-    /// Up the steps of a node, the last of which lies before `position`.
+    /// Walks the steps of a node backwards; the last one is before `position`.
     void walk(snapshot const& p, node_id n, step_id position)
     {
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
@@ -187,7 +187,7 @@ public:
                 if (t.kind != touch::access::def)
                     open(t.value, t.kind == touch::access::use_early ? position : position + 1);
         }
-        if (n == 0) // what is alive where the program begins has been put there
+        if (n == 0) // values live where the program begins are in storage before
             for (value_id v : values()) open(v, position + 1);
     }
     [[nodiscard]] range_collector const& closed() const { return closed_; }
@@ -198,7 +198,7 @@ private:
     range_collector closed_;
 };
 
-/// By value, whether a step writes it; empty if two do.
+/// By value, whether a step writes it; empty if a value is written twice.
 SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
 {
     std::vector<unsigned char> is_written(p.values());
@@ -207,9 +207,9 @@ SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
     return is_written;
 }
 
-/// By node, the place of the last node of its loop, `no_node` if it is no header; empty if some loop has
-/// several entries or is torn apart, an edge leads backwards that does not go back to a header, or one leads
-/// from what nothing reaches to what is reached.
+/// By node, the index of the last node of its loop, `no_node` if it is no header; empty if some loop is
+/// irreducible or not contiguous, an edge other than a back edge leads backwards, or one leads into an
+/// earlier search tree.
 ///
 /// Complexity: O(V + E), as `loops`.
 SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const& layout,
@@ -221,7 +221,7 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
     for (node_id n : search.preorder) {
         if (search.parent[n] == no_node) tree_begin = search.preorder_index[n];
         for (node_id s : p.successors(n)) {
-            if (search.preorder_index[s] < tree_begin) return {}; // maybe into the middle of a loop
+            if (search.preorder_index[s] < tree_begin) return {}; // possibly into the middle of a loop
             if (layout.index_of[s] <= layout.index_of[n] && !search.is_back_edge(n, s)) return {};
         }
     }
@@ -235,12 +235,12 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
     return last;
 }
 
-/// The walk without liveness. Whether it was allowed; otherwise `ranges` are of no use.
+/// The walk without liveness. Returns whether its requirements hold; otherwise `ranges` are meaningless.
 ///
-/// What is open where the next node of the order begins stays so if that is a successor; of other successors
-/// it was noted down what was open.
+/// Ranges open at the beginning of the next node in the order stay open if it is a successor; for other
+/// successors the open ranges have been recorded.
 ///
-/// Complexity: O(V + E + values + touches) and the number of values alive at each edge that does not lead to
+/// Complexity: O(V + E + values + touches) and the number of values live at each edge that does not lead to
 ///             the next node, and at the end of each node that has no such edge.
 SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges)
 {
@@ -253,7 +253,7 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
     csr_rows const end_reads = csr_rows::gathered(p.nodes(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
-    csr_rows live_at_begin; // by place, from the last: what is alive where a node begins to which others jump
+    csr_rows live_at_begin; // by index from the last: values live at the begin of nodes that others jump to
     for (std::size_t i = p.nodes(); i-- != 0;) {
         node_id const n = layout.order[i];
         bool is_before_next = false;
@@ -266,9 +266,9 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
         for (value_id v : end_reads[n]) ranges.open(v, layout.end[n]);
         ranges.walk(p, n, layout.end[n]);
 
-        if (last[n] != no_node) // needed where the loop begins, so it is alive throughout
+        if (last[n] != no_node) // live at the header, so live throughout the loop
             for (value_id v : ranges.values()) ranges.open(v, layout.end[layout.order[last[n]]]);
-        if (search.parent[n] == no_node) // nothing is before n: what is needed may be read unwritten
+        if (search.parent[n] == no_node) // a root: values needed here may be read unwritten
             for (value_id v : ranges.values())
                 if (is_written[v]) return false;
         bool is_jumped_to = false;
@@ -293,7 +293,7 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& 
     detail::open_ranges ranges(p.values());
     for (std::size_t i = p.nodes(); i-- != 0;) {
         node_id const n = layout.order[i];
-        detail::live_list::cursor opens = live.live_out(n).begin(), closes; // what is in both stays open
+        detail::live_list::cursor opens = live.live_out(n).begin(), closes; // values in both stay open
         if (i + 1 != p.nodes()) closes = live.live_in(layout.order[i + 1]).begin();
         for (; *opens != *closes || *opens != no_value;) {
             value_id const opened = *opens, closed = *closes;
@@ -324,7 +324,7 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options 
 
 } // namespace sublet
 
-// --- flow lives ------------------------------------------------------------------------------------------
+// --- live ranges of a control-flow graph -----------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -348,7 +348,7 @@ SUBLET_DECL bool is_overwritable(snapshot const& p, step_id s, value_id v)
     return false;
 }
 
-/// By node, whether no path leads from it to one without successors.  O(V + E)
+/// By node, whether it reaches no node without successors.  O(V + E)
 SUBLET_DECL std::vector<unsigned char> non_exiting_nodes(snapshot const& p)
 {
     std::vector<unsigned char> never_exits(p.nodes(), 1);
@@ -371,7 +371,7 @@ SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const&
 {
     auto const exit_node = static_cast<node_id>(p.nodes() + 1);
     std::vector<unsigned char> const never_exits = non_exiting_nodes(p);
-    std::vector<node_id> next; // of the node asked for last
+    std::vector<node_id> next; // of the node queried last
     auto successors = [&](node_id n) -> std::vector<node_id> const& {
         next.clear();
         if (n == 0 && exit_node != 1) next.push_back(1);
@@ -426,7 +426,7 @@ SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, std::vector<valu
 SUBLET_DECL live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                                   std::vector<node_id> const& order)
 {
-    step_id first = 0; // of the entry
+    step_id first = 0; // position of the entry
     for (std::size_t i = 0; i != order.size() && order[i] != 0; ++i)
         first += p.steps_of(order[i]).last - p.steps_of(order[i]).first;
     detail::unsorted_ranges found;

@@ -7,20 +7,20 @@
 #include <span>
 #include <utility>
 
-// --- crossing --------------------------------------------------------------------------------------------
+// --- cross-block values ----------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
 SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
 {
     cross_block_values cross_block;
-    // Whether a touch reads, or finds its value written, is as good as random: nothing here branches on it.
-    // Each is listed in either case, and the list grows only if that was right.
+    // Whether a touch reads, or its value is already written, is unpredictable, so there is no branch: each
+    // touch is stored, and the list grows only if it is a read of a value not yet written in the node.
     std::span<touch const> const all = p.touches({0, static_cast<step_id>(p.steps())});
     std::vector<std::uint32_t> reads(all.size() + 1), reads_begin;
     reads_begin.reserve(p.nodes() + 1);
-    std::size_t read = 0, defs = 0;                       // how many
-    std::vector<node_id> written_in(p.values(), no_node); // by value: the last node, up to here
+    std::size_t read = 0, defs = 0;                       // counts
+    std::vector<node_id> written_in(p.values(), no_node); // by value: the last node so far that writes it
     for (node_id n = 0; n != p.nodes(); ++n) {
         reads_begin.push_back(static_cast<std::uint32_t>(read));
         for (touch t : p.touches(p.steps_of(n))) {
@@ -36,7 +36,7 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
     reads.resize(read);
 
     std::vector<std::uint32_t>& column = cross_block.column;
-    column.assign(p.values(), 0); // 1: crosses
+    column.assign(p.values(), 0); // 1: cross-block
     for (value_id v : reads) column[v] = 1;
     for (edge_use u : p.edge_uses()) column[u.value] = 1;
     std::size_t cross_block_count = 0, defined = 0; // values
@@ -85,7 +85,7 @@ SUBLET_DECL dense_sets upward_exposed_uses(cross_block_values const& cross_block
     return sets;
 }
 
-/// Few edges lead to a lower number: those of loops, if nodes are numbered as compilers lay them out.  O(E)
+/// Few edges lead to a lower number: only those of loops, if a compiler has numbered the nodes.  O(E)
 SUBLET_DECL bool is_nearly_forward(csr_graph const& g)
 {
     std::size_t backward = 0;
@@ -109,7 +109,7 @@ SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, cross_block_values co
         return transfer(out, cross_block.writes[n], sets.in[n]);
     };
 
-    // Seen in this order, few nodes come before a successor.
+    // In this order few nodes come before a successor.
     std::vector<node_id> const order =
         is_nearly_forward(p.graph()) ? std::vector<node_id>{} : depth_first(p.graph()).postorder;
     enum : unsigned char { not_seen, settled, queued };
@@ -151,8 +151,8 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, cross_block_values
         for (std::size_t w = 0; w != words; ++w) to[w] |= from[w];
     };
     transfer_function transfer(words);
-    // Tree by tree of the search: an edge into an earlier one, which may well lead into the middle of a loop,
-    // finds its sets complete.
+    // One search tree at a time: an edge into an earlier one, even into the middle of a loop, finds its sets
+    // complete.
     for (std::size_t begin = 0, end = 0; begin != p.nodes(); begin = end) {
         end = search.postorder_index[search.preorder[begin]] + std::size_t{1};
         for (std::size_t i = begin; i != end; ++i) {
@@ -170,11 +170,11 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, cross_block_values
                 add(sets.in[n], sets.in[header]);
                 add(sets.out[n], sets.in[header]);
             }
-            if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // the next turn begins here
+            if (forest.is_header(n)) add(sets.out[n], sets.in[n]); // for the next iteration
         }
     }
-    // If a def does not dominate a use, that shows where the def stands, for what is alive throughout a loop
-    // must not be defined in it, or where an edge into the middle of a loop counted as one to its header.
+    // If a def does not dominate a use, that shows at the def, because a value live throughout a loop must
+    // not be defined in it, or at an edge into the middle of a loop that counted as one to its header.
     bool is_strict = true;
     for (node_id n = 0; n != p.nodes(); ++n) {
         for (std::uint32_t c : cross_block.writes[n]) is_strict = is_strict && !sets.in.test(n, c);
@@ -201,7 +201,7 @@ SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, cross_block_value
     csr_rows const writers = cross_block.writes.transposed(cross_block.value.size());
 
     std::vector<value_id> last_in(p.nodes(), no_value), last_out = last_in, last_written = last_in; // by node
-    std::vector<node_id> in, out; // of the value; the nodes from `processed` on have not been left yet
+    std::vector<node_id> in, out; // of the value; the nodes from `processed` on are not expanded yet
     csr_rows in_of, out_of;       // by value: nodes
     sparse_sets sets;
     for (value_id v = 0; v != p.values(); ++v) {

@@ -44,9 +44,9 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
     csr_rows const before = csr_rows::gathered(p.steps(), [&](auto add) {
         std::vector<step_id> last_write(storages, no_step);
         std::vector<std::uint32_t> old_reads(storages, 0), all_reads(storages, 0); // in `reads`
-        // Who reads a value that was made since the last write waits for its maker, and so for that write.
+        // A read of a value made since the last write waits for its def, and so for that write.
         std::vector<step_id> made_after(p.values(), no_step); // by value, that write
-        // By node: the end of those of its steps that are known to come before the present one.
+        // By node: the end of its steps that are known to precede the current one.
         std::vector<step_id> ordered_before(p.nodes(), 0);
         std::vector<node_id> marked;
         auto mark = [&](node_id n, step_id end) {
@@ -101,7 +101,7 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
 
 namespace sublet::detail {
 
-/// By value: it is there, or was written at another step, when a step writes it.
+/// By value: whether a step writes it although it is given or written by another step.
 SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::vector<value_role> const& role)
 {
     std::vector<unsigned char> is_split(p.values());
@@ -115,7 +115,7 @@ SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::v
     return is_split;
 }
 
-/// An edge that leads to a node not listed behind.
+/// An edge that leads to a node that is not later in the list.
 SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(listed_touches const& listed)
 {
     snapshot const& p = listed.p;
@@ -142,8 +142,7 @@ SUBLET_DECL bool can_run(listed_touches const& listed, std::vector<value_role> c
     return can;
 }
 
-/// By place of a touch, the version that it touches. Versions, and a use of what is not there, are added to
-/// `result`.
+/// By index of a touch, the version that it touches. Adds versions, and a use before a def, to `result`.
 SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, versioned_program& result,
                                                 std::vector<unsigned char> const& is_split,
                                                 std::vector<unsigned char> const& is_kept)
@@ -175,7 +174,7 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
             touched_at[v] = s;
             name[touch_index] = current[v];
         });
-        for (touch t : listed.p.touches(s)) { // a view is one of what is there when its step has ended
+        for (touch t : listed.p.touches(s)) { // a view refers to the version available when its step ends
             value_id const of = alias_of[t.value];
             if (t.kind != touch::access::def || of == no_value) continue;
             value_id& made = result.alias_of[current[t.value]];
@@ -218,7 +217,7 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                     used_at[v] = s;
                     used_as[v] = version;
                 }
-                for (overwrite o : p.overwrites(s)) // one that says nothing is left out
+                for (overwrite o : p.overwrites(s)) // a pair without effect is dropped
                     if (o.in != o.out && used_at[o.in] == s && defined_at[o.out] == s)
                         sink.may_overwrite(used_as[o.in], defined_as[o.out]);
             }
@@ -226,10 +225,10 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
         });
 }
 
-/// Storage needs an order where a value has several versions in it, or a part is written. To make a view
-/// writes nothing, but to make it again in the same storage does: that may be a write through the view. So
-/// does a step that makes a view of what it does not touch otherwise: it writes a part. If nothing of that
-/// storage has versions, there is an order only if the list can be run: else what is needed may come later.
+/// Storage needs an order if it holds several versions of a value, or if a part is written. The def of a view
+/// writes nothing, unless it repeats a view in the same storage: that may be a write through the view. A step
+/// that defines a view of storage that it does not touch otherwise writes a part. If nothing in that storage
+/// has versions, an order exists only if the program can run as listed: otherwise a def may come later.
 SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made,
                                                    std::vector<value_id> const& alias_of,
                                                    std::vector<node_id> const& order)
@@ -239,7 +238,7 @@ SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made
     std::vector<buffer_id>& storage_of = classes.buffer_of;
     enum : unsigned char { is_available = 1, has_split = 2, has_part = 4, needs_order = 8 };
     std::vector<unsigned char> storage(classes.root.size()), is_written(versions);
-    std::vector<value_id> before(alias_of.size(), no_value); // by value: the version before
+    std::vector<value_id> before(alias_of.size(), no_value); // by value: the previous version
     for (value_id v = 0; v != versions; ++v) {
         value_id const named = made.value_of[v], old = before[named];
         unsigned char& flags = storage[storage_of[v]];

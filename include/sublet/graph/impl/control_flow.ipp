@@ -55,14 +55,14 @@ SUBLET_DECL std::vector<node_id> reverse_postorder(depth_first_forest const& for
     std::vector<node_id> order;
     order.reserve(forest.preorder.size());
     while (order.size() != forest.preorder.size()) {
-        std::size_t const begin = order.size(); // of a tree; there its root was entered
+        std::size_t const begin = order.size(); // of the tree; its root is first in preorder
         for (std::size_t i = forest.postorder_index[forest.preorder[begin]] + std::size_t{1}; i-- != begin;)
             order.push_back(forest.postorder[i]);
     }
     return order;
 }
 
-// --- nesting ---------------------------------------------------------------------------------------------
+// --- preorder forest -------------------------------------------------------------------------------------
 
 SUBLET_DECL detail::preorder_forest number_preorder(std::vector<node_id> const& parent,
                                                     std::vector<node_id> const& order)
@@ -71,12 +71,12 @@ SUBLET_DECL detail::preorder_forest number_preorder(std::vector<node_id> const& 
     detail::preorder_forest result;
     result.preorder = std::vector<node_id>(nodes);
     result.preorder_index = std::vector<node_id>(nodes);
-    result.end.assign(nodes, 1); // how many nodes the subtree has; from the second loop on, where it ends
+    result.end.assign(nodes, 1); // first the size of each subtree, from the second loop on its end
     for (std::size_t i = nodes; i-- != 0;)
         if (node_id const n = order[i]; parent[n] != no_node) result.end[parent[n]] += result.end[n];
 
     node_id next_root = 0;
-    std::vector<node_id> next_child(nodes); // by node: where in preorder its next child goes
+    std::vector<node_id> next_child(nodes); // by node: preorder index of its next child
     for (node_id n : order) {
         node_id& next = parent[n] == no_node ? next_root : next_child[parent[n]];
         result.preorder_index[n] = next;
@@ -109,7 +109,7 @@ SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows const& predec
         }
         return a;
     };
-    // Tree by tree: while one is treated, the nodes of later ones have no parent and are passed over.
+    // While one tree is solved, the nodes of later ones have no parent and are skipped.
     for (std::size_t begin = 0, end = 0; begin != nodes; begin = end) {
         node_id const root = order[begin];
         end = postorder_index[root] + std::size_t{1};
@@ -152,7 +152,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
     forest.parent.assign(nodes, no_node);
     forest.kind.assign(nodes, loop_forest::loop_kind::none);
 
-    // Loops found so far are collapsed: every node stands for itself or is represented by a header.
+    // Inner loops are collapsed: a node is represented by itself or by a header.
     std::vector<node_id> uf_parent(nodes);
     for (std::size_t n = 0; n != nodes; ++n) uf_parent[n] = static_cast<node_id>(n);
     auto representative = [&uf_parent](node_id n) {
@@ -160,7 +160,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
         return n;
     };
 
-    // Edges into the middle of a loop, handed to its header: lists, linked by index.
+    // Edges into the middle of a loop, passed to its header: lists, linked by index.
     struct entry_edge {
         node_id from;
         std::size_t next;
@@ -170,12 +170,12 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
     std::vector<std::size_t> first_entry_edge;
 
     std::vector<node_id> body;
-    std::size_t tree_end = nodes; // in preorder; what comes later does not belong to the tree of the header
+    std::size_t tree_end = nodes; // in preorder; nodes from here on belong to later trees
     for (std::size_t at = nodes; at-- != 0;) {
         node_id const header = search.preorder[at];
         auto add_to_body = [&](node_id n) {
             if (n == header || forest.parent[n] == header) return;
-            forest.parent[n] = header; // which also says that it is in the body
+            forest.parent[n] = header; // also marks it as in the body
             body.push_back(n);
         };
         body.clear();

@@ -4,7 +4,7 @@
 
 namespace sublet::detail {
 
-/// Of the touches from `first` on; reads stay in their order, and so do writes.
+/// Moves reads before writes, from touch `first` on; both stay in their order.
 SUBLET_DECL void put_reads_first(std::vector<touch>& touches, std::size_t first)
 {
     std::vector<touch> writes;
