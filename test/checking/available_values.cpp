@@ -49,7 +49,7 @@ struct places {
 
 } // namespace
 
-TEST_CASE("a write takes away all that it overlaps")
+TEST_CASE("a write removes all values that it overlaps")
 {
     places at;
     at.add(0, 64);
@@ -70,7 +70,7 @@ TEST_CASE("a write takes away all that it overlaps")
     CHECK_FALSE(now.has(3));
 }
 
-TEST_CASE("values of one class are intact together, and lost together")
+TEST_CASE("values of one class are available together, and removed together")
 {
     places at;
     at.add(0, 64);
@@ -88,7 +88,7 @@ TEST_CASE("values of one class are intact together, and lost together")
     CHECK(now.drain() == ids{2});
 }
 
-TEST_CASE("pools do not meet, and what has no place is in no class")
+TEST_CASE("pools do not interact, and values without a place are in no class")
 {
     places at;
     at.add(0, 64, 1);
@@ -102,7 +102,7 @@ TEST_CASE("pools do not meet, and what has no place is in no class")
     CHECK(placed_classes(places{}.asked, places{}.plan).size() == 0);
 }
 
-TEST_CASE("a clash is told with the bytes that both have")
+TEST_CASE("a clash names the common bytes of both values")
 {
     places at;
     at.add(0, 64);
@@ -112,7 +112,7 @@ TEST_CASE("a clash is told with the bytes that both have")
           witness{.what = fault::clash, .value = 1, .other = 0, .position = 7, .begin = 32, .end = 64});
 }
 
-TEST_CASE("it is what remains if every pair is looked at")
+TEST_CASE("the set agrees with a comparison of every pair")
 {
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -144,11 +144,11 @@ TEST_CASE("it is what remains if every pair is looked at")
     }
 }
 
-// --- intact arrivals ---------------------------------------------------------------------------------------
+// --- available values --------------------------------------------------------------------------------------
 
 namespace {
 
-/// Every value a class of 8 bytes at its own offset. By node, what is intact where it begins.
+/// Every value is a class of 8 bytes at its own offset. By node, the values available at its entry.
 std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count> const& offsets,
                                     ids const& given)
 {
@@ -174,9 +174,9 @@ bool are_apart(byte_count a, byte_count b) { return a + 8 <= b || b + 8 <= a; }
 
 } // namespace
 
-TEST_CASE("where paths meet, what is intact on all of them is")
+TEST_CASE("where paths meet, the values available on all of them are available")
 {
-    random_flow f; // 0: def a, b -> 1: def c, upon b; 2 -> 3
+    random_flow f; // 0: def a, b -> 1: def c, over b; 2 -> 3
     f.nodes.resize(4);
     f.values = 3;
     f.nodes[0].successors = {1, 2};
@@ -188,9 +188,9 @@ TEST_CASE("where paths meet, what is intact on all of them is")
     CHECK(available_at_entry(f, {0, 8, 16}, {2}) == std::vector<ids>{{2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}});
 }
 
-TEST_CASE("what a loop loses at its end is not there in its middle")
+TEST_CASE("a value that is clobbered at the end of a loop is not available in its middle")
 {
-    random_flow f; // 0: def a -> 1 -> 2 -> 3: def b, upon a -> 1, 4
+    random_flow f; // 0: def a -> 1 -> 2 -> 3: def b, over a -> 1, 4
     f.nodes.resize(5);
     f.values = 2;
     for (node_id n = 0; n != 4; ++n) f.nodes[n].successors = {n + 1};
@@ -202,7 +202,7 @@ TEST_CASE("what a loop loses at its end is not there in its middle")
     CHECK(available_at_entry(f, {0, 4}, {}) == std::vector<ids>{{}, {}, {}, {0}, {1}});
 }
 
-TEST_CASE("nothing arrives at what is not reached")
+TEST_CASE("unreachable nodes have no available values")
 {
     random_flow f;
     f.nodes.resize(2);
@@ -213,7 +213,7 @@ TEST_CASE("nothing arrives at what is not reached")
     CHECK(available_at_entry(f, {0}, {}) == std::vector<ids>{{}, {}});
 }
 
-TEST_CASE("a value arrives intact if and only if it does so on every path")
+TEST_CASE("a value is available if and only if it is intact on every path")
 {
     std::size_t arrived = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -231,7 +231,7 @@ TEST_CASE("a value arrives intact if and only if it does so on every path")
         auto const found = available_at_entry(f, offsets, given);
         snapshot const p = f.program();
         std::vector<ids> expected(p.nodes());
-        for (value_id v = 0; v != f.values; ++v) { // by node: can it arrive lost, or intact?
+        for (value_id v = 0; v != f.values; ++v) { // by node: can it be lost, or intact?
             std::vector<std::vector<bool>> is_seen(p.nodes(), std::vector<bool>(2));
             std::vector<std::pair<node_id, bool>> open{{0, is_listed(given, v)}};
             while (!open.empty()) {
@@ -254,11 +254,11 @@ TEST_CASE("a value arrives intact if and only if it does so on every path")
     CHECK(arrived > 1000);
 }
 
-// --- spoiling path -----------------------------------------------------------------------------------------
+// --- clobber path ------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Every value a class of 8 bytes at its own offset.
+/// Every value is a class of 8 bytes at its own offset.
 memory_plan plan_at(std::vector<byte_count> const& offsets)
 {
     memory_plan plan{.valid_for = program_reading::control_flow};
@@ -292,7 +292,7 @@ struct question {
         return find_clobber_path(paths, v, n, p.steps_of(n).last);
     }
 
-    /// By node: whether v can be spoilt at its end, by following all paths from the entry.
+    /// By node: whether v can be clobbered at its end, by following all paths from the entry.
     std::vector<bool> clobbered_at_ends(value_id v) const
     {
         snapshot const p = flow.program();
@@ -329,7 +329,7 @@ struct question {
 
 } // namespace
 
-TEST_CASE("the path goes through a write of the value and then one upon it")
+TEST_CASE("the path has a write of the value and then one over it")
 {
     question q; // 0: def a -> 1: def b -> 2; 0 -> 2
     q.flow.nodes.resize(3);
@@ -350,7 +350,7 @@ TEST_CASE("the path goes through a write of the value and then one upon it")
     CHECK_FALSE(q.at_end_of(2, 0));
 }
 
-TEST_CASE("what was never written is not spoilt, and what was given is")
+TEST_CASE("a value that was never written is not clobbered, and a given value is")
 {
     question q; // 0: def b
     q.flow.nodes.resize(1);
@@ -363,11 +363,11 @@ TEST_CASE("what was never written is not spoilt, and what was given is")
     CHECK(q.at_end_of(0, 0)->position == 0);
     q.flow.nodes[0].steps[0].defs = {};
     CHECK_FALSE(q.at_end_of(0, 0));
-    q.role[1] = value_role::input; // two that are given lie upon each other
+    q.role[1] = value_role::input; // two given values overlap
     CHECK(q.at_end_of(0, 0)->other == 1);
 }
 
-TEST_CASE("there is a path if and only if following all paths comes upon one")
+TEST_CASE("a path is found if and only if following all paths finds one")
 {
     std::size_t paths = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
@@ -379,7 +379,7 @@ TEST_CASE("there is a path if and only if following all paths comes upon one")
             q.offsets.push_back(pick.below(24));
             q.role.push_back(pick.below(4) == 0 ? value_role::input : value_role::intermediate);
         }
-        // A step that writes the value and upon it is another fault.
+        // A step that writes the value and over it is another fault.
         for (auto& node : q.flow.nodes)
             for (auto& step : node.steps)
                 if (step.defs.size() > 1) step.defs.resize(1);

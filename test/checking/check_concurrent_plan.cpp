@@ -25,7 +25,7 @@ using steps = std::vector<step_id>;
 constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
                      state = value_role::state, inner = value_role::intermediate;
 
-/// A plan that gives every value a buffer of its own, so that nothing follows from who shares an id.
+/// A plan that gives every value a buffer of its own, so that buffer ids imply nothing about sharing.
 memory_plan plan_at(offsets const& where, byte_count arena, std::vector<handoff> handoffs = {})
 {
     memory_plan plan;
@@ -62,7 +62,7 @@ snapshot tasks(std::size_t values, std::vector<operation> const& operations)
         });
 }
 
-/// a is made, b and c are made of it side by side, d of both.
+/// def a; b and c from a, unordered; d from both.
 snapshot diamond() { return tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1, 2}, {3}}}); }
 
 fault fault_of(std::optional<concurrent_witness> const& found)
@@ -73,16 +73,16 @@ fault fault_of(std::optional<concurrent_witness> const& found)
 
 } // namespace
 
-TEST_CASE("a value moves in where another was that all its users have left, in every order")
+TEST_CASE("a value may reuse bytes after all uses of the old value in every order")
 {
     CHECK(!check_concurrent_plan(diamond(), plan_at({0, 8, 16, 0}, 24), {.bytes = 8}));
 }
 
-TEST_CASE("a result may not lie over what a step beside still reads, though it comes later in the list")
+TEST_CASE("a result may not overlap an operand of an unordered step that is listed earlier")
 {
     snapshot const p = tasks(4, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{0, 2}, {3}}});
     CHECK(!check_concurrent_plan(p, plan_at({0, 8, 16, 8}, 24), {.bytes = 8}));
-    // Step 1 comes before step 2 in the list, and in the diamond nothing makes it so.
+    // Step 1 precedes step 2 in the list, but the diamond does not order them.
     auto const found = check_concurrent_plan(diamond(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
     REQUIRE(found);
     concurrent_witness expected{{.what = fault::clash, .value = 1, .other = 2, .begin = 12, .end = 16}};
@@ -93,7 +93,7 @@ TEST_CASE("a result may not lie over what a step beside still reads, though it c
     CHECK(*found == expected);
 }
 
-TEST_CASE("a clash reads as a sentence that says which two steps do not wait for each other")
+TEST_CASE("a conflict prints as a sentence with the two unordered steps")
 {
     auto const found = check_concurrent_plan(diamond(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
     CHECK(printed(*found) ==
@@ -101,7 +101,7 @@ TEST_CASE("a clash reads as a sentence that says which two steps do not wait for
           "0, where value 1 lies, which step 3 touches");
 }
 
-TEST_CASE("a plan for another reading, of another program or with hand-offs between no steps is foreign")
+TEST_CASE("a plan for another reading, of another program or with invalid hand-offs is foreign")
 {
     auto plan = plan_at({0, 8, 16, 0}, 24);
     plan.valid_for = program_reading::sequential;
@@ -117,13 +117,13 @@ TEST_CASE("a plan for another reading, of another program or with hand-offs betw
               fault::foreign_plan);
 }
 
-TEST_CASE("the empty program and the empty plan are made for each other")
+TEST_CASE("the empty plan is valid for the empty program")
 {
     CHECK(!check_concurrent_plan(snapshot(), plan_at({}, 0), {.bytes = 8}));
     CHECK(!check_concurrent_plan(tasks(2, {}), plan_at({no_offset, no_offset}, 0), {.bytes = 8}));
 }
 
-TEST_CASE("any type that models a program is checked as its snapshot is")
+TEST_CASE("any type that models a program is checked like its snapshot")
 {
     struct two_steps {
         std::size_t nodes() const { return 2; }
@@ -136,7 +136,7 @@ TEST_CASE("any type that models a program is checked as its snapshot is")
           fault::outside_arena);
 }
 
-TEST_CASE("an edge of the program is an order, and so are a hand-off and the steps of a node")
+TEST_CASE("edges of the program, hand-offs and the sequence of steps of a node order steps")
 {
     auto const apart = tasks(2, {{{}, {0}}, {{}, {1}}});
     auto const plan = plan_at({0, 0}, 8);
@@ -154,7 +154,7 @@ TEST_CASE("an edge of the program is an order, and so are a hand-off and the ste
     CHECK(!check_concurrent_plan(block, plan, {.bytes = 8}));
 }
 
-TEST_CASE("two results that nobody reads and no order keeps apart are written side by side")
+TEST_CASE("two unread results of unordered steps conflict, with both writes adjacent in the schedule")
 {
     auto const found = check_concurrent_plan(tasks(3, {{{}, {0}}, {{}, {1}}, {{}, {2}}}),
                                              plan_at({0, 8, 8}, 16), {.bytes = 8});
@@ -165,7 +165,7 @@ TEST_CASE("two results that nobody reads and no order keeps apart are written si
     CHECK(found->schedule == steps{1, 2, 0});
 }
 
-TEST_CASE("an output is kept, nothing is given to an input, and two inputs never share")
+TEST_CASE("outputs and inputs are never overwritten or reused, and two inputs never share")
 {
     snapshot const chain = tasks(3, {{{0}, {1}}, {{1}, {2}}});
     auto const check = [&](offsets const& where, std::vector<value_role> const& role) {
@@ -182,7 +182,7 @@ TEST_CASE("an output is kept, nothing is given to an input, and two inputs never
     REQUIRE(fault_of(found) == fault::clash);
     CHECK(found->written_at == 1);
 
-    // 2 is given, and would be destroyed by step 0 before anybody reads it.
+    // 2 is given, and step 0 would overwrite it before it is read.
     snapshot const late = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1, 2}, {}}});
     found = check_concurrent_plan(late, plan_at({0, 8, 0}, 16),
                                   {.bytes = 8, .role = std::vector{inner, inner, input}});
@@ -197,9 +197,9 @@ TEST_CASE("an output is kept, nothing is given to an input, and two inputs never
     CHECK(printed(*found) == "values 0 and 1 are both there from the start and share bytes [4, 8) of pool 0");
 }
 
-TEST_CASE("the first fault is named, however it was found and whatever else is wrong")
+TEST_CASE("the lowest fault is reported, also if another one is found earlier")
 {
-    // 1 may run before 0; and, plain to see, 3 writes over an output.
+    // 1 may run before 0; and 3 obviously writes over an output.
     auto const p = tasks(4, {{{}, {0}}, {{}, {1}}, {{1}, {2}}, {{2}, {3}}});
     auto const role = std::vector{inner, inner, output, inner};
     auto const found = check_concurrent_plan(p, plan_at({0, 0, 8, 8}, 16), {.bytes = 8, .role = role});
@@ -210,13 +210,13 @@ TEST_CASE("the first fault is named, however it was found and whatever else is w
     CHECK((other->value == 2 && other->other == 3));
 }
 
-TEST_CASE("external storage is not planned, but what its readers wait for is kept")
+TEST_CASE("external storage is not planned, but its readers wait for its writer")
 {
-    // 2 reads what 1 has made for the outside, so it comes after 1, the last to read a.
+    // 2 reads the external value that 1 writes, so it comes after 1, the last reader of a.
     snapshot const p = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}});
     auto const role = std::vector{inner, external, inner};
     auto const outside = check_concurrent_plan(p, plan_at({0, no_offset, 0}, 8), {.bytes = 8, .role = role});
-    CHECK(fault_of(outside) == fault::several_defs); // given, and written: its versions are two
+    CHECK(fault_of(outside) == fault::several_defs); // given and written: two versions
     auto const plain = std::vector{inner, inner, inner};
     auto const off = std::vector<bool>{true, false, true};
     CHECK(!check_concurrent_plan(p, plan_at({0, no_offset, 0}, 8),
@@ -225,7 +225,7 @@ TEST_CASE("external storage is not planned, but what its readers wait for is kep
                                          {.bytes = 8, .role = plain, .eligible = off})) == fault::needless);
 }
 
-TEST_CASE("a value has one def: written twice, or given and written, it is refused with the step")
+TEST_CASE("a value with a second def, or given and written, is refused with the step")
 {
     auto const twice = tasks(1, {{{}, {0}}, {{}, {0}}});
     auto found = check_concurrent_plan(twice, plan_at({0}, 8), {.bytes = 8});
@@ -239,7 +239,7 @@ TEST_CASE("a value has one def: written twice, or given and written, it is refus
               fault::several_defs);
 }
 
-TEST_CASE("a use of what nothing defines is found, in its own step and in an output, too")
+TEST_CASE("a use without a def is found, also in its own step and of an output")
 {
     auto found = check_concurrent_plan(tasks(1, {{{0}, {}}}), plan_at({no_offset}, 0), {.bytes = 8});
     REQUIRE(fault_of(found) == fault::used_undefined);
@@ -250,13 +250,13 @@ TEST_CASE("a use of what nothing defines is found, in its own step and in an out
     found = check_concurrent_plan(tasks(1, {{}, {}}), plan_at({no_offset}, 0), {.bytes = 8, .role = output});
     REQUIRE(fault_of(found) == fault::used_undefined);
     CHECK(found->position == 2);
-    // The list says 0 before 1, the data say the converse, and the data count.
+    // The list has 0 before 1, the data require the converse.
     CHECK(!check_concurrent_plan(tasks(1, {{{0}, {}}, {{}, {0}}}), plan_at({0}, 8), {.bytes = 8}));
 }
 
-TEST_CASE("steps that wait for each other are named one after the other")
+TEST_CASE("steps that wait for each other are listed as a cycle")
 {
-    //  0 ─► 1 ─► 2 ─► 1, behind it 3
+    //  0 ─► 1 ─► 2 ─► 1, then 3
     auto const p = tasks(3, {{{}, {0}}, {{0, 2}, {1}}, {{1}, {2}}, {{2}, {}}});
     auto found = check_concurrent_plan(p, plan_at({0, 8, 16}, 24), {.bytes = 8});
     REQUIRE(fault_of(found) == fault::cycle);
@@ -270,7 +270,7 @@ TEST_CASE("steps that wait for each other are named one after the other")
     CHECK(found->schedule == steps{1});
 }
 
-TEST_CASE("a result moves in where its own step reads early, but not where that reads late as well")
+TEST_CASE("a result may overlap an operand that its own step reads early, but not if it also reads it late")
 {
     auto const early = tasks(2, {{{}, {0}}, {{}, {1}, {}, {0}}});
     CHECK(!check_concurrent_plan(early, plan_at({0, 0}, 8), {.bytes = 8}));
@@ -286,7 +286,7 @@ TEST_CASE("a result moves in where its own step reads early, but not where that 
     CHECK(fault_of(check_concurrent_plan(beside, plan_at({0, 0}, 8), {.bytes = 8})) == fault::clash);
 }
 
-TEST_CASE("a result is written over the operand that the program offers, if nobody else may still read it")
+TEST_CASE("a result may be written over a declared operand after all other reads of it")
 {
     auto const list = [](std::vector<node_id> next) {
         return tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{0}, {2}, {}, {}, next}});
@@ -307,12 +307,12 @@ TEST_CASE("a result is written over the operand that the program offers, if nobo
     CHECK(fault_of(check_concurrent_plan(list({1}), plan, {.bytes = 8, .role = kept})) == fault::clash);
 }
 
-TEST_CASE("one operand has one heir, and it is read by its step in no other way")
+TEST_CASE("one operand is overwritten by one result, and its step reads it in no other way")
 {
     auto const two = tasks(3, {{{}, {0}}, {{0}, {1, 2}, {{0, 1}, {0, 2}}}});
     CHECK(fault_of(check_concurrent_plan(two, plan_at({0, 0, 0}, 8), {.bytes = 8})) == fault::clash);
     CHECK(!check_concurrent_plan(two, plan_at({0, 0, 8}, 16), {.bytes = 8}));
-    // 1 is a view of 0; the step reads both and offers only one of them.
+    // 1 is a view of 0; the step reads both and declares only one of them.
     auto const view = tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
     auto const alias = ids{no_value, 0, no_value};
     CHECK(fault_of(check_concurrent_plan(view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
@@ -324,9 +324,9 @@ TEST_CASE("one operand has one heir, and it is read by its step in no other way"
     CHECK(!check_concurrent_plan(offered, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
 }
 
-TEST_CASE("an offer counts only where the step writes the result that it names")
+TEST_CASE("a declared pair counts only where the step writes the result that it names")
 {
-    // 2 shows 1. Step 1 writes 1, and offers 0 for 2, which a later step writes.
+    // 2 is a view of 1. Step 1 writes 1, and declares 0 for 2, which a later step writes.
     auto const alias = ids{no_value, no_value, 1};
     auto const p = tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}});
     CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
@@ -335,9 +335,9 @@ TEST_CASE("an offer counts only where the step writes the result that it names")
     CHECK(!check_concurrent_plan(q, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
 }
 
-TEST_CASE("a view keeps the storage of what it shows, from the first def to the last read of any of them")
+TEST_CASE("a view keeps the storage of its root live, from the first def to the last read of the class")
 {
-    // 1 shows 0; 3 is made when 0 is not read any more, and 1 still is.
+    // 1 is a view of 0; 3 is defined when 0 is not read any more, and 1 still is.
     auto const alias = ids{no_value, 0, no_value, no_value};
     auto const p = tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{2}, {3}}, {{1}, {}}});
     CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 0, 8, 0}, 16), {.bytes = 8, .alias_of = alias})) ==
@@ -347,7 +347,7 @@ TEST_CASE("a view keeps the storage of what it shows, from the first def to the 
           fault::misplaced_view);
 }
 
-TEST_CASE("a use at the end of a node holds storage until the node has written everything")
+TEST_CASE("a use at the end of a node keeps storage live until the node has written everything")
 {
     auto const p = flow(
         2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
@@ -366,7 +366,7 @@ TEST_CASE("a use at the end of a node holds storage until the node has written e
     CHECK(!check_concurrent_plan(p, plan_at({0, 8}, 16), {.bytes = 8}));
 }
 
-TEST_CASE("what a node reads at its end does not hold what its last step reads early")
+TEST_CASE("a use at the end of a node does not extend the early reads of its last step")
 {
     auto const p = flow(
         2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
@@ -382,9 +382,9 @@ TEST_CASE("what a node reads at its end does not hold what its last step reads e
     CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 8, 8}, 16), {.bytes = 8})) == fault::clash);
 }
 
-TEST_CASE("bytes are handed on piece by piece, and each piece has its own last tenant")
+TEST_CASE("bytes are reused piece by piece, and each piece has its own last occupant")
 {
-    // a is as large as b and c, which take its halves; d is as large as the two of them again.
+    // b and c take the halves of a; d takes both of them again.
     auto const p =
         tasks(7, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{1}, {3}}, {{2}, {4}}, {{3}, {5}}, {{4, 5}, {6}}});
     auto const bytes = std::vector<byte_count>{8, 8, 4, 4, 4, 4, 8};
@@ -398,18 +398,18 @@ TEST_CASE("bytes are handed on piece by piece, and each piece has its own last t
     REQUIRE(fault_of(found) == fault::clash);
     CHECK((found->value == 1 && found->needed_at == 2 && found->written_at == 5));
     CHECK((found->begin == 12 && found->end == 16));
-    // One who came and went over the middle leaves both sides of the one before to be asked about.
+    // After a reuse of the middle, both sides are still compared with the old occupant.
     auto const middle = std::vector<byte_count>{8, 2, 8};
     auto const three = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{0}, {}}});
     CHECK(fault_of(check_concurrent_plan(three, plan_at({0, 3, 0}, 8, {{3, 1}}), {.bytes = middle})) ==
-          fault::clash); // 1 lies where step 1 reads
+          fault::clash); // 1 overlaps an operand of step 1
     auto const four = tasks(3, {{{}, {0}}, {{}, {1}, {}, {0}}, {{1}, {}}, {{}, {2}}});
     CHECK(!check_concurrent_plan(four, plan_at({0, 3, 0}, 8, {{2, 3}}), {.bytes = middle}));
     CHECK(fault_of(check_concurrent_plan(four, plan_at({0, 3, 6}, 14), {.bytes = middle})) == fault::clash);
     CHECK(fault_of(check_concurrent_plan(four, plan_at({0, 6, 0}, 8), {.bytes = middle})) == fault::clash);
 }
 
-TEST_CASE("what lies in different pools never meets")
+TEST_CASE("values in different pools never conflict")
 {
     auto plan = plan_at({0, 0}, 8);
     plan.buffers[1].pool = 1;

@@ -17,14 +17,14 @@
 
 namespace this_test {
 
-/// The checker against one that runs the tasks in all orders and looks what every read finds.
+/// Compares the checker with an oracle that runs the tasks in all orders and compares what every read finds.
 
 namespace {
 
 using namespace sublet;
 
-/// Offsets that somebody might choose who knows half of it: views lie where they have to, results often over
-/// operands, and about every second class where nothing speaks against it.
+/// Offsets of a plausible but unreliable planner: views at their roots, results often over operands, and
+/// about every second class where the listed order allows it.
 memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_count arena,
                            sharing_rule const& rule, std::vector<handoff> handoffs)
 {
@@ -70,7 +70,7 @@ memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_
     return plan;
 }
 
-/// Some, and without a circle.
+/// Some edges, without a cycle.
 std::vector<handoff> draw_handoffs(random_source& pick, random_tasks const& tasks, unsigned most)
 {
     std::vector<handoff> drawn;
@@ -101,7 +101,7 @@ random_tasks_shape small_shape(random_source& pick)
 
 } // namespace
 
-TEST_CASE("the checker refuses what some order corrupts, and what two inputs or two dead results share")
+TEST_CASE("the checker refuses what some order corrupts, and sharing by two inputs or two dead results")
 {
     std::size_t sound = 0, wrong = 0, harmless = 0, taken_over = 0, handed_on = 0;
     for (std::uint32_t seed = 0; seed != rounds(20'000); ++seed) {
@@ -113,7 +113,7 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
         memory_plan const plan = arbitrary_plan(pick, tasks, 8 * (4 + pick.below(9)), rule, handoffs);
         concurrent_oracle const oracle(tasks, plan);
 
-        // Nobody sees these go wrong.
+        // No read shows these faults.
         bool is_forbidden_anyway = false;
         for (value_id v = 0; v != tasks.values(); ++v)
             for (value_id u = 0; u != v; ++u)
@@ -144,7 +144,7 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
         unordered.handoffs.clear();
         handed_on += check_concurrent_plan(tasks.program(), unordered, tasks.options()).has_value();
     }
-    // The dice would prove nothing if they never threw one of these.
+    // Each of these cases has to occur among the random plans.
     CHECK(sound > rounds(3'000));
     CHECK(wrong > rounds(3'000));
     CHECK(harmless > rounds(20));
@@ -152,7 +152,7 @@ TEST_CASE("the checker refuses what some order corrupts, and what two inputs or 
     CHECK(handed_on > rounds(100));
 }
 
-TEST_CASE("on larger programs the checker refuses what the rule forbids")
+TEST_CASE("on larger programs the checker refuses what the pairwise rule forbids")
 {
     std::size_t sound = 0, wrong = 0;
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
@@ -176,7 +176,7 @@ TEST_CASE("on larger programs the checker refuses what the rule forbids")
                                                 oracle.share_bytes(u, v) && !rule.may_share(u, v));
         auto const verdict = check_concurrent_plan(tasks.program(), plan, tasks.options());
         CHECK(verdict.has_value() == is_forbidden);
-        if (verdict && !has_mixed_views) CHECK(oracle.confirms(*verdict)); // it knows one maker a class
+        if (verdict && !has_mixed_views) CHECK(oracle.confirms(*verdict)); // one producer a class
         ++(verdict ? wrong : sound);
     }
     CHECK(sound > 50);

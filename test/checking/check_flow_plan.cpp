@@ -18,7 +18,7 @@ using flow_nodes::ids, flow_nodes::node, flow_nodes::program_of;
 
 namespace {
 
-/// A buffer a value of 64 bytes, where it is said.
+/// A buffer for each value of 64 bytes, at the given offsets.
 memory_plan plan_of(std::vector<byte_count> const& offsets)
 {
     memory_plan plan{.valid_for = program_reading::control_flow};
@@ -30,8 +30,8 @@ memory_plan plan_of(std::vector<byte_count> const& offsets)
     return plan;
 }
 
-/// The definition, for one value after the other: is it nothing, right or spoilt where a path has led? Every
-/// state that a path can lead to is visited.
+/// The definition, value by value: after each path, is it unwritten, intact or clobbered? All states that
+/// paths can reach are visited.
 class path_oracle {
 public:
     path_oracle(flow_program const& f, memory_plan const& plan) : f_(f), plan_(plan)
@@ -132,7 +132,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a write on one of two paths spoils what is read where they meet")
+TEST_CASE("a write on one of two paths clobbers what is read where they meet")
 {
     snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{3}, {}, {}}, {{}, {0}, {}}});
     auto const found = check_flow_plan(p, plan_of({0, 32}), {.bytes = 64});
@@ -140,15 +140,15 @@ TEST_CASE("a write on one of two paths spoils what is read where they meet")
     CHECK(*found ==
           witness{.what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = 32, .end = 64});
     CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
-    // Where nobody reads it behind the write, it may.
+    // If a is not read after the write, the write is valid.
     snapshot const apart = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{3}, {0}, {}}, {{}, {}, {}}});
     CHECK_FALSE(check_flow_plan(apart, plan_of({0, 32}), {.bytes = 64}));
 }
 
 // REGRESSIONS, user thread 4: storage of `then` was used in `else`.
-TEST_CASE("storage that the one branch writes is not free for the other if it is read behind both")
+TEST_CASE("storage that one branch writes is not free in the other branch if it is read after both")
 {
-    // then: t = ..; r = t     else: r = ..     use r: e, which else uses on the way, may not lie upon r
+    // then: t = ..; r = t     else: e = ..; r = ..     use r: e may not overlap r
     snapshot const p = program_of(3, {{{1, 3}, {}, {}},
                                       {{2}, {}, {0}},
                                       {{5}, {0}, {1}},
@@ -162,7 +162,7 @@ TEST_CASE("storage that the one branch writes is not free for the other if it is
     CHECK(found->position == 3);
 }
 
-TEST_CASE("a step may write over what it reads only if it says so, and nobody reads that later")
+TEST_CASE("a step may write over its operand only if that is declared, and the operand is not read later")
 {
     auto verdict = [](bool is_declared, bool is_read_later, byte_count offset, bool in_place = true) {
         snapshot const p = program_of(
@@ -179,14 +179,14 @@ TEST_CASE("a step may write over what it reads only if it says so, and nobody re
     CHECK_FALSE(verdict(false, true, 64));
 }
 
-TEST_CASE("results of a step lie apart, also those that nobody reads")
+TEST_CASE("results of a step are disjoint, also unread ones")
 {
     snapshot const p = program_of(2, {{{}, {}, {0, 1}}});
     CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
     CHECK(check_flow_plan(p, plan_of({0, 63}), {.bytes = 64}));
 }
 
-TEST_CASE("inputs lie apart if one is read, and outputs are whole wherever the program may end")
+TEST_CASE("inputs are disjoint if one is read, and outputs are intact wherever the program may end")
 {
     snapshot const in = program_of(2, {{{}, {0}, {}}});
     CHECK(check_flow_plan(in, plan_of({0, 32}), {.bytes = 64, .role = value_role::input}));
@@ -200,7 +200,7 @@ TEST_CASE("inputs lie apart if one is read, and outputs are whole wherever the p
     CHECK_FALSE(check_flow_plan(infinite_loop, plan_of({0, 64}), {.bytes = 64, .role = role}));
 }
 
-TEST_CASE("a view that reads its value leaves it whole, and is lost with it")
+TEST_CASE("a view that reads its root leaves it intact, and is clobbered with it")
 {
     // 0: def a; 1: use a, def b (a view of a); 2: def c; 3: use a, use b
     snapshot const p = program_of(3, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{3}, {}, {2}}, {{}, {0, 1}, {}}});
@@ -239,7 +239,7 @@ TEST_CASE("a plan of another program, reading or order is foreign")
     CHECK_FALSE(check_flow_plan(snapshot(), {.valid_for = program_reading::control_flow}, {.bytes = 64}));
 }
 
-TEST_CASE("what may be read undefined is a fault unless it is allowed, and then only real losses are")
+TEST_CASE("undefined reads are faults unless allowed, and then clobbered values are still found")
 {
     // 0 -> 1: def a -> 2: def b -> 3: use a, and 0 -> 2
     snapshot const p = program_of(2, {{{1, 2}, {}, {}}, {{2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}});
@@ -249,12 +249,12 @@ TEST_CASE("what may be read undefined is a fault unless it is allowed, and then 
     CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}, {.allows_undefined = true}));
     CHECK(check_flow_plan(p, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true})->what ==
           fault::clash);
-    // Where the write comes before every def, nothing is lost.
+    // Where the write comes before every def, no value is clobbered.
     snapshot const early = program_of(2, {{{1}, {}, {1}}, {{2, 3}, {}, {}}, {{3}, {}, {0}}, {{}, {0}, {}}});
     CHECK_FALSE(check_flow_plan(early, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true}));
 }
 
-TEST_CASE("it finds what enumerating the states of all paths finds, in sound plans and in broken ones")
+TEST_CASE("the checker agrees with an enumeration of the states of all paths, for valid and broken plans")
 {
     std::size_t sound = 0, moved = 0, faulty = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
@@ -279,7 +279,7 @@ TEST_CASE("it finds what enumerating the states of all paths finds, in sound pla
         REQUIRE_FALSE(check_flow_plan(f.program, plan, f.options, flow));
         REQUIRE_FALSE(path_oracle(f, plan).has_clash());
         if (plan.buffers.empty()) continue;
-        // A buffer of a plan may be several classes: give each its own, to be moved.
+        // A buffer of a plan may hold several classes: each gets its own, to be moved.
         plan.buffers.clear();
         for (value_id v = 0; v != f.program.values(); ++v) {
             buffer_id const b = plan.buffer_of[v];

@@ -24,7 +24,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Heights, bounds and status as the offsets ask for, whether these are right or not.
+/// Heights, bounds and status that follow from the offsets, valid or not.
 placement described(placement_problem const& problem, std::vector<byte_count> offset,
                     std::vector<pool_id> pool_of = {})
 {
@@ -50,7 +50,7 @@ placement described(placement_problem const& problem, std::vector<byte_count> of
     return result;
 }
 
-/// Two buffers, one upon the other from position 2 to 4, and one for later.
+/// Two buffers that are both live from position 2 to 4, stacked, and a later one.
 struct three_buffers {
     placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16, 4}, {{6, 8}, 24}}, {{}}};
     placement placed = described(problem, {0, 8, 0});
@@ -69,7 +69,7 @@ struct three_buffers {
 
 } // namespace
 
-TEST_CASE("two that are alive at a position and share bytes are named, and where")
+TEST_CASE("two buffers that share bytes at a position are named, with the position and the bytes")
 {
     three_buffers t;
     CHECK(!t.check());
@@ -85,7 +85,7 @@ TEST_CASE("two that are alive at a position and share bytes are named, and where
     CHECK(!t.check());
 }
 
-TEST_CASE("the same bytes of two pools are two things")
+TEST_CASE("equal offsets in two pools do not conflict")
 {
     three_buffers t;
     t.problem.buffers[1].pool = 1;
@@ -96,7 +96,7 @@ TEST_CASE("the same bytes of two pools are two things")
     CHECK(t.what() == placement_fault::kind::foreign);
 }
 
-TEST_CASE("a place is where alignment, pool and pin ask for")
+TEST_CASE("an offset must respect alignment, pool and pin")
 {
     three_buffers t;
     t.placed = described(t.problem, {0, 10, 0});
@@ -114,7 +114,7 @@ TEST_CASE("a place is where alignment, pool and pin ask for")
     CHECK(!t.check());
 }
 
-TEST_CASE("who needs bytes has a place, and nobody else has one")
+TEST_CASE("a buffer has an offset if and only if it needs bytes")
 {
     three_buffers t;
     t.placed.offset[1] = no_offset;
@@ -135,7 +135,7 @@ TEST_CASE("who needs bytes has a place, and nobody else has one")
     CHECK(t.what() == placement_fault::kind::foreign);
 }
 
-TEST_CASE("a pool that cannot be filled may be left empty, but not half of it")
+TEST_CASE("a pool that cannot be filled may be left empty, but not partly filled")
 {
     three_buffers t;
     t.placed.offset.assign(3, no_offset);
@@ -172,7 +172,7 @@ TEST_CASE("colocated buffers keep their distance and are in one pool")
     CHECK(t.what() == placement_fault::kind::wrong_pool);
 }
 
-TEST_CASE("who may choose is in a pool of its choice, and pays for it")
+TEST_CASE("a buffer with choices is in a chosen pool at the cost of that pool")
 {
     three_buffers t;
     t.problem.pools.resize(3);
@@ -185,20 +185,20 @@ TEST_CASE("who may choose is in a pool of its choice, and pays for it")
     t.placed.cost_bound = 6;
     CHECK(!t.check());
     for (placement::pool_result& pool : t.placed.pools) {
-        pool.lower_bound = pool.proof.bytes = pool.height; // each as low as can be, but not at the least cost
+        pool.lower_bound = pool.proof.bytes = pool.height; // lowest heights, but not the least cost
         pool.status = placement::outcome::optimal;
     }
     CHECK(!t.check());
     t.placed.status = placement::outcome::optimal;
     CHECK(t.what() == placement_fault::kind::wrong_status);
-    t.placed = described(t.problem, {0, 8, 0}, {0, 0, 0}); // its own is not among them
+    t.placed = described(t.problem, {0, 8, 0}, {0, 0, 0}); // its own pool is not among the choices
     CHECK(t.check() == placement_fault{.what = placement_fault::kind::wrong_pool, .buffer = 1, .pool = 0});
-    t.problem.colocated = {{1, 0, 8}}; // who is anchored has no choice
+    t.problem.colocated = {{1, 0, 8}}; // an anchored buffer has no choice
     t.placed.cost = t.placed.cost_bound = 5;
     CHECK(!t.check());
 }
 
-TEST_CASE("a height is where the highest ends, and a bound is not above it")
+TEST_CASE("a height is the highest end, and a bound is at most the height")
 {
     three_buffers t;
     for (byte_count wrong : {byte_count{23}, byte_count{25}}) {
@@ -217,7 +217,7 @@ TEST_CASE("a height is where the highest ends, and a bound is not above it")
     CHECK(t.check()->end == no_offset);
 }
 
-TEST_CASE("a status is what height, bound and capacity say, of each pool and of all")
+TEST_CASE("the status of each pool and of the placement follows from height, bound and capacity")
 {
     three_buffers t;
     auto set = [&t](placement::outcome status) { t.placed.pools[0].status = t.placed.status = status; };
@@ -249,7 +249,7 @@ TEST_CASE("a status is what height, bound and capacity say, of each pool and of 
     CHECK(t.what() == placement_fault::kind::wrong_status);
 }
 
-TEST_CASE("bytes have moved if they had a place and have another")
+TEST_CASE("a buffer counts as moved if it had an offset and has another")
 {
     three_buffers t;
     std::vector<byte_count> const previous{4, 0, no_offset};
@@ -264,7 +264,7 @@ TEST_CASE("bytes have moved if they had a place and have another")
     CHECK(!t.check({.previous = t.placed.offset}));
 }
 
-TEST_CASE("on random problems, right and damaged placements are told apart as by definition")
+TEST_CASE("on random problems the checker agrees with the definition for valid and damaged placements")
 {
     unsigned right = 0, wrong = 0;
     for (unsigned seed = 0; seed != rounds(20'000); ++seed) {
@@ -292,7 +292,7 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
             CHECK(!verdict == is_right);
             ++(is_right ? right : wrong);
             if (!verdict || verdict->what != placement_fault::kind::clash) return;
-            // The witness is one that anyone can look up.
+            // The witness is checked by itself.
             std::size_t const a = oracle.group_of[verdict->buffer], b = oracle.group_of[verdict->other];
             REQUIRE((a != oracle.none && b != oracle.none && a != b));
             auto solid = [&](buffer_id id, std::size_t g) {
@@ -308,7 +308,7 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
             CHECK(std::min(x.second, y.second) == static_cast<std::int64_t>(verdict->end));
         };
         agree();
-        for (unsigned damage = 0; damage != 3; ++damage) { // one after the other
+        for (unsigned damage = 0; damage != 3; ++damage) { // each of three kinds
             byte_count& one = offset[pick.below(static_cast<unsigned>(offset.size()))];
             unsigned const how = pick.below(8);
             if (how == 0) one = one == no_offset ? 0 : no_offset;
@@ -323,14 +323,14 @@ TEST_CASE("on random problems, right and damaged placements are told apart as by
 
 // --- placement fault ---------------------------------------------------------------------------------------
 
-TEST_CASE("a clash reads as a sentence with both buffers, the position and the bytes")
+TEST_CASE("a conflict prints as a sentence with both buffers, the position and the bytes")
 {
     placement_fault const f{.buffer = 3, .other = 7, .position = 12, .begin = 4096, .end = 8192, .pool = 1};
     CHECK(printed(f) ==
           "buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 1");
 }
 
-TEST_CASE("each fault has a sentence of its own that names what is wrong and what is asked")
+TEST_CASE("each fault prints a distinct sentence with the fault and the required value")
 {
     placement_fault f{
         .buffer = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
@@ -340,14 +340,14 @@ TEST_CASE("each fault has a sentence of its own that names what is wrong and wha
     };
     std::set<std::string> sentences;
     for (expected e :
-         {expected{placement_fault::kind::foreign, "not one of this problem"},
+         {expected{placement_fault::kind::foreign, "does not belong to this problem"},
           {placement_fault::kind::wrong_pool, "buffer 3 lies in pool 5"},
           {placement_fault::kind::unplaced, "buffer 3 needs bytes"},
           {placement_fault::kind::needless, "an offset, 40"},
           {placement_fault::kind::misaligned, "not a multiple of its alignment 64"},
           {placement_fault::kind::off_pin, "pinned to 64"},
           {placement_fault::kind::not_colocated, "(offset 40, not 64)"},
-          {placement_fault::kind::wrong_height, "pool 5 ends at 80 and its height is given as 64"},
+          {placement_fault::kind::wrong_height, "pool 5 end at 80, but its height is given as 64"},
           {placement_fault::kind::clash, "bytes [40, 80) of pool 5"},
           {placement_fault::kind::wrong_bound, "pool 5 is given as 64"},
           {placement_fault::kind::wrong_status, "(pool 5)"},
@@ -369,7 +369,7 @@ using enum proof_finding::outcome;
 
 } // namespace
 
-TEST_CASE("each finding has a sentence")
+TEST_CASE("each finding prints a sentence")
 {
     proof_finding f{proved, placement::proof::reason::live_bytes, 2, 96, 80};
     CHECK(printed(f) == "the proof of pool 2, of 96 bytes, holds");
@@ -380,9 +380,8 @@ TEST_CASE("each finding has a sentence")
     f.kind = placement::proof::reason::exhausted;
     CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can be stacked within 80");
     f.found = no_limit;
-    CHECK(printed(f) ==
-          "the proof of pool 2, of 96 bytes, is wrong: its buffers can be threaded through each "
-          "other, and that was not tried");
+    CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: its buffers can interleave, which was "
+                        "not tried");
     f.found = 80;
     f.kind = placement::proof::reason::pins_clash;
     CHECK(printed(f) == "the proof of pool 2, of 96 bytes, is wrong: there is no such contradiction");

@@ -28,7 +28,7 @@ using ids = std::vector<value_id>;
 constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
                      inner = value_role::intermediate;
 
-/// A plan that gives every value a buffer of its own, so that nothing follows from who shares an id.
+/// A plan that gives every value a buffer of its own, so that buffer ids imply nothing about sharing.
 memory_plan plan_at(offsets const& where, byte_count arena)
 {
     memory_plan plan;
@@ -60,7 +60,7 @@ snapshot list(std::size_t values, std::vector<operation> const& operations)
     });
 }
 
-/// a is made, b of a, c of b, d of c: [0, 2) [1, 3) [2, 4) [3, 4).
+/// 0: def a; 1: b from a; 2: c from b; 3: d from c. Live ranges [0, 2) [1, 3) [2, 4) [3, 4).
 snapshot chain() { return list(4, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{2}, {3}}}); }
 
 fault fault_of(std::optional<witness> const& found)
@@ -71,23 +71,23 @@ fault fault_of(std::optional<witness> const& found)
 
 } // namespace
 
-TEST_CASE("a plan in which a value moves in after another has moved out is sound")
+TEST_CASE("a plan in which a value reuses the bytes of an ended live range is valid")
 {
     CHECK(!check_plan(chain(), plan_at({0, 8, 0, 8}, 16), {.bytes = 8}));
 }
 
-TEST_CASE("two values alive at once and sharing bytes are named with the position and the bytes")
+TEST_CASE("two values that are alive at once and share bytes are named, with the position and the bytes")
 {
     auto const found = check_plan(chain(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
     CHECK(found ==
           witness{.what = fault::clash, .value = 1, .other = 2, .position = 2, .begin = 12, .end = 16});
 }
 
-TEST_CASE("the empty program and the empty plan are made for each other")
+TEST_CASE("the empty plan is valid for the empty program")
 {
     CHECK(!check_plan(snapshot(), memory_plan(), {.bytes = 8}));
     CHECK(!check_plan(list(2, {}), plan_at({no_offset, no_offset}, 0), {.bytes = 8}));
-    // An input is there even if no step follows.
+    // An input is live even if no step follows.
     CHECK(fault_of(check_plan(list(1, {}), plan_at({no_offset}, 0), {.bytes = 8, .role = input})) ==
           fault::unplaced);
     auto const given = std::vector{input, input | output};
@@ -95,7 +95,7 @@ TEST_CASE("the empty program and the empty plan are made for each other")
     CHECK(!check_plan(list(2, {}), plan_at({0, 8}, 16), {.bytes = 8, .role = given}));
 }
 
-TEST_CASE("any type that models a program is checked as its snapshot is")
+TEST_CASE("any type that models a program is checked like its snapshot")
 {
     struct two_steps {
         std::size_t nodes() const { return 2; }
@@ -107,16 +107,16 @@ TEST_CASE("any type that models a program is checked as its snapshot is")
     CHECK(fault_of(check_plan(two_steps(), plan_at({0, 0}, 7), {.bytes = 8})) == fault::outside_arena);
 }
 
-TEST_CASE("a result that nobody reads occupies its step all the same")
+TEST_CASE("a result that is never read occupies its step")
 {
     auto const p = list(3, {{{}, {0, 1}}, {{0}, {2}}});
     CHECK(fault_of(check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = 8})) == fault::clash);
     CHECK(!check_plan(p, plan_at({0, 8, 8}, 16), {.bytes = 8}));
 }
 
-TEST_CASE("a value freed on its last read is caught where a dead def writes it later")
+TEST_CASE("a value that is freed after its last read conflicts with a later dead def of it")
 {
-    // 0 is read by step 1 for the last time; step 4 writes it again, for nobody, while 2 lives there.
+    // Step 1 is the last to read 0; step 4 writes it again, which is never read, while 2 is live there.
     auto const p = list(6, {{{}, {0}}, {{0}, {1}}, {{1}, {2}}, {{2}, {3}}, {{2}, {0}}, {{2, 3}, {5}}});
     auto const role = std::vector{inner, inner, inner, inner, inner, output};
     auto const found = check_plan(p, plan_at({0, 8, 0, 8, no_offset, 16}, 24), {.bytes = 8, .role = role});
@@ -125,7 +125,7 @@ TEST_CASE("a value freed on its last read is caught where a dead def writes it l
     CHECK(!check_plan(p, plan_at({0, 8, 16, 8, no_offset, 24}, 32), {.bytes = 8, .role = role}));
 }
 
-TEST_CASE("an output lives to the end, an input from the beginning")
+TEST_CASE("an output is live to the end, an input from the beginning")
 {
     auto const p = chain();
     auto const plan = plan_at({0, 8, 0, 8}, 16);
@@ -137,23 +137,23 @@ TEST_CASE("an output lives to the end, an input from the beginning")
           witness{.what = fault::clash, .value = 1, .other = 3, .position = 1, .begin = 8, .end = 16});
 }
 
-TEST_CASE("a result may not move in where an operand of its own step lies")
+TEST_CASE("a result may not overlap an operand of its own step")
 {
     CHECK(fault_of(check_plan(chain(), plan_at({0, 0, 8, 16}, 24), {.bytes = 8})) == fault::clash);
 }
 
-TEST_CASE("a result may move in where an operand is read early, but not where it is also read late")
+TEST_CASE("a result may overlap an operand that is read early, but not if it is also read late")
 {
     auto const p = list(2, {{{}, {0}}, {{}, {1}, {}, {0}}});
     CHECK(!check_plan(p, plan_at({0, 0}, 8), {.bytes = 8}));
     auto const both = list(2, {{{}, {0}}, {{0}, {1}, {}, {0}}});
     CHECK(fault_of(check_plan(both, plan_at({0, 0}, 8), {.bytes = 8})) == fault::clash);
-    // A def occupies its own step, whatever else is early.
+    // A def occupies its own step, even if all reads are early.
     auto const unread = list(2, {{{}, {0, 1}}, {{}, {}, {}, {0, 1}}});
     CHECK(fault_of(check_plan(unread, plan_at({0, 0}, 8), {.bytes = 8})) == fault::clash);
 }
 
-TEST_CASE("a declared result may be written over its dying operand, at the same offset")
+TEST_CASE("a declared result may be written over an operand that ends there, at the same offset")
 {
     auto const p = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {{1, 2}}}});
     CHECK(!check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8}));
@@ -163,7 +163,7 @@ TEST_CASE("a declared result may be written over its dying operand, at the same 
     CHECK(fault_of(check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = {4, 8, 8}})) == fault::clash);
 }
 
-TEST_CASE("what a smaller result leaves free of its operand is another's, but not before the step is over")
+TEST_CASE("the bytes that a smaller in-place result leaves free are reusable from the next step on")
 {
     // 0: def a    1: b over a    2: def c    3: use b, c
     auto const later = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{}, {2}}, {{1, 2}, {}}});
@@ -174,7 +174,7 @@ TEST_CASE("what a smaller result leaves free of its operand is another's, but no
     CHECK(!check_plan(at_once, plan_at({0, 0, 16}, 24), {.bytes = {16, 8, 8}}));
 }
 
-TEST_CASE("where an edge leads back, to the node itself even, steps run again: that is no plan for them")
+TEST_CASE("a plan for a program with a backward edge, even to the node itself, is refused")
 {
     auto const p = [](std::vector<std::vector<node_id>> const& next) {
         return flow(
@@ -210,7 +210,7 @@ TEST_CASE("a million results in a row may each be written over the one before")
     CHECK(check_plan(p, plan, {.bytes = 8, .in_place = false})->position == 1);
 }
 
-TEST_CASE("nothing is written over an operand that the next step reads early, where its life has ended")
+TEST_CASE("an operand that the next step reads early is not overwritten, although its live range has ended")
 {
     auto const p = list(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {}, {0}}});
     auto const found = check_plan(p, plan_at({0, 0, 8}, 16), {.bytes = 8});
@@ -219,7 +219,7 @@ TEST_CASE("nothing is written over an operand that the next step reads early, wh
     CHECK(!check_plan(p, plan_at({0, 8, 0}, 16), {.bytes = 8}));
 }
 
-TEST_CASE("nothing is written over an operand that is needed again")
+TEST_CASE("an operand that is needed again is not overwritten")
 {
     plan_options const eight{.bytes = 8};
     auto const plan = plan_at({0, 0, 8}, 16);
@@ -239,23 +239,23 @@ TEST_CASE("the last step does not write over an operand that is an output")
     CHECK(fault_of(check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .role = keep})) == fault::clash);
 }
 
-TEST_CASE("the first step does not write a result that was there before it over another input")
+TEST_CASE("the first step does not write a given result over another input")
 {
     auto const p = list(2, {{{0}, {1}, {{0, 1}}}});
     CHECK(!check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .role = std::vector{input, inner}}));
     CHECK(fault_of(check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .role = input})) == fault::clash);
 }
 
-TEST_CASE("nothing is written over a pinned operand")
+TEST_CASE("a pinned operand is not overwritten")
 {
     auto const p = list(2, {{{}, {0}}, {{0}, {1}, {{0, 1}}}});
     CHECK(fault_of(check_plan(p, plan_at({0, 0}, 8), {.bytes = 8, .pinned = offsets{0, no_offset}})) ==
           fault::clash);
 }
 
-TEST_CASE("nothing is written over an operand that an edge still carries out of the node")
+TEST_CASE("an operand that an edge reads at the end of the node is not overwritten")
 {
-    // Node 0 makes 1 over 0 in its last step; node 1 takes 0 over the edge.
+    // Node 0 writes 1 over 0 in its last step; the edge to node 1 reads 0.
     auto const p = flow(
         2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
         [](node_id n, effect_sink& sink) {
@@ -282,7 +282,7 @@ TEST_CASE("two results are not written over one operand")
     CHECK(!check_plan(p, plan_at({0, 0, 8}, 12), {.bytes = {8, 4, 4}}));
 }
 
-TEST_CASE("nothing else is born within an operand that a smaller result takes over")
+TEST_CASE("no other value may start within an operand that a smaller result overwrites")
 {
     // 1 leaves half of 0 free, but only from the next step on.
     auto const p = list(4, {{{}, {0}}, {{0}, {1, 2}, {{0, 1}}}, {{1}, {3}}});
@@ -291,19 +291,19 @@ TEST_CASE("nothing else is born within an operand that a smaller result takes ov
     CHECK(!check_plan(p, plan_at({0, 0, 8, 4}, 16), {.bytes = {8, 4, 4, 4}}));
 }
 
-TEST_CASE("a pair says nothing where the step does not define the one or does not use the other")
+TEST_CASE("a pair is ignored if the step does not define its result or does not use its operand")
 {
     plan_options const options{.bytes = 8, .alias_of = ids{no_value, no_value, 1}};
-    // Step 1 makes 1, and declares only 2, which is a view of it.
+    // Step 1 defines 1, and declares only 2, which is a view of it.
     auto const elsewhere = list(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}});
     CHECK(fault_of(check_plan(elsewhere, plan_at({0, 0, 0}, 8), options)) == fault::clash);
-    // Step 2 reads 2, and declares 1, of which that is a view.
+    // Step 2 reads 2, and declares 1, the root of that view.
     auto const by_another = list(4, {{{}, {1}}, {{1}, {2}}, {{2}, {0}, {{1, 0}}}});
     plan_options const four{.bytes = 8, .alias_of = ids{no_value, no_value, 1, no_value}};
     CHECK(fault_of(check_plan(by_another, plan_at({0, 0, 0, no_offset}, 8), four)) == fault::clash);
 }
 
-TEST_CASE("nothing is written over an operand while the step also reads a view of it")
+TEST_CASE("an operand is not overwritten while the step also reads a view of it")
 {
     auto const p = list(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
     auto const views = ids{no_value, 0, no_value};
@@ -312,7 +312,7 @@ TEST_CASE("nothing is written over an operand while the step also reads a view o
     CHECK(!check_plan(by_view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = views}));
 }
 
-TEST_CASE("a view keeps the bytes of its root alive, and lies where it lies")
+TEST_CASE("a view keeps the bytes of its root live, and lies at the same place")
 {
     auto const p = list(4, {{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{1}, {3}}});
     plan_options const options{.bytes = 8, .alias_of = ids{no_value, 0, no_value, no_value}};
@@ -323,7 +323,7 @@ TEST_CASE("a view keeps the bytes of its root alive, and lies where it lies")
           witness{.what = fault::misplaced_view, .value = 1, .other = 0, .begin = 4, .needed = 0});
 }
 
-TEST_CASE("a view torn into another pool is refused at the right offset too")
+TEST_CASE("a view in another pool than its root is refused, even at the right offset")
 {
     auto plan = plan_at({0, 0}, 8);
     plan.buffers[1].pool = 1;
@@ -331,7 +331,7 @@ TEST_CASE("a view torn into another pool is refused at the right offset too")
     CHECK(fault_of(check_plan(p, plan, {.bytes = 8, .alias_of = ids{no_value, 0}})) == fault::misplaced_view);
 }
 
-TEST_CASE("views of views, a hundred thousand deep, are one class in whichever direction they run")
+TEST_CASE("a chain of a hundred thousand views is one class, in either direction of the ids")
 {
     constexpr value_id values = 100'000;
     auto const p = list(values, {{{}, {0}}, {{0}, {values - 1}}});
@@ -343,7 +343,7 @@ TEST_CASE("views of views, a hundred thousand deep, are one class in whichever d
     CHECK(!check_plan(p, plan, {.bytes = 8, .alias_of = up}));
 }
 
-TEST_CASE("a plan moved off its pin is refused")
+TEST_CASE("a plan that misses a pin is refused")
 {
     auto const pins = offsets{no_offset, 16, no_offset, no_offset};
     CHECK(check_plan(chain(), plan_at({0, 8, 0, 8}, 24), {.bytes = 8, .pinned = pins}) ==
@@ -351,7 +351,7 @@ TEST_CASE("a plan moved off its pin is refused")
     CHECK(!check_plan(chain(), plan_at({0, 16, 0, 8}, 24), {.bytes = 8, .pinned = pins}));
 }
 
-TEST_CASE("a pin on a view pins its class, and two pins that differ cannot both be met")
+TEST_CASE("a pin on a view pins its class, and two different pins cannot both be met")
 {
     auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
     auto const views = ids{no_value, 0};
@@ -366,7 +366,7 @@ TEST_CASE("a pin on a view pins its class, and two pins that differ cannot both 
               fault::off_pin);
 }
 
-TEST_CASE("a misaligned value is refused, be it by its own, its view's or its pool's alignment")
+TEST_CASE("a value that misses its own, its view's or its pool's alignment is refused")
 {
     auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
     auto const views = ids{no_value, 0};
@@ -382,12 +382,12 @@ TEST_CASE("a misaligned value is refused, be it by its own, its view's or its po
           witness{.what = fault::misaligned, .value = 1, .begin = 20, .end = 0, .needed = 6});
     CHECK(at(12, {4, 6}, 5) ==
           witness{.what = fault::misaligned, .value = 0, .begin = 12, .end = 0, .needed = 5});
-    // No lcm of these fits 64 bits; offset 0 is a multiple of it all the same.
+    // Their lcm does not fit 64 bits; offset 0 is a multiple of it.
     byte_count const huge = 1ull << 63;
     CHECK(!at(0, {huge, huge - 1}, 3));
 }
 
-TEST_CASE("a value in a pool that is not its own is refused, and pools do not disturb each other")
+TEST_CASE("a value in a wrong pool is refused, and pools do not interact")
 {
     auto plan = plan_at({0, 0, 8, 8}, 16);
     plan.arena_bytes = {16, 16};
@@ -406,7 +406,7 @@ TEST_CASE("a value beyond the end of its arena is refused")
           witness{.what = fault::outside_arena, .value = 1, .begin = 8, .end = 16, .needed = 15});
 }
 
-TEST_CASE("offsets beyond 4 GiB are told apart, and those near 2^64 do not wrap round")
+TEST_CASE("offsets beyond 4 GiB are compared exactly, and sums near 2^64 do not wrap around")
 {
     byte_count const giant = 1ull << 32;
     CHECK(!check_plan(chain(), plan_at({0, giant, 0, giant}, 2 * giant), {.bytes = giant}));
@@ -429,7 +429,7 @@ TEST_CASE("an arena larger than its pool is refused")
     CHECK(!check_plan(chain(), plan_at({0, 8, 0, 8}, 16), {.bytes = 8, .pools = {{.capacity = 16}}}));
 }
 
-TEST_CASE("a value without storage is refused, and so is storage nobody asked for")
+TEST_CASE("a value without storage is refused, and so is needless storage")
 {
     CHECK(check_plan(chain(), plan_at({0, no_offset, 0, 8}, 16), {.bytes = 8}) ==
           witness{.what = fault::unplaced, .value = 1});
@@ -461,7 +461,7 @@ TEST_CASE("one external or ineligible view keeps its whole class out of the aren
     CHECK(fault_of(check_plan(p, nowhere, {.bytes = 8, .alias_of = views})) == fault::unplaced);
 }
 
-TEST_CASE("a use before every def is a fact about the program, whatever the plan")
+TEST_CASE("a use before every def is reported for any plan")
 {
     auto const late = list(2, {{{1}, {0}}, {{}, {1}}});
     auto const plan = plan_at({0, 8}, 16);
@@ -487,7 +487,7 @@ TEST_CASE("an output that is never defined is missing at the end")
           witness{.what = fault::used_undefined, .value = 1, .other = no_value, .position = 1});
 }
 
-TEST_CASE("the first undefined use in the order of positions is reported, not of steps")
+TEST_CASE("the first undefined use by position, not by step, is reported")
 {
     auto const p = list(3, {{{0}, {}}, {{1}, {}}, {{}, {0, 1}}});
     plan_options const options{.bytes = 8, .order = {1, 0, 2}};
@@ -521,7 +521,7 @@ TEST_CASE("positions follow the order, and the steps of a node stay together")
           witness{.what = fault::clash, .value = 0, .other = 1, .position = 3, .begin = 0, .end = 8});
 }
 
-TEST_CASE("a use at the end of a predecessor holds its value to that node's last step")
+TEST_CASE("a use at the end of a predecessor keeps its value live to that node's last step")
 {
     auto const p = flow(
         3, 4,
@@ -564,7 +564,7 @@ TEST_CASE("a plan of another program, order or reading is foreign")
     CHECK(!check_plan(chain(), sound, {.bytes = 8, .order = {0, 1, 2, 3}}));
 }
 
-TEST_CASE("broken requirements are told apart from wrong plans: they throw")
+TEST_CASE("broken preconditions throw, and wrong plans do not")
 {
     auto const p = chain();
     auto const plan = plan_at({0, 8, 0, 8}, 16);
@@ -582,9 +582,9 @@ TEST_CASE("broken requirements are told apart from wrong plans: they throw")
     throws({.bytes = 8, .order = {0, 1, 2, 4}});
 }
 
-TEST_CASE("of a hundred thousand values the only two that clash are found")
+TEST_CASE("the only two of a hundred thousand values that conflict are found")
 {
-    // Value v lives for `width` steps in one of as many shuffled lanes. Then one value grows by a byte.
+    // Value v is live for `width` steps in one of `width` shuffled lanes. Then one value grows by a byte.
     constexpr std::size_t values = 100'000, width = 700;
     auto const p = sequence(values, values, [](step_id s, effect_sink& sink) {
         sink.def(s);
@@ -627,7 +627,7 @@ node_ends ends_of(random_flow const& f, plan_options const& options = {.bytes = 
 
 } // namespace
 
-TEST_CASE("nodes from which no path leads out are endless")
+TEST_CASE("nodes from which no path leads to an exit are endless")
 {
     random_flow f; // 0 -> 1 -> 2, 0 -> 3 <-> 4
     f.nodes.resize(5);
@@ -640,7 +640,7 @@ TEST_CASE("nodes from which no path leads out are endless")
     CHECK(ends_of(f).is_endless == std::vector<unsigned char>(5, 0));
 }
 
-TEST_CASE("operands of edges are read where the edge begins, outputs are listed")
+TEST_CASE("operands of edges are read at the end of the predecessor, outputs are listed")
 {
     random_flow f;
     f.nodes.resize(2);
@@ -655,14 +655,14 @@ TEST_CASE("operands of edges are read where the edge begins, outputs are listed"
     CHECK(ends.outputs == std::vector<value_id>{0, 2});
 }
 
-TEST_CASE("a program of nothing has no ends")
+TEST_CASE("an empty program has no node ends")
 {
     node_ends const ends = ends_of({});
     CHECK(ends.is_endless.empty());
     CHECK(ends.outputs.empty());
 }
 
-TEST_CASE("endless is what a search from each node finds")
+TEST_CASE("the endless nodes are those that a search from each node finds")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -692,7 +692,7 @@ std::optional<witness> found_in(random_flow const& f, std::vector<value_role> co
     return find_unwritten_read(p, asked, ends_of_nodes(p, asked), flow);
 }
 
-/// Walks forward from the entry, as long as nothing writes v: the first read by position.
+/// A forward search from the entry that stops at writes of v: the first read by position.
 std::optional<step_id> walked(random_flow const& f, value_id v, value_role role)
 {
     snapshot const p = f.program();
@@ -741,10 +741,10 @@ TEST_CASE("a read that one of two paths reaches without a write is found")
     f.nodes[0].successors = {1};
     CHECK_FALSE(found_in(f, {{}}));
     f.nodes[1].steps[0].defs = {};
-    CHECK(found_in(f, {{}}, {.allows_undefined = true})->other == no_value); // nothing ever writes it
+    CHECK(found_in(f, {{}}, {.allows_undefined = true})->other == no_value); // v is never written
 }
 
-TEST_CASE("an output that is not there at the end is found, in a program of nothing too")
+TEST_CASE("an output that is missing at the end is found, also in an empty program")
 {
     random_flow f;
     f.nodes.resize(1);
@@ -757,7 +757,7 @@ TEST_CASE("an output that is not there at the end is found, in a program of noth
     CHECK_FALSE(found_in(f, {{}}));
 }
 
-TEST_CASE("a step reads before it writes, and what nothing reaches is never read")
+TEST_CASE("a step reads before it writes, and unreachable reads do not count")
 {
     random_flow f;
     f.nodes.resize(2);
@@ -768,7 +768,7 @@ TEST_CASE("a step reads before it writes, and what nothing reaches is never read
     CHECK(found_in(f, {{}})->position == 0);
 }
 
-TEST_CASE("the read found is the first by position, then value, of those that a walk forward finds")
+TEST_CASE("the reported read is the first by position, then value, that a forward search finds")
 {
     std::size_t undefined = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {

@@ -17,7 +17,7 @@
 
 namespace this_test {
 
-/// The checker against a slow and obvious one that watches every byte: who owns it at each position?
+/// Compares the checker with a slow and simple one that records the owner of every byte at each position.
 
 namespace {
 
@@ -31,14 +31,14 @@ struct touched {
     touch_kind how;
 };
 
-/// What happens at a position, and which node's which step it is.
+/// An event at a position, with its node and step.
 struct scheduled_step {
     node_id node = 0;
     std::vector<touched> touches = {};
     std::vector<std::pair<value_id, value_id>> in_place = {};
 };
 
-/// A program written in the order of its positions, with options as tables, and a plan for it.
+/// A program in the order of its positions, with options as tables, and a plan for it.
 struct plan_case {
     std::vector<scheduled_step> steps;
     std::vector<edge_use> edge_uses;
@@ -264,7 +264,7 @@ public:
             if (is_over_capacity(k)) return false;
         return true;
     }
-    /// When the step at p comes if the nodes run in the order of their numbers.
+    /// The step at p if the nodes run in the order of their numbers.
     std::size_t in_program(std::size_t p) const
     {
         std::size_t before = 0;
@@ -272,7 +272,7 @@ public:
             before += at_[q].node < at_[p].node || (at_[q].node == at_[p].node && q < p);
         return before;
     }
-    /// v is written at p, and touched at another position that is on another side of p than in the program.
+    /// v is written at p, and another touch of v is on the other side of p than in the program.
     bool is_moved_write(value_id v, std::size_t p) const
     {
         std::size_t versions = given(v) ? 1 : 0;
@@ -298,7 +298,7 @@ public:
                is_placed_right() && fits_capacities() && !first_contest();
     }
 
-    /// Whether what the witness says can be seen, and nothing that is looked at before it is wrong.
+    /// Whether the witness is true, and no fault that is checked before it exists.
     bool confirms(witness const& w) const
     {
         if (w.what == fault::foreign_plan)
@@ -396,7 +396,7 @@ plan_case random_plan_case(random_source& pick)
         s.pinned.push_back(pick.chance(4) ? pick.below(8) : no_offset);
         s.eligible.push_back(!pick.chance(3));
         s.alias_of.push_back(no_value);
-        // Up and down, but in no circle: odd values view even ones above or below them.
+        // Views go up and down, but in no cycle: odd values view even ones above or below them.
         if (v % 2 == 1 && pick.chance(25))
             s.alias_of[v] = std::min(static_cast<value_id>(values - 1) / 2 * 2, 2 * pick.below(3));
         if (v % 4 == 2 && pick.chance(15)) s.alias_of[v] = 0;
@@ -447,7 +447,7 @@ plan_case random_plan_case(random_source& pick)
     return s;
 }
 
-/// A plan as somebody might write who wants it right: classes whole, pins met, results over operands.
+/// A plan by a plausible planner: classes together, pins met, results over operands.
 memory_plan guessed_plan(random_source& pick, plan_case const& s)
 {
     plan_oracle const rules(s);
@@ -499,10 +499,10 @@ void mutate_plan(random_source& pick, memory_plan& plan)
 
 } // namespace
 
-TEST_CASE("checker and byte watcher agree on each random plan, and each witness can be seen")
+TEST_CASE("checker and byte recorder agree on each random plan, and each witness is true")
 {
     std::size_t sound = 0, sound_in_place = 0;
-    std::array<std::size_t, static_cast<std::size_t>(fault::leads_back) + 1> found{}; // the last of a plan
+    std::array<std::size_t, static_cast<std::size_t>(fault::leads_back) + 1> found{}; // the last one
     for (unsigned seed = 0; seed != rounds(20'000); ++seed) {
         CAPTURE(seed);
         random_source pick{seed};
@@ -527,7 +527,7 @@ TEST_CASE("checker and byte watcher agree on each random plan, and each witness 
         s.in_place = false;
         if (check_plan(program, s.plan, s.options())) ++sound_in_place;
     }
-    // The dice would prove nothing if they never threw one of these.
+    // Each kind of fault has to occur among the random plans.
     CHECK(sound > rounds(2'000));
     CHECK(sound_in_place > rounds(200));
     for (std::size_t i = 0; i != found.size(); ++i) {

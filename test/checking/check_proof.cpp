@@ -20,7 +20,7 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 
-/// What is found of a proof of pool 0, its peak given as it is.
+/// The finding for a proof of pool 0, with the peak as given.
 proof_finding finding(placement_problem const& problem, placement::proof proof)
 {
     placement placed;
@@ -41,7 +41,7 @@ using enum proof_finding::outcome;
 
 } // namespace
 
-TEST_CASE("the bytes alive at a position are added up again")
+TEST_CASE("the bytes alive at a position are summed again")
 {
     placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16}, {{6, 8}, 24}}};
     CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 3}) == proved);
@@ -74,7 +74,7 @@ TEST_CASE("the peak is the first position with the most bytes alive")
     }
 }
 
-TEST_CASE("a buffer ends where its pin or its size makes it end, at least")
+TEST_CASE("a buffer ends at least where its pin or its size requires")
 {
     placement_problem problem{{{{0, 4}, 8, 4, 0, 16}, {{2, 6}, 16}}};
     CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 24, 0, {0}}) == proved);
@@ -88,7 +88,7 @@ TEST_CASE("a buffer ends where its pin or its size makes it end, at least")
     CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 28, 0, {1}}) == proved); // 8 and 12
 }
 
-TEST_CASE("what cannot be at any height is looked at in itself")
+TEST_CASE("proofs of infeasible pins, alignments and distances are checked")
 {
     placement_problem problem{{{{0, 4}, 8, 4, 0, 18}, {{3, 6}, 16, 1, 0, 25}, {{4, 6}, 8, 1, 0, 40}}};
     CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {0}}) == proved);
@@ -105,7 +105,7 @@ TEST_CASE("what cannot be at any height is looked at in itself")
     CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == proved);
 }
 
-TEST_CASE("all stackings of a few are tried, and not those of many")
+TEST_CASE("all stackings of a few groups are tried, and of more groups none")
 {
     placement_problem problem{{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 8}, {{0, 1}, 8, 16}}};
     CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {0, 1, 2}}) == proved);
@@ -133,9 +133,9 @@ TEST_CASE("beyond 62 bits stackings are not tried")
           not_checkable);
 }
 
-TEST_CASE("that stackings were exhausted proves nothing of buffers that can be threaded through each other")
+TEST_CASE("an exhausted search of stackings proves nothing about buffers that can interleave")
 {
-    // At offset 0 each is above the other at half of the positions: 2 bytes are enough, stacked they need 4.
+    // At offset 0 each is above the other at half of the positions: 2 bytes suffice, stacked they need 4.
     placement_problem two{{{{0, 4}, 2}, {{0, 4}, 2}, {{0, 4}, 3}},
                           {},
                           {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
@@ -147,7 +147,7 @@ TEST_CASE("that stackings were exhausted proves nothing of buffers that can be t
     CHECK(finding(two, {placement::proof::reason::exhausted, 8, 0, {0, 1, 2}}).found ==
           7); // not even stacked
     CHECK(verdict(two, {placement::proof::reason::exhausted, 5, 0, {0, 2}}) == proved);
-    // A third buffer in common positions does not help, nor do alignments that happen to forbid it.
+    // A third buffer at common positions changes nothing, nor do alignments that forbid the interleaving.
     two.buffers[0].alignment = two.buffers[1].alignment = 2;
     CHECK(verdict(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}}) == refuted);
 
@@ -170,7 +170,7 @@ TEST_CASE("that stackings were exhausted proves nothing of buffers that can be t
     CHECK(verdict(circle, {placement::proof::reason::exhausted, 10, 0, {0, 1}}) == proved);
 }
 
-TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without bytes is none")
+TEST_CASE("a proof without buffers, with buffers of another pool, or with buffers without bytes is refused")
 {
     placement_problem problem{{{{0, 4}, 8}, {{0, 4}, 0}, {{0, 4}, 8, 1, 1}}};
     CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {}}) == refuted);
@@ -184,7 +184,7 @@ TEST_CASE("a proof that names nobody, nobody of its pool, or somebody without by
     CHECK(verdict(problem, {placement::proof::reason::given, 8, 0, {}}) == not_checkable);
 }
 
-TEST_CASE("on random problems each proof is judged as by definition")
+TEST_CASE("on random problems the verdict on each proof agrees with the definition")
 {
     unsigned contradictions = 0, stacked = 0, impossible = 0, threaded = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {

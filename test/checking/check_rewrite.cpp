@@ -35,7 +35,7 @@ std::optional<rewrite_fault> fault_of(operations const& before, operations const
 operations const chain{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {}, {}}};
 std::vector<value_role> const given_first{value_role::input, {}, {}};
 
-/// A program whose names can be changed one by one.
+/// A program with names that can be changed one by one.
 struct renaming {
     snapshot shape;
     std::vector<std::vector<value_id>> names; // by step and touch
@@ -81,8 +81,8 @@ renaming same_names(snapshot const& p, std::size_t values)
     return all;
 }
 
-/// The slow obvious answer: run both programs, and compare the contents that are read and left; then look at
-/// every step for what its results may be written over.
+/// The oracle: runs both programs and compares the contents that are read and left; then compares for every
+/// step the operands that its results may overwrite.
 struct oracle {
     random_names const& names;
     renaming const& after;
@@ -154,7 +154,7 @@ struct oracle {
             for (std::size_t k = 0; k != touches.size(); ++k) {
                 if (touches[i].kind == touch::access::def || touches[k].kind != touch::access::def) continue;
                 value_id const x = after.names[s][i], y = after.names[s][k];
-                bool is_held = false; // to the end of the step, somebody by this name
+                bool is_held = false; // another use of this name is held to the end of the step
                 for (std::size_t j = 0; j != touches.size(); ++j)
                     is_held |= touches[j].kind == touch::access::use && after.names[s][j] == x;
                 bool const is_late = touches[i].kind == touch::access::use;
@@ -195,8 +195,8 @@ struct oracle {
     }
 };
 
-/// Fewer names: each class gets the first that is free from its first touch to its last, in listed order. A
-/// read may be the last touch at the step at which another is written only if that was declared: never here.
+/// Fewer names: each class gets the first that is free from its first to its last touch, in listed order. A
+/// name is never reused in the step of its last read, which would have to be declared.
 renaming fewer_names(random_names const& names, random_source& pick)
 {
     snapshot const p = names.program();
@@ -256,7 +256,7 @@ renaming of_versions(random_names const& names)
     return all;
 }
 
-/// Changes one thing, or two.
+/// Changes one or two things.
 void damage(renaming& all, random_source& pick)
 {
     auto any = [&](std::size_t n) { return pick.below(static_cast<unsigned>(n)); };
@@ -276,7 +276,7 @@ void damage(renaming& all, random_source& pick)
             std::replace(all.names[i].begin(), all.names[i].end(), from, to);
         break;
     }
-    case 4: { // two names are confused everywhere
+    case 4: { // two names are exchanged or merged everywhere
         value_id const from = name(), to = name();
         for (auto& step : all.names) std::replace(step.begin(), step.end(), from, to);
         break;
@@ -304,11 +304,11 @@ TEST_CASE("other names for the same values are no change")
 {
     CHECK(!fault_of(chain, chain));
     CHECK(!fault_of(chain, {{{}, {2}, {}}, {{2}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}}));
-    CHECK(!fault_of(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {}, {}}})); // two take turns
+    CHECK(!fault_of(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {}, {}}})); // taking turns
     CHECK(!fault_of({}, {}));
 }
 
-TEST_CASE("a use that reads what another step has written is found, with both steps")
+TEST_CASE("a use that reads the def of another step is found, with both steps")
 {
     operations const before{{{}, {0}, {}}, {{}, {1}, {}}, {{0, 1}, {}, {}}};
     operations const after{{{}, {0}, {}}, {{}, {0}, {}}, {{0, 0}, {}, {}}};
@@ -319,7 +319,7 @@ TEST_CASE("a use that reads what another step has written is found, with both st
                         rewrite_fault::source{0, 0}});
 }
 
-TEST_CASE("results of one step are told apart")
+TEST_CASE("results of one step are distinguished")
 {
     operations const before{{{}, {0, 1}, {}}, {{0}, {}, {}}, {{1}, {}, {}}};
     CHECK(!fault_of(before, {{{}, {1, 0}, {}}, {{1}, {}, {}}, {{0}, {}, {}}}));
@@ -327,17 +327,17 @@ TEST_CASE("results of one step are told apart")
           rewrite_fault::kind::read);
     CHECK(fault_of(before, {{{}, {0, 0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}})->what ==
           rewrite_fault::kind::aliasing);
-    operations const unread{{{}, {0, 1}, {}}, {{0}, {}, {}}}; // also where nobody reads the one
+    operations const unread{{{}, {0, 1}, {}}, {{0}, {}, {}}}; // also if one is not read
     CHECK(fault_of(unread, {{{}, {0, 0}, {}}, {{0}, {}, {}}})->what == rewrite_fault::kind::aliasing);
 }
 
-TEST_CASE("a dead write destroys what lies where it goes")
+TEST_CASE("a dead def destroys the value that has its name")
 {
     operations const before{{{}, {0}, {}}, {{}, {1}, {}}, {{0}, {}, {}}};
     CHECK(fault_of(before, {{{}, {0}, {}}, {{}, {0}, {}}, {{0}, {}, {}}})->what == rewrite_fault::kind::read);
 }
 
-TEST_CASE("a given value is found where it is said to be")
+TEST_CASE("a given value is found under its initial name")
 {
     operations const before{{{0}, {1}, {}}, {{0, 1}, {}, {}}}, after{{{1}, {0}, {}}, {{1, 0}, {}, {}}};
     auto const role = std::vector<value_role>{value_role::input, {}};
@@ -348,9 +348,9 @@ TEST_CASE("a given value is found where it is said to be")
     CHECK_THROWS_AS((void)fault_of(before, after, {.role = role, .given_as = 2}), precondition_error);
 }
 
-TEST_CASE("given values are not put into one place, and views of one not into two")
+TEST_CASE("given values are not merged, and views of one value are not separated")
 {
-    operations const ops{{{0}, {}, {}}, {{}, {1}, {}}}; // that nobody reads 1 is no help: who comes last?
+    operations const ops{{{0}, {}, {}}, {{}, {1}, {}}}; // merging is refused although 1 is not read
     auto const in = value_role::input;
     CHECK(fault_of(ops, ops, {.role = in, .given_as = {0, 0}}) ==
           rewrite_fault{rewrite_fault::kind::aliasing, no_step, 0, 1, 0, {}, {}});
@@ -359,7 +359,7 @@ TEST_CASE("given values are not put into one place, and views of one not into tw
     CHECK(fault_of(ops, ops, {.role = in, .alias_of = {-1, 0}})->what == rewrite_fault::kind::aliasing);
 }
 
-TEST_CASE("an output is in the end where it is said to be, and what belongs to the caller too")
+TEST_CASE("an output or external value is at the end under its final name")
 {
     operations const before{{{}, {0}, {}}, {{0}, {1}, {}}}, after{{{}, {1}, {}}, {{1}, {0}, {}}};
     auto const out = std::vector<value_role>{{}, value_role::output};
@@ -368,7 +368,7 @@ TEST_CASE("an output is in the end where it is said to be, and what belongs to t
                                                                   rewrite_fault::source{1, 1},
                                                                   rewrite_fault::source{0, 0}});
     CHECK_THROWS_AS((void)fault_of(before, after, {.role = out, .kept_as = 2}), precondition_error);
-    // The step writes where the caller keeps something that nobody here reads.
+    // The step writes over a value that the caller keeps and no step reads.
     std::vector<value_role> const kept{{}, {}, value_role::external};
     operations const leaves{{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}, {{}, {2}, {}}},
         takes{{{}, {2}, {}}, {{2}, {1}, {}}, {{1}, {}, {}}, {{}, {0}, {}}};
@@ -384,16 +384,16 @@ TEST_CASE("a result takes the name of an operand only where that is declared")
     before[1].overwrites = {{0, 1}};
     after[1].overwrites = {{0, 0}};
     CHECK(!fault_of(before, after));
-    after[1].overwrites.clear(); // it is in place without saying so
+    after[1].overwrites.clear(); // it is in place without a declaration
     CHECK(!fault_of(before, after));
     operations apart = before;
     CHECK(!fault_of(before, apart));
-    apart[1].overwrites.clear(); // the permission is lost
+    apart[1].overwrites.clear(); // the declaration is lost
     CHECK(fault_of(before, apart) == rewrite_fault{rewrite_fault::kind::in_place, 1, 0, 0, 1, {}, {}});
-    CHECK(fault_of(apart, before)->what == rewrite_fault::kind::in_place); // or appears from nowhere
+    CHECK(fault_of(apart, before)->what == rewrite_fault::kind::in_place); // or added
 }
 
-TEST_CASE("a name that is read and written by a step stays one, or is declared")
+TEST_CASE("a name that a step reads and writes stays one name, or is declared")
 {
     operations const before{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}};
     CHECK(!fault_of(before, before));
@@ -403,7 +403,7 @@ TEST_CASE("a name that is read and written by a step stays one, or is declared")
     CHECK(fault_of(before, after)->step == 2);
 }
 
-TEST_CASE("a result is not written over an operand of which the step reads a view as well")
+TEST_CASE("a result is not written over an operand of which the step also reads a view")
 {
     operations const before{{{}, {0}, {}}, {{0}, {1}, {}}, {{0, 1}, {2}, {{0, 2}}}, {{2}, {}, {}}};
     operations const after{{{}, {0}, {}}, {{0}, {0}, {}}, {{0, 0}, {0}, {{0, 0}}}, {{0}, {}, {}}};
@@ -411,7 +411,7 @@ TEST_CASE("a result is not written over an operand of which the step reads a vie
           rewrite_fault{rewrite_fault::kind::in_place, 2, 0, 0, 0, {}, {}});
 }
 
-TEST_CASE("an operand that is read early needs no permission")
+TEST_CASE("an operand that is read early needs no declaration")
 {
     auto early = [](std::vector<value_id> n, bool is_also_late) {
         return sequence(3, 2, [=](step_id s, effect_sink& sink) {
@@ -425,16 +425,16 @@ TEST_CASE("an operand that is read early needs no permission")
     CHECK(check_rewrite(early({0, 1}, true), early({0, 0}, true))->what == rewrite_fault::kind::in_place);
 }
 
-TEST_CASE("views are one name with what they are views of")
+TEST_CASE("views share the name of their root")
 {
     operations const before{{{}, {0}, {}}, {{0}, {1}, {}}, {{0}, {}, {}}, {{1}, {}, {}}};
     operations const one{{{}, {0}, {}}, {{0}, {0}, {}}, {{0}, {}, {}}, {{0}, {}, {}}};
     CHECK(!fault_of(before, one, {.alias_of = {-1, 0}}));
     CHECK(fault_of(before, one)->what == rewrite_fault::kind::in_place);
-    CHECK(fault_of(before, before, {.alias_of = {-1, 0}}).has_value()); // torn
+    CHECK(fault_of(before, before, {.alias_of = {-1, 0}}).has_value()); // separated
 }
 
-TEST_CASE("what is read at the end of a node is what its last step leaves")
+TEST_CASE("a use at the end of a node reads what its last step leaves")
 {
     auto program = [](value_id carried, value_id other) {
         return flow(
@@ -456,7 +456,7 @@ TEST_CASE("what is read at the end of a node is what its last step leaves")
                                                                rewrite_fault::source{0, 1}});
 }
 
-TEST_CASE("what is no renaming at all is found")
+TEST_CASE("programs of different shape are no renaming of each other")
 {
     auto what = [](operations const& before, operations const& after) {
         auto const fact = fault_of(before, after);
@@ -491,7 +491,7 @@ TEST_CASE("what is no renaming at all is found")
     CHECK(check_rewrite(uses_at_end(0), uses_at_end(1), {.role = value_role::input}) == rewrite_fault{});
 }
 
-TEST_CASE("any two programs will do")
+TEST_CASE("any two types that model programs are accepted")
 {
     archetype::program const poorest(3);
     CHECK(!check_rewrite(poorest, poorest));
@@ -499,7 +499,7 @@ TEST_CASE("any two programs will do")
     CHECK(check_rewrite(snapshot(poorest), archetype::program(2)));
 }
 
-TEST_CASE("both programs are read in the order that is given")
+TEST_CASE("both programs are read in the given order")
 {
     operations const before{{{0}, {}, {}}, {{}, {0}, {}}, {{}, {1}, {}}};
     operations const after{{{0}, {}, {}}, {{}, {0}, {}}, {{}, {0}, {}}};
@@ -508,16 +508,16 @@ TEST_CASE("both programs are read in the order that is given")
     CHECK_THROWS_AS((void)fault_of(before, after, {.order = {1, 1, 0}}), precondition_error);
 }
 
-TEST_CASE("renamings by which memonger has destroyed data are found")
+TEST_CASE("the renamings with which memonger has destroyed data are found")
 {
     struct history {
         char const* what;
         operations before;
-        std::vector<value_id> names; // by value, the last is h, which is given
+        std::vector<value_id> names; // by value; the last is h, which is given
         step_id step;
     };
     std::vector<history> const all{
-        {"a name is written again before what it now shares with is read",
+        {"a name is written again before the value that it now shares with is read",
          {{{4}, {0}, {}}, {{4}, {1}, {}}, {{0, 4}, {2}, {}}, {{2}, {1}, {}}, {{1}, {3}, {}}},
          {0, 0, 2, 3, 4},
          2},
@@ -530,15 +530,15 @@ TEST_CASE("renamings by which memonger has destroyed data are found")
           {{1, 0}, {3}, {}}},
          {0, 2, 2, 3, 4},
          5},
-        {"the old version of what is written in place has another reader",
+        {"the old version of a value written in place has another reader",
          {{{4}, {0, 1}, {}}, {{1}, {2}, {}}, {{1, 0}, {3}, {}}, {{0, 2}, {0}, {}}},
          {0, 1, 2, 2, 4},
          3},
-        {"a name is written once more, and nobody reads that",
+        {"a name is written once more and not read",
          {{{5}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {3}, {}}, {{5}, {0}, {}}, {{2, 3}, {4}, {}}},
          {0, 1, 0, 3, 4, 5},
          5},
-        {"a name is written again behind its last read, in order",
+        {"a name is written again after its last read, in order",
          {{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{4}, {0}, {}}, {{2}, {3}, {}}},
          {0, 1, 0, 3, 4},
          4},
@@ -556,7 +556,7 @@ TEST_CASE("renamings by which memonger has destroyed data are found")
         CHECK(fact->what == rewrite_fault::kind::read);
         CHECK(fact->step == one.step);
     }
-    // What must not be shared is given the place of another, and then overwritten there.
+    // A value that must not be shared gets the name of another, and is then overwritten.
     operations const kept{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {3}, {}}, {{3}, {5}, {}}};
     operations const lost{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {3}, {}}, {{3}, {0}, {}}};
     std::vector<value_role> const role{{}, {}, value_role::output, {}, value_role::input, {}};
@@ -579,7 +579,7 @@ TEST_CASE("versions are a renaming")
     CHECK(split > rounds(5000));
 }
 
-TEST_CASE("every change is found that changes what a run reads, and no other")
+TEST_CASE("a change is found if and only if it changes what a run reads")
 {
     std::size_t changed = 0, same = 0, faults[6] = {};
     for (std::uint32_t seed = 0; seed != rounds(24000); ++seed) {
@@ -596,7 +596,7 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
         if (!fact) continue;
         ++faults[static_cast<std::size_t>(fact->what)];
 
-        // The witness: what is expected and found is what the runs say.
+        // The expected and found sources of the witness are those of the runs.
         auto said = [&](rewrite_fault::source from) -> std::string {
             if (from.step != no_step)
                 return "step " + std::to_string(from.step) + " touch " + std::to_string(from.operand);
@@ -626,7 +626,7 @@ TEST_CASE("every change is found that changes what a run reads, and no other")
     CHECK(faults[static_cast<std::size_t>(rewrite_fault::kind::in_place)] > 200);
 }
 
-TEST_CASE("a fault is a sentence")
+TEST_CASE("a fault prints as a sentence")
 {
     auto said = [](rewrite_fault const& f) {
         std::ostringstream out;
@@ -637,15 +637,15 @@ TEST_CASE("a fault is a sentence")
           "at step 2, value 1, now called 5, is the given value 3 and should be what step 0 writes as its "
           "touch 1");
     CHECK(said({rewrite_fault::kind::kept, no_step, 0, 1, 5, {}, {3, 0}}) ==
-          "in the end, value 1, now called 5, is what step 3 writes as its touch 0 and should be nothing");
+          "at the end, value 1, now called 5, is what step 3 writes as its touch 0 and should be nothing");
     CHECK(said({rewrite_fault::kind::read_at_end, 4, 0, 1, 5, {}, {3, 0}})
               .find("at the end of the node of step 4") == 0);
     CHECK(said({rewrite_fault::kind::in_place, 2, 0, 4, 5, {}, {}}) ==
           "step 2 may write 5 over 4 in one of the programs only");
     CHECK(said({rewrite_fault::kind::aliasing, 2, 0, 4, 5, {}, {}}) ==
-          "step 2 writes value 4 as 5, and other bytes by that name or the same ones by another");
+          "step 2 writes value 4 as 5, but this name has other bytes, or these bytes have another name");
     CHECK(said({rewrite_fault::kind::aliasing, no_step, 0, 4, 5, {}, {}})
-              .find("it is given value 4 as 5, and") == 0);
+              .find("the program is given value 4 as 5, but") == 0);
     CHECK(said({}) == "the programs have different nodes, edges or steps");
     CHECK(said({.step = 3}) == "step 3 touches values in another way than before");
 }

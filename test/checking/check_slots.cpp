@@ -23,7 +23,7 @@ namespace {
 
 enum : value_id { a, b, c };
 
-/// By hand: what a node leads to and, in one step or several, what it does.
+/// A program written by hand: the successors of each node and, in one step or several, its operations.
 struct block {
     random_flow::ids successors;
     std::vector<random_flow::step> steps = {{}};
@@ -37,14 +37,14 @@ snapshot drawn(std::size_t values, std::vector<block> const& blocks)
     return f.program();
 }
 
-/// The picture of the header.
+/// The header's picture.
 snapshot diamond()
 {
     return drawn(2, {{{1, 2}, {{{}, {}, {a}}}}, {{3}, {{{}, {}, {b}}}}, {{3}}, {{}, {{{a}, {}, {}}}}});
 }
 
-/// The definitions, a step at a time: every value from every place where it is put into its slot, along every
-/// path to the next write.
+/// The definition: each value is followed from every def or entry into its slot, along every path to the
+/// next write.
 class slot_oracle {
 public:
     slot_oracle(snapshot const& p, slot_plan const& plan) : p_(p), slot_(plan.slot_of) {}
@@ -63,7 +63,7 @@ public:
             if (is_given(v) && meets(v, 0, 0)) return false;
         return true;
     }
-    /// What the witness says can be seen: the way from where `other` is put to where `value` is read.
+    /// Verifies the witness: a path from where `other` is put to where `value` is read exists.
     bool confirms(slot_witness const& w) const
     {
         if (w.what != fault::clash || !clobbers(w.value, w.other) || slot_[w.value] != w.slot) return false;
@@ -80,7 +80,7 @@ public:
         if (w.written == w.step && is_in_step) return true;
         return is_written && meets(w.other, n, w.written + 1, w.value, w.step);
     }
-    /// Nothing defines it, and a way leads from the entry to a use.
+    /// v has no def, and a path leads from the entry to a use.
     bool is_given(value_id v) const
     {
         for (step_id s = 0; s != p_.steps(); ++s)
@@ -96,8 +96,8 @@ private:
         return v != w && slot_[v] == slot_[w] && slot_[v] != no_slot;
     }
 
-    /// From before step `at` of `from`, where the slot holds v, to a read of another value there: of any, or
-    /// of `reader` in step `there`.
+    /// Whether a path from before step `at` of `from`, where the slot holds v, reads another value:
+    /// of any, or of `reader` in step `there`.
     bool meets(value_id v, node_id from, step_id at, value_id reader = no_value, step_id there = 0) const
     {
         std::vector<std::pair<node_id, step_id>> open{{from, at}};
@@ -146,7 +146,7 @@ bool shares(slot_plan const& plan, truth_table const& pairs)
 
 } // namespace
 
-TEST_CASE("a value that is overwritten on one of two ways is refused, with the way")
+TEST_CASE("a value that is overwritten on one of two paths is refused, with the path")
 {
     auto const fact = check_slots(diamond(), {{0, 0}, 1});
     REQUIRE(fact);
@@ -155,16 +155,15 @@ TEST_CASE("a value that is overwritten on one of two ways is refused, with the w
     CHECK(!check_slots(diamond(), {{0, 1}, 2}));
 }
 
-TEST_CASE("a value that nobody reads any more may be overwritten, also on one way only")
+TEST_CASE("a value that is not read any more may be overwritten, also on one path only")
 {
     snapshot const p = drawn(
         2, {{{1, 2}, {{{}, {}, {a}}}}, {{3}, {{{}, {}, {b}}, {{b}, {}, {}}}}, {{3}, {{{a}, {}, {}}}}, {}});
     CHECK(!check_slots(p, {{0, 0}, 1}));
 }
 
-TEST_CASE(
-    "a result lies apart from the operands that its step holds and from its other results, and may take "
-    "the slot of one that is read early")
+TEST_CASE("a result shares no slot with operands that its step holds or with its other results, but may take "
+          "the slot of one that is read early")
 {
     auto step = [](random_flow::step const& second) { return drawn(3, {{{}, {{{}, {}, {a}}, second}}}); };
     auto const held = check_slots(step({{a}, {}, {b}}), {{0, 0, 1}, 2});
@@ -174,8 +173,7 @@ TEST_CASE(
     CHECK(check_slots(step({{a}, {a}, {b}}), {{0, 0, 1}, 2}));
 }
 
-TEST_CASE(
-    "a step that may write a result over an operand may have the two in one slot, and the operand is lost")
+TEST_CASE("a result and an operand that it may overwrite may share a slot, and the operand is lost")
 {
     auto step = [](value_id in, value_id out, value_id read_later) {
         return flow(
@@ -212,7 +210,7 @@ TEST_CASE("phi operands are read where the predecessor ends, so two phis may exc
     CHECK(printed(check_slots(late, {{0, 0}, 1})) == "values 0 and 1 are both in slot 0 at step 1");
 }
 
-TEST_CASE("what comes round a loop is seen, and what an iteration writes anew is not missed")
+TEST_CASE("a conflict around a loop is found, and a value that each iteration writes anew is accepted")
 {
     auto loop = [](random_flow::step const& body) {
         return drawn(2, {{{1}, {{{}, {}, {a}}}}, {{1}, {body, {{}, {}, {b}}}}});
@@ -221,25 +219,25 @@ TEST_CASE("what comes round a loop is seen, and what an iteration writes anew is
     CHECK(!check_slots(loop({{}, {}, {a}}), {{0, 0}, 1}));
 }
 
-TEST_CASE("given values lie in their slots from the start, or elsewhere; what runs never needs none of them")
+TEST_CASE("given values that are used are in their slots from the start, or have no slot")
 {
     auto given = [](random_flow::ids const& after) {
         return drawn(2, {{after, {{{a}, {}, {}}}}, {{}, {{{b}, {}, {}}}}});
     };
     CHECK(printed(check_slots(given({1}), {{0, 0}, 1})) ==
-          "value 0 is read at step 0, and slot 0 holds value 1, as from the start");
+          "value 0 is read at step 0, and slot 0 holds value 1, given at the start");
     CHECK(!check_slots(given({}), {{0, 0}, 1}));
     CHECK(!check_slots(given({1}), {{no_slot, 0}, 1}));
     CHECK(!check_slots(given({1}), {{0, 1}, 2}));
 }
 
-TEST_CASE("nodes that the entry does not reach are looked at like others")
+TEST_CASE("nodes that the entry does not reach are checked like others")
 {
     snapshot const p = drawn(2, {{{}}, {{2}, {{{}, {}, {a}}, {{}, {}, {b}}}}, {{}, {{{a}, {}, {}}}}});
     CHECK(check_slots(p, {{0, 0}, 1}) == slot_witness{fault::clash, a, b, 0, 3, 2});
 }
 
-TEST_CASE("a written value needs a slot, and a plan is one of this program")
+TEST_CASE("a written value needs a slot, and a plan of another program is refused")
 {
     CHECK(printed(check_slots(diamond(), {{0, no_slot}, 1})) ==
           "value 1 is written at step 1 and has no slot");
@@ -248,13 +246,13 @@ TEST_CASE("a written value needs a slot, and a plan is one of this program")
     CHECK(!check_slots(snapshot(), {}));
 }
 
-TEST_CASE("the poorest program is enough")
+TEST_CASE("the minimal program model is accepted")
 {
     CHECK(!check_slots(archetype::program(3), {{0, 1, 0}, 2}));
     CHECK(check_slots(archetype::program(3), {{0, 0, 1}, 2}));
 }
 
-TEST_CASE("a chain of many nodes is followed without recursion")
+TEST_CASE("a chain of many nodes is checked without recursion")
 {
     node_id const count = 100000;
     random_flow f;
@@ -274,8 +272,7 @@ TEST_CASE("a chain of many nodes is followed without recursion")
 }
 
 TEST_CASE(
-    "a random plan is proved iff on no path a value is found in place of another, and a witness is such "
-    "a path")
+    "a random plan is valid iff no path reads a value in place of another, and a witness is such a path")
 {
     unsigned proved = 0, refused = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed)
@@ -295,7 +292,7 @@ TEST_CASE(
     CHECK(refused > rounds(1000));
 }
 
-TEST_CASE("who never occupies a step together may share; in strict SSA form nobody else may")
+TEST_CASE("values that never occupy a step together may share; in strict SSA form no others may")
 {
     unsigned apart = 0, together = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed)

@@ -28,8 +28,8 @@ namespace {
 using operation = stream_commands::operation_kind;
 using kind = stream_fault::kind;
 
-/// Block 0 is allocated, written on stream 0 (as value 5, by step 1), read on stream 1 (by step 2), and given
-/// back on stream 0.
+/// Block 0 is allocated, written on stream 0 (as value 5, by step 1), read on stream 1 (by step 2), and
+/// released on stream 0.
 stream_commands sound()
 {
     stream_commands list{.streams = 2};
@@ -50,7 +50,7 @@ stream_commands changed(std::size_t at, stream_commands::operation to)
 
 constexpr stream_commands::operation nothing{operation::work, 0, no_step};
 
-/// By all pairs: is there any fault?
+/// Whether any pair of commands has a fault.
 bool is_faulty(stream_commands const& list, bool is_whole)
 {
     auto const before = order_by_pairs(list);
@@ -95,11 +95,11 @@ bool is_faulty(stream_commands const& list, bool is_whole)
 
 } // namespace
 
-TEST_CASE("each command of a sound list is needed, and the sentence says what was forgotten")
+TEST_CASE("each command of a valid list is needed, and the sentence names the missing one")
 {
     CHECK(!check_streams(sound(), true));
     CHECK(printed(check_streams(changed(3, nothing))) ==
-          "command 4 on stream 1, step 2, as value 5 asks for block 0 and does not wait for command 0 on "
+          "command 4 on stream 1, step 2, as value 5 uses block 0 and does not wait for command 0 on "
           "stream 0, "
           "which allocates it");
     CHECK(printed(check_streams(changed(6, nothing))) ==
@@ -107,18 +107,18 @@ TEST_CASE("each command of a sound list is needed, and the sentence says what wa
           "value 5, "
           "which touches bytes [16, 32) of it");
     CHECK(printed(check_streams(changed(0, nothing))) ==
-          "command 7 on stream 0 asks for block 0, which nobody allocated before");
+          "command 7 on stream 0 uses block 0, which was not allocated before");
     CHECK(printed(check_streams(changed(2, nothing))) ==
-          "command 3 on stream 1 waits for event 0, which nobody recorded before");
+          "command 3 on stream 1 waits for event 0, which was not recorded before");
     CHECK(printed(check_streams(changed(7, nothing), true)) ==
           "command 0 on stream 0 allocates block 0, which is never released");
     CHECK(!check_streams(changed(7, nothing)));
     CHECK(printed(check_streams(changed(6, {operation::release, 0, 0}))) ==
           "command 7 on stream 0 releases block 0 after command 6 on stream 0 has released it");
     CHECK(printed(check_streams(changed(2, {operation::allocate, 0, 0}))) ==
-          "command 2 on stream 0 allocates block 0, which is there already");
+          "command 2 on stream 0 allocates block 0, which already exists");
 
-    // The allocation is waited for, and what was written since is not.
+    // Only the allocation is waited for, not the write after it.
     stream_commands early = changed(1, {operation::record, 0, 0});
     early.operations[2] = {operation::work, 0, 1};
     early.touches[0].at = 2;
@@ -146,18 +146,18 @@ TEST_CASE("each command of a sound list is needed, and the sentence says what wa
     CHECK(!check_streams(stream_commands{}, true));
 }
 
-TEST_CASE("a caller that waits orders what it asked for before and after, of one stream or of all")
+TEST_CASE("a join orders the commands before and after it, of one stream or of all")
 {
     for (operation join : {operation::join, operation::join_all}) {
         stream_commands list = changed(3, {join, 0, no_step}); // instead of the wait of stream 1
         list.operations[2] = nothing;
         CHECK(!check_streams(list, true));
-        list.operations[3].stream = 1; // the wrong one
+        list.operations[3].stream = 1; // the wrong stream
         CHECK(check_streams(list, true).has_value() == (join == operation::join));
     }
 }
 
-TEST_CASE("a random list of commands has a fault if and only if a walk over all pairs finds one")
+TEST_CASE("a random list of commands has a fault if and only if a comparison of all pairs finds one")
 {
     std::size_t faulty = 0, clean = 0;
     std::map<kind, std::size_t> seen;
@@ -181,7 +181,7 @@ TEST_CASE("a random list of commands has a fault if and only if a walk over all 
     CHECK(seen.size() == 10); // all but `order`
 }
 
-// --- race questions ----------------------------------------------------------------------------------------
+// --- conflict scan -----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -217,7 +217,7 @@ std::string race_text(race const& r)
 
 } // namespace
 
-TEST_CASE("a read is asked about the last write, a write about the reads since, or else the last write")
+TEST_CASE("a read is compared with the last write, a write with the reads since or else the last write")
 {
     CHECK(asked_of({writes(0, 0, 8), reads(1, 0, 8), reads(2, 0, 8), writes(3, 0, 8), reads(4, 0, 8)}) ==
           pairs{{0, 1}, {0, 2}, {2, 3}, {1, 3}, {3, 4}});
@@ -225,7 +225,7 @@ TEST_CASE("a read is asked about the last write, a write about the reads since, 
     CHECK(asked_of({reads(0, 0, 8), reads(1, 0, 8)}).empty());
 }
 
-TEST_CASE("only bytes that both touch count, in the same space")
+TEST_CASE("two accesses conflict only in common bytes of the same space")
 {
     CHECK(asked_of({writes(0, 0, 8), writes(1, 8, 16), writes(2, 7, 9)}) == pairs{{0, 2}, {1, 2}});
     CHECK(asked_of({{0, 1, 0, 8, 0, true}, {1, 2, 0, 8, 0, true}}).empty());
@@ -233,7 +233,7 @@ TEST_CASE("only bytes that both touch count, in the same space")
     CHECK(asked_of({}).empty());
 }
 
-TEST_CASE("who reads and writes at once reads first, and is not asked about itself")
+TEST_CASE("a step that reads and writes reads first, and is not compared with itself")
 {
     CHECK(asked_of({writes(0, 0, 8), writes(1, 0, 8), reads(1, 0, 8), writes(1, 4, 8), reads(2, 0, 8)}) ==
           pairs{{0, 1}, {1, 2}});
@@ -256,18 +256,18 @@ TEST_CASE("the race names both values and the bytes that they have in common")
                                            .pool = 1});
         });
     CHECK(race_text({.first = 1, .second = 2}) ==
-          "position 2 does not wait for position 1, as an edge of the program or a hand-off asks");
+          "position 2 does not wait for position 1, as an edge of the program or a hand-off requires");
     CHECK(race_text({1, 2, 5, 5, true, true, no_space, 0, 0}) ==
           "position 1 writes value 5 and position 2 writes value 5, and the later does not wait for the "
           "earlier");
 }
 
-TEST_CASE("an access that has no place in the order is refused")
+TEST_CASE("an access without a place in the order is refused")
 {
     CHECK_THROWS_AS(asked_of({writes(no_step, 0, 8)}), precondition_error);
 }
 
-TEST_CASE("what is asked implies every two accesses to a byte of which one writes, and nothing more")
+TEST_CASE("the visited pairs conflict, and imply the order of all conflicting accesses")
 {
     std::size_t clashes = 0, implied = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
@@ -307,9 +307,9 @@ TEST_CASE("what is asked implies every two accesses to a byte of which one write
     CHECK(implied < clashes);
 }
 
-TEST_CASE("readers of many pieces of what was one are kept once for all pieces")
+TEST_CASE("readers of a segment that is split are stored once for all parts")
 {
-    // 20 000 readers of all bytes, then 20 000 small writes, each after all of those that read it alone.
+    // 20 000 readers of all bytes, then 20 000 small writes, each after the readers of its own bytes.
     std::vector<byte_access> list;
     std::uint32_t const n = 20'000;
     list.push_back(writes(0, 0, n));
@@ -321,7 +321,7 @@ TEST_CASE("readers of many pieces of what was one are kept once for all pieces")
 
 // --- stream clocks -----------------------------------------------------------------------------------------
 
-TEST_CASE("an event orders two streams from where it is recorded to where it is waited for")
+TEST_CASE("an event orders two streams from its record to its wait")
 {
     using operation = stream_commands::operation_kind;
     stream_commands list{.streams = 3};
@@ -343,7 +343,7 @@ TEST_CASE("an event orders two streams from where it is recorded to where it is 
     CHECK_THROWS_AS((void)stream_clocks(list), precondition_error);
 }
 
-TEST_CASE("clocks say of every pair what a walk over all pairs says")
+TEST_CASE("the vector clocks agree with a search over all pairs")
 {
     std::size_t before = 0, free = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
@@ -369,7 +369,7 @@ TEST_CASE("clocks say of every pair what a walk over all pairs says")
 
 // --- stream commands ---------------------------------------------------------------------------------------
 
-TEST_CASE("commands are data: equal if they ask for the same")
+TEST_CASE("commands are data and compare by value")
 {
     stream_commands::operation const a{stream_commands::operation_kind::wait, 1, 2};
     CHECK(a == stream_commands::operation{stream_commands::operation_kind::wait, 1, 2});

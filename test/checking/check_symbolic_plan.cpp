@@ -22,7 +22,7 @@ namespace {
 //     a, b ─► c        a and b are alive together
 snapshot const join = op_list(3, {{}, {}, {0, 1}}, {{0}, {1}, {2}});
 
-/// a below b, and c where there is room.
+/// a below b; c at the given start.
 symbolic_plan plan_of(affine_bytes a, affine_bytes b, affine_bytes c, affine_bytes start_b,
                       affine_bytes start_c, byte_count most)
 {
@@ -37,14 +37,14 @@ symbolic_plan plan_of(affine_bytes a, affine_bytes b, affine_bytes c, affine_byt
 
 } // namespace
 
-TEST_CASE("two that keep their order and lie apart at both ends lie apart between them")
+TEST_CASE("two buffers that keep their order and are disjoint at both ends are disjoint between them")
 {
     auto const plan = plan_of({0, 8}, {16, 0}, {4, 4}, {0, 8}, {16, 8}, 9);
     symbolic_options const options{.bytes = {affine_bytes{0, 8}, {16, 0}, {4, 4}}, .max_batch = 9};
     CHECK(printed(check_plan(join, plan, options)) == "");
 }
 
-TEST_CASE("two that lie apart at both ends, but on other sides, meet between them")
+TEST_CASE("two buffers that swap their order between the ends overlap between them")
 {
     //   a: 10 bytes at 10 N          at N = 1 below b, [10, 20) and [50, 60), at N = 9 above it
     //   b: 10 bytes at 50
@@ -57,7 +57,7 @@ TEST_CASE("two that lie apart at both ends, but on other sides, meet between the
           "for a batch of 5: values 0 and 1 are both alive at position 1 and share bytes [50, 60) of pool 0");
 }
 
-TEST_CASE("what jumps over the other between two batches is right, but not proved")
+TEST_CASE("a plan in which a buffer jumps over another between two batches is valid, but not proved")
 {
     auto plan = plan_of({10, 0}, {10, 0}, {10, 0}, {50, 0}, {500, 0}, 2);
     plan.buffers[0].start = {0, 35};
@@ -68,7 +68,7 @@ TEST_CASE("what jumps over the other between two batches is right, but not prove
     CHECK(printed(found).substr(0, 37) == "it is not proved for all batches: val");
 }
 
-TEST_CASE("what is wrong at an end is found by the ordinary checker, and for which batch is said")
+TEST_CASE("a fault at one end is found by the ordinary checker, and the batch is reported")
 {
     symbolic_options options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto const low = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 7}, {0, 16}, 3);
@@ -109,7 +109,7 @@ TEST_CASE("a plan of another program, or for other batches, is refused")
     CHECK(!check_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
 }
 
-TEST_CASE("the plan's own sizes and arenas are not believed")
+TEST_CASE("the plan's own sizes and arenas are checked")
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto plan = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
@@ -133,13 +133,13 @@ TEST_CASE("an alignment holds for every batch, not only at the ends")
     plan.arena[0] = {24, 0};
     CHECK(printed(check_plan(join, plan, options)) == "");
     plan.buffers[1].alignment = 1;
-    plan.buffers[1].start = {4, 8}; // as it comes
+    plan.buffers[1].start = {4, 8}; // without rounding
     plan.buffers[2].start = {40, 0};
     plan.arena[0] = {50, 0};
     CHECK(printed(check_plan(join, plan, options)) == "");
 }
 
-TEST_CASE("what the ordinary checker refuses for any batch is refused; what is said of a batch is true")
+TEST_CASE("every plan that the ordinary checker refuses for some batch is refused, and each witness is true")
 {
     unsigned refused = 0, unproved = 0, accepted = 0, only_between = 0;
     for (unsigned seed = 0; seed != 600; ++seed) {

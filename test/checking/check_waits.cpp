@@ -33,7 +33,7 @@ csr_rows rows_of(std::size_t steps, waits const& list)
     });
 }
 
-/// Steps in a list, each {what it reads, what it writes}.
+/// Steps in a list, each {values read, values written}.
 struct list_of_steps {
     std::vector<std::pair<std::vector<value_id>, std::vector<value_id>>> steps;
     plan_options options;
@@ -54,7 +54,7 @@ struct list_of_steps {
     }
 };
 
-/// Values 0, 1 ... at such offsets in one arena.
+/// Values 0, 1 and so on at the given offsets of one arena.
 memory_plan placed(std::vector<byte_count> const& offsets, byte_count size, byte_count arena)
 {
     memory_plan plan;
@@ -70,7 +70,7 @@ using enum value_role;
 
 } // namespace
 
-TEST_CASE("who moves in waits for all that used the bytes, or the two that meet are named")
+TEST_CASE("a value waits for all users of the bytes that it reuses, else the racing steps are named")
 {
     enum : value_id { a, b, c, d };
     list_of_steps const list{{{{}, {a}}, {{a}, {b}}, {{a}, {c}}, {{b}, {d}}}, {.bytes = 8}, 4};
@@ -79,7 +79,7 @@ TEST_CASE("who moves in waits for all that used the bytes, or the two that meet 
     CHECK(!list.check({{0, 1}, {0, 2}, {1, 3}, {2, 3}}, &plan));
 }
 
-TEST_CASE("readers wait for the writer, also of storage that is nowhere planned and of no bytes at all")
+TEST_CASE("readers wait for the writer, also of unplanned storage and of values without bytes")
 {
     enum : value_id { a, b };
     for (byte_count const bytes : {byte_count{8}, byte_count{0}, no_size}) {
@@ -90,7 +90,7 @@ TEST_CASE("readers wait for the writer, also of storage that is nowhere planned 
     }
 }
 
-TEST_CASE("a name that is written again waits for its readers, and without any for the last write")
+TEST_CASE("a second write waits for the readers, or else for the last write")
 {
     list_of_steps const list{{{{0}, {}}, {{}, {0}}, {{}, {0}}}, {.bytes = 8, .role = state}, 1};
     CHECK(list.check({{1, 2}}) == race{0, 1, 0, 0, false, true, no_space, 0, 0});
@@ -98,7 +98,7 @@ TEST_CASE("a name that is written again waits for its readers, and without any f
     CHECK(!list.check({{0, 1}, {1, 2}}));
 }
 
-TEST_CASE("a view of what its step reads is not written, yet who reads the view waits for that step")
+TEST_CASE("a view of what its step reads is not a write, but its readers wait for that step")
 {
     enum : value_id { a, v, b, c };
     list_of_steps const list{{{{}, {a}}, {{a}, {b}}, {{a}, {v}}, {{v}, {c}}},
@@ -106,17 +106,17 @@ TEST_CASE("a view of what its step reads is not written, yet who reads the view 
                              4};
     CHECK(!list.check({{0, 1}, {0, 2}, {2, 3}})); // 1 and 2 both read a
     CHECK(list.check({{0, 1}, {0, 2}, {0, 3}}) == race{2, 3, v, v, true, false, no_space, 0, 0});
-    // Without a read it is a write of a part.
+    // Without a read it writes a part.
     list_of_steps part = list;
     part.steps[2].first.clear();
     CHECK(part.check({{0, 1}, {0, 2}, {2, 3}}) == race{1, 2, a, v, false, true, no_space, 0, 0});
-    // And it is one if the name was there before.
+    // It also writes if the name was defined before.
     list_of_steps again = list;
     again.options.role = std::vector<value_role>{state, state, intermediate, intermediate};
     CHECK(again.check({{0, 1}, {0, 2}, {2, 3}}) == race{1, 2, a, v, false, true, no_space, 0, 0});
 }
 
-TEST_CASE("what the program or a hand-off asks for is asked for without any bytes")
+TEST_CASE("edges of the program and hand-offs are required without common bytes")
 {
     snapshot const program = flow(
         2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
@@ -131,7 +131,7 @@ TEST_CASE("what the program or a hand-off asks for is asked for without any byte
     CHECK(check({{1, 2}}) == race{.first = 0, .second = 1});
     CHECK(check({{0, 1}}) == race{.first = 1, .second = 2});
     CHECK(!check({{0, 1}, {1, 2}}, {{0, 2}}));
-    CHECK(check({{0, 1}, {1, 2}}, {{2, 0}}) == race{.first = 2, .second = 0}); // no order has that as well
+    CHECK(check({{0, 1}, {1, 2}}, {{2, 0}}) == race{.first = 2, .second = 0}); // no order satisfies that too
 
     snapshot const three = sequence(3, 0, [](step_id, effect_sink&) {});
     memory_plan plan{.valid_for = program_reading::concurrent, .handoffs = {{0, 2}}};
@@ -140,7 +140,7 @@ TEST_CASE("what the program or a hand-off asks for is asked for without any byte
     CHECK(!check_waits(three, options, &plan, {0, 2, 1}, rows_of(3, {{0, 1}}), {})); // by position
 }
 
-TEST_CASE("a use at the end of a node reads behind what its last step writes")
+TEST_CASE("a use at the end of a node reads after the writes of its last step")
 {
     enum : value_id { a, b };
     snapshot const program = flow(
@@ -156,7 +156,7 @@ TEST_CASE("a use at the end of a node reads behind what its last step writes")
     CHECK(!check_waits(program, options, &plan, {0, 1, 2}, rows_of(3, {{0, 1}, {1, 2}}), {}));
 }
 
-TEST_CASE("orders, waits and plans that are none are refused")
+TEST_CASE("malformed orders, waits and plans are refused")
 {
     enum : value_id { a, b };
     list_of_steps const list{{{{}, {a}}, {{a}, {b}}}, {.bytes = 8}, 2};
@@ -191,7 +191,7 @@ TEST_CASE("orders, waits and plans that are none are refused")
 
 namespace {
 
-/// All that has to be in order, by definition: every two steps are compared, byte by byte.
+/// The required orders by definition: every two steps are compared, byte by byte.
 std::set<std::pair<step_id, step_id>> pairs_in_order(random_program const& p, memory_plan const* plan,
                                                      std::vector<step_id> const& order)
 {
@@ -216,7 +216,7 @@ std::vector<std::vector<bool>> closure(std::size_t n, waits const& list)
 
 } // namespace
 
-TEST_CASE("on random programs and plans a race is found if two touches of a byte are unordered, else none")
+TEST_CASE("on random programs and plans a race is found if and only if two accesses of a byte are unordered")
 {
     std::size_t sound = 0, racing = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
@@ -264,9 +264,9 @@ TEST_CASE("on random programs and plans a race is found if two touches of a byte
     CHECK(racing > 200);
 }
 
-TEST_CASE("of 100 000 steps in a chain none races, unless a single wait is missing")
+TEST_CASE("a chain of 100 000 steps has no race, unless a single wait is missing")
 {
-    // Four values deep: s reads s - 1 and s - 4, and lies where s - 5 lay.
+    // Four values deep: s reads s - 1 and s - 4, and reuses the bytes of s - 5.
     step_id const n = 100'000;
     snapshot const program = sequence(n, n, [](step_id s, effect_sink& sink) {
         if (s >= 1) sink.use(s - 1);

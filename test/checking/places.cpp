@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Two values of 8 bytes, made one after the other, each with a buffer of its own.
+/// Two values of 8 bytes, defined one after the other, each with a buffer of its own.
 struct two_values {
     std::vector<value_id> alias_of{no_value, no_value};
     std::vector<byte_count> bytes{8, 8}, alignment{1, 1}, pinned{no_offset, no_offset};
@@ -57,7 +57,7 @@ struct two_values {
 
 } // namespace
 
-TEST_CASE("places are looked at one by one: who shares bytes with whom is not asked")
+TEST_CASE("places are checked one by one, not for overlap")
 {
     two_values t;
     CHECK(!t.check());
@@ -65,7 +65,7 @@ TEST_CASE("places are looked at one by one: who shares bytes with whom is not as
     CHECK(!t.check());
 }
 
-TEST_CASE("storage is neither forgotten nor given to what needs none")
+TEST_CASE("missing and needless storage are refused")
 {
     two_values t;
     t.plan.buffer_of[1] = no_buffer;
@@ -89,7 +89,7 @@ TEST_CASE("a place is in the right pool, aligned, at its pin and within its aren
     t.pool[1] = 1;
     CHECK(t.check() == witness{.what = fault::wrong_pool, .value = 1, .begin = 8, .pool = 1});
     t.plan.buffers[1].pool = 1;
-    CHECK(t.what() == fault::foreign_plan); // there is no arena for it
+    CHECK(t.what() == fault::foreign_plan); // it has no arena
     t.plan.arena_bytes = {8, 16};
     CHECK(!t.check());
     t.alignment[1] = 3;
@@ -109,7 +109,7 @@ TEST_CASE("a place is in the right pool, aligned, at its pin and within its aren
     CHECK(t.check()->end == no_offset);
 }
 
-TEST_CASE("a view lies where the value lies that it shows")
+TEST_CASE("a view lies at the place of its root")
 {
     two_values t;
     t.alias_of[1] = 0;
@@ -121,7 +121,7 @@ TEST_CASE("a view lies where the value lies that it shows")
     CHECK(t.what() == fault::misplaced_view);
 }
 
-TEST_CASE("an arena is no larger than its memory")
+TEST_CASE("an arena is no larger than the capacity of its pool")
 {
     two_values t;
     t.pools = {{.capacity = 16}};
@@ -135,7 +135,7 @@ TEST_CASE("an arena is no larger than its memory")
     CHECK(!t.check());
 }
 
-TEST_CASE("a plan is complete if each value has an entry and a buffer behind it")
+TEST_CASE("a plan is complete if each value has an entry with a valid buffer or none")
 {
     two_values t;
     CHECK(detail::is_complete(t.plan, 2));
@@ -146,7 +146,7 @@ TEST_CASE("a plan is complete if each value has an entry and a buffer behind it"
     CHECK(detail::is_complete(t.plan, 2));
 }
 
-TEST_CASE("two places have bytes in common only within one pool")
+TEST_CASE("two places overlap only within one pool")
 {
     two_values t;
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(s); });
@@ -168,7 +168,7 @@ TEST_CASE("two places have bytes in common only within one pool")
 
 using numbers = sublet::detail::rank_set;
 
-TEST_CASE("a member's neighbours are the next below and above, and it is not its own")
+TEST_CASE("a member's neighbours are the next members below and above, never itself")
 {
     numbers set(200);
     for (auto r : {3u, 64u, 130u}) set.insert(r);
@@ -180,7 +180,7 @@ TEST_CASE("a member's neighbours are the next below and above, and it is not its
     CHECK(set.below(199) == 130);
 }
 
-TEST_CASE("an empty set has no neighbours, however large it might be")
+TEST_CASE("an empty set of any capacity has no neighbours")
 {
     for (std::size_t n : {0u, 1u, 63u, 64u, 65u, 4096u, 300000u}) {
         numbers set(n);
@@ -190,7 +190,7 @@ TEST_CASE("an empty set has no neighbours, however large it might be")
     }
 }
 
-TEST_CASE("the last of 300,000 is found from the first, and forgotten when it is erased")
+TEST_CASE("the last of 300,000 members is found from the first until it is erased")
 {
     numbers set(300000);
     set.insert(299999);
@@ -199,7 +199,7 @@ TEST_CASE("the last of 300,000 is found from the first, and forgotten when it is
     CHECK(set.above(0) == numbers::none);
 }
 
-TEST_CASE("erasing one leaves the others, also those in the same word")
+TEST_CASE("erasing a member keeps the others, also those in the same word")
 {
     numbers set(10000);
     for (auto r : {5000u, 5001u, 9000u}) set.insert(r);
@@ -211,7 +211,7 @@ TEST_CASE("erasing one leaves the others, also those in the same word")
     CHECK(set.above(0) == 9000);
 }
 
-TEST_CASE("random insertions and erasures: the neighbours that std::set has")
+TEST_CASE("random insertions and erasures give the neighbours that std::set has")
 {
     for (unsigned seed = 0; seed != 30; ++seed) {
         CAPTURE(seed);

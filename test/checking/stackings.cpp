@@ -49,7 +49,7 @@ TEST_CASE("a lower stacking is found, and none below the lowest")
     CHECK(stackings.find_below(1, {}) == 0);
 }
 
-TEST_CASE("alignments that never agree are told from those that do so too rarely to look for it")
+TEST_CASE("alignments that never agree are distinguished from those that agree too rarely to search for")
 {
     byte_count const a = 1 << 20, b = 1'594'323; // 3^13
     placement_problem problem{{{{0, 1}, 8, a}, {{0, 1}, 8, b}}, {}, {}, {{1, 0, 7}}};
@@ -65,7 +65,7 @@ TEST_CASE("alignments that never agree are told from those that do so too rarely
     CHECK(!others.hit_limit());
 }
 
-TEST_CASE("on random problems origins and stackings are the lowest there are")
+TEST_CASE("on random problems origins and stackings are the lowest possible")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         random_source pick{std::mt19937{seed}};
@@ -99,7 +99,7 @@ TEST_CASE("on random problems origins and stackings are the lowest there are")
     }
 }
 
-TEST_CASE("what can be threaded is told from what can only be stacked")
+TEST_CASE("groups that can interleave are distinguished from groups that can only be stacked")
 {
     unsigned counts[2] = {};
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
@@ -125,7 +125,7 @@ TEST_CASE("what can be threaded is told from what can only be stacked")
 
 // --- allowed pools -----------------------------------------------------------------------------------------
 
-TEST_CASE("who has no choice is in its own pool, for nothing")
+TEST_CASE("a buffer without a choice is in its own pool at no cost")
 {
     placement_problem const problem{{{{0, 1}, 8}, {{0, 1}, 8, 1, 3}}};
     auto const allowed = allowed_pools_of(problem, {0, 1});
@@ -136,7 +136,7 @@ TEST_CASE("who has no choice is in its own pool, for nothing")
     CHECK(allowed.count(1) == 1);
 }
 
-TEST_CASE("who has a choice is nowhere else, and pays the lower of two prices")
+TEST_CASE("a buffer with a choice is in no other pool, and has the lower of two costs")
 {
     placement_problem const problem{{{{0, 1}, 8}}, {}, {}, {}, {{0, 2, 7}, {0, 1, 4}, {0, 2, 3}}};
     auto const allowed = allowed_pools_of(problem, {0});
@@ -147,7 +147,7 @@ TEST_CASE("who has a choice is nowhere else, and pays the lower of two prices")
     CHECK(allowed.count(0) == 2);
 }
 
-TEST_CASE("tied buffers are where all of their anchors may be")
+TEST_CASE("a colocation group may be in the pools that all its anchors allow")
 {
     placement_problem problem{{{{0, 1}, 8}, {{0, 1}, 8}, {{0, 1}, 8}}, {}, {}, {{2, 0, 0}, {2, 1, 0}}};
     problem.choices = {{0, 0, 3}, {0, 1, 5}, {1, 1, 2}, {1, 2, 0}, {2, 0, 99}}; // 2 is anchored
@@ -160,18 +160,18 @@ TEST_CASE("tied buffers are where all of their anchors may be")
     CHECK(allowed_pools_of(problem, {0, 0, 0}).least_cost(0) == 3);
     problem.choices = {{0, 4, 3}};
     CHECK(allowed_pools_of(problem, {0, 0, 0}).least_cost(0) == no_limit);
-    problem.colocated = {{0, 1, 0}, {1, 2, 0}, {2, 0, 0}}; // all are anchored: all choose
+    problem.colocated = {{0, 1, 0}, {1, 2, 0}, {2, 0, 0}}; // all are anchored, so all choose
     problem.choices = {{0, 1, 3}, {1, 1, 4}, {2, 1, 5}};
     CHECK(allowed_pools_of(problem, {0, 0, 0}).cost(0, 1) == 12);
 }
 
-TEST_CASE("a choice of nobody is refused")
+TEST_CASE("a choice of a buffer that does not exist is refused")
 {
     placement_problem const problem{{{{0, 1}, 8}}, {}, {}, {}, {{1, 0, 0}}};
     CHECK_THROWS_AS((void)allowed_pools_of(problem, {0}), precondition_error);
 }
 
-TEST_CASE("random choices are what a search through all lists says")
+TEST_CASE("random choices agree with a search through all lists")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         random_source pick{std::mt19937{seed}};
@@ -227,7 +227,7 @@ TEST_CASE("random choices are what a search through all lists says")
 
 // --- solid parts -------------------------------------------------------------------------------------------
 
-TEST_CASE("a buffer is solid for its life, but for its gaps and around their windows")
+TEST_CASE("a buffer is solid for its live range, except for its gaps outside of their windows")
 {
     auto const solid = solid_parts_of(placement_problem{{{{2, 9}, 8}}, {}, {{0, {4, 6}}, {0, {7, 8}, 2, 5}}});
     REQUIRE(solid.parts.size() == 4);
@@ -239,7 +239,7 @@ TEST_CASE("a buffer is solid for its life, but for its gaps and around their win
     CHECK(solid.parts[3].when == live_range{8, 9});
 }
 
-TEST_CASE("two that are colocated are solid from the lower to the higher, and what is between them is too")
+TEST_CASE("two colocated buffers are solid from the lower to the higher, with the bytes between them")
 {
     auto const solid = solid_parts_of(
         placement_problem{{{{0, 4}, 8}, {{2, 6}, 8}}, {}, {}, {{.buffer = 0, .anchor = 1, .distance = 24}}});
@@ -252,18 +252,18 @@ TEST_CASE("two that are colocated are solid from the lower to the higher, and wh
     CHECK(solid.parts[1].buffer == 1);
 }
 
-TEST_CASE("who is tied in two ways that differ contradicts itself")
+TEST_CASE("two different distances between two buffers are inconsistent")
 {
     placement_problem problem{
         {{{0, 4}, 8}, {{0, 4}, 8}, {{0, 4}, 8}}, {}, {}, {{1, 0, 4}, {2, 1, 4}, {2, 0, 8}}};
     CHECK(!solid_parts_of(problem).is_inconsistent[0]);
     problem.colocated[2].distance = 7;
     CHECK(solid_parts_of(problem).is_inconsistent[0]);
-    problem.colocated = {{2, 1, 4}, {2, 1, 5}, {1, 0, 8}}; // before it is tied to 0
+    problem.colocated = {{2, 1, 4}, {2, 1, 5}, {1, 0, 8}}; // before the colocation with 0
     CHECK(solid_parts_of(problem).is_inconsistent[0]);
 }
 
-TEST_CASE("a chain of ties of any length is followed")
+TEST_CASE("a colocation chain of any length is followed")
 {
     placement_problem problem;
     for (buffer_id b = 0; b != 100'000; ++b) {
@@ -276,7 +276,7 @@ TEST_CASE("a chain of ties of any length is followed")
     CHECK(solid.parts.size() == 100'001);
 }
 
-TEST_CASE("gaps and ties of buffers that do not exist are refused")
+TEST_CASE("gaps and colocations of buffers that do not exist are refused")
 {
     CHECK_THROWS_AS((void)solid_parts_of(placement_problem{{{{0, 1}, 8}}, {}, {{1, {0, 1}}}}),
                     precondition_error);
@@ -286,7 +286,7 @@ TEST_CASE("gaps and ties of buffers that do not exist are refused")
                     precondition_error);
 }
 
-TEST_CASE("on random problems what is solid is what the definitions say")
+TEST_CASE("on random problems the solid parts agree with the definition")
 {
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
         random_source pick{std::mt19937{seed}};
@@ -322,7 +322,7 @@ TEST_CASE("on random problems what is solid is what the definitions say")
             if (i != 0) CHECK(solid.root[solid.parts[i - 1].buffer] <= solid.root[p.buffer]);
         }
         for (std::size_t g = 0; g != oracle.groups.size(); ++g) {
-            if (oracle.groups[g].clashes) continue; // how far above is anyone's guess
+            if (oracle.groups[g].clashes) continue; // the distance is undefined
             for (auto const& p : oracle.groups[g].parts)
                 CHECK(static_cast<std::int64_t>(solid.above[p.buffer]) == p.distance);
             for (std::size_t at = 0; at != found[g].size(); ++at) {

@@ -28,7 +28,7 @@ step_order order_of(snapshot const& p, std::vector<handoff> const& handoffs = {}
     return order_of_steps(p, std::vector<value_role>(p.values()), handoffs);
 }
 
-/// By step, then step: whether edges lead from one to the other.
+/// By step, then step: whether a path of edges leads from one to the other.
 using relation = std::vector<std::vector<bool>>;
 void close(relation& before)
 {
@@ -41,7 +41,7 @@ void close(relation& before)
 
 } // namespace
 
-TEST_CASE("who reads comes after who writes, whatever the list says, and others come in any order")
+TEST_CASE("a reader comes after the writer, whatever the list order, and other steps are unordered")
 {
     // 2 writes what 0 and 1 read.
     auto const p = sequence(3, 1, [](step_id s, effect_sink& sink) {
@@ -56,7 +56,7 @@ TEST_CASE("who reads comes after who writes, whatever the list says, and others 
     CHECK(o.after.items() == 2);
 }
 
-TEST_CASE("steps that are listed so that all can run keep their numbers")
+TEST_CASE("steps that are listed in a possible order keep their numbers")
 {
     auto const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s > 1) sink.use(s - 2);
@@ -65,7 +65,7 @@ TEST_CASE("steps that are listed so that all can run keep their numbers")
     CHECK(order_of(p).step_at == steps{0, 1, 2, 3});
 }
 
-TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes and hand-offs")
+TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of nodes and hand-offs")
 {
     std::size_t cycles = 0, orders = 0;
     for (std::uint32_t seed = 0; seed != rounds(3'000); ++seed) {
@@ -81,7 +81,7 @@ TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes
             count += size.back();
             if (pick.below(3) == 0) next[n].push_back(pick.below(8) == 0 ? pick.below(nodes) : nodes - 1);
         }
-        // Step s writes value s; each reads some of those written before, rarely behind.
+        // Step s writes value s; each reads some of the values written before, rarely later ones.
         std::vector<std::vector<value_id>> uses(count), early(count);
         relation before(count, std::vector<bool>(count));
         auto drawn = [&](step_id s) { return pick.below(25) == 0 ? pick.below(count) : pick.below(s); };
@@ -158,7 +158,7 @@ TEST_CASE("the order is the closure of data, edges, rows of steps, ends of nodes
     CHECK(orders > rounds(1000));
 }
 
-TEST_CASE("a node that leads to itself waits for itself, and so does a step that hands to itself")
+TEST_CASE("a node with an edge to itself is a cycle, and so is a step with a hand-off to itself")
 {
     auto const loop = flow(
         1, 0, [](node_id) { return steps{0}; }, [](node_id, effect_sink&) {});
@@ -168,7 +168,7 @@ TEST_CASE("a node that leads to itself waits for itself, and so does a step that
     CHECK(order_of(one, {{0, 0}}).cycle == steps{0});
 }
 
-TEST_CASE("the first fault of versions is found by step, then at ends of nodes, then among outputs")
+TEST_CASE("the first fault of defs and uses is found by step, then at ends of nodes, then among outputs")
 {
     auto const p = flow(
         2, 4, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
@@ -211,7 +211,7 @@ TEST_CASE("the first fault of versions is found by step, then at ends of nodes, 
     CHECK(fault_of() == witness{.what = fault::several_defs, .value = 0, .position = 0});
 }
 
-TEST_CASE("what a node's last step writes is there where the node ends")
+TEST_CASE("a def of a node's last step is visible at the end of the node")
 {
     auto const p = flow(
         2, 1, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
@@ -226,7 +226,7 @@ TEST_CASE("what a node's last step writes is there where the node ends")
 
 namespace {
 
-/// u and v, said to lie in the same bytes.
+/// u and v, taken to lie in the same bytes.
 concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
 {
     plan_requirements const asked = derive_requirements(p, options);
@@ -240,9 +240,9 @@ concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_o
 
 } // namespace
 
-TEST_CASE("what the maker waits for comes first, then the maker, the writer's wait, the writer, the rest")
+TEST_CASE("the schedule has the producer after its predecessors, the writer after its own, then the rest")
 {
-    // 2 makes value 2 of 0's; 5 makes value 5 of 4's; 3 reads value 2. In the list all of this is otherwise.
+    // 2 defines value 2 from 0; 5 defines value 5 from 4; 3 reads value 2. The list order is another.
     snapshot const p = sequence(6, 6, [](step_id s, effect_sink& sink) {
         if (s == 2) sink.use(0);
         if (s == 3) sink.use(2);
@@ -258,9 +258,9 @@ TEST_CASE("what the maker waits for comes first, then the maker, the writer's wa
     CHECK(w.position == 3);
 }
 
-TEST_CASE("if what is asked about first cannot be written over, it is what is written over the other")
+TEST_CASE("if the first class cannot be overwritten by the second, the witness has the second overwritten")
 {
-    // Value 0 comes before value 1 in each schedule, and is read while that is made.
+    // Value 0 comes before value 1 in each schedule, and is read while 1 is written.
     snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(0);
         sink.def(s);
@@ -282,7 +282,7 @@ TEST_CASE("two inputs need no schedule")
     CHECK(w.schedule.empty());
 }
 
-TEST_CASE("of any two that may not share there is a schedule, and it keeps the order")
+TEST_CASE("every two classes that may not share have a schedule, and it respects the order")
 {
     std::size_t tried = 0, side_by_side = 0;
     for (std::uint32_t seed = 0; seed != rounds(1'500); ++seed) {
@@ -333,7 +333,7 @@ namespace {
 
 steps listed(std::span<step_id const> row) { return {row.begin(), row.end()}; }
 
-/// The touches of a program with sizes of 8, all that they refer to beside them.
+/// The touches of a program with sizes of 8, with all that they refer to.
 struct plan_case {
     snapshot p;
     plan_options options;
@@ -351,9 +351,9 @@ struct plan_case {
 
 } // namespace
 
-TEST_CASE("a class is written first where nothing of it is read, and touched last where nothing follows")
+TEST_CASE("first defs read nothing of the class, and last touches have no later read of their result")
 {
-    // 0 and its view 1; 2 is read by nobody; 3 is external.
+    // 0 and its view 1; 2 is not read; 3 is external.
     plan_case const s(sequence(4, 4,
                                [](step_id at, effect_sink& sink) {
                                    if (at == 0) sink.def(0);
@@ -365,19 +365,19 @@ TEST_CASE("a class is written first where nothing of it is read, and touched las
                        .role = std::vector{value_role::output, value_role::intermediate, value_role::input,
                                            value_role::external},
                        .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});
-    CHECK(s.order.fault); // 2 is given and written; the touches are what they are
+    CHECK(s.order.fault); // 2 is given and written; its touches are listed nevertheless
     CHECK(listed(s.touches.begins()[0]) == steps{0});
     CHECK(listed(s.touches.ends()[0]) == steps{2, 3});
     CHECK(listed(s.touches.begins()[2]) == steps{1});
     CHECK(listed(s.touches.ends()[2]) == steps{1});
-    CHECK(s.touches.ends()[1].empty()); // its root speaks for it
+    CHECK(s.touches.ends()[1].empty()); // listed under its root
     CHECK(s.touches.ends()[3].empty());
     CHECK(s.touches.is_kept(0));
     CHECK(!s.touches.is_given(0));
     CHECK(s.touches.is_given(2));
 }
 
-TEST_CASE("what is left out comes after a first step, or before a last one")
+TEST_CASE("a step that is left out comes after a first def, or before a last touch")
 {
     std::size_t left_out = 0;
     for (std::uint32_t seed = 0; seed != rounds(1'000); ++seed) {
@@ -413,7 +413,7 @@ TEST_CASE("what is left out comes after a first step, or before a last one")
     CHECK(left_out > 500);
 }
 
-TEST_CASE("a step is done with what it reads early, or with the operand that it offers")
+TEST_CASE("a step may overwrite what it reads early, or the operand that it declares")
 {
     memory_plan plan;
     plan.buffer_of = {0, 0, 0, 0};
@@ -440,10 +440,9 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     CHECK(!over(plan_case_of(false, false, none), 0, 2));
     CHECK(over(plan_case_of(false, true, none), 0, 2));
     CHECK(!over(plan_case_of(false, true, none), 0, 3));
-    CHECK(
-        over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // what is offered shows 3
-    CHECK(!over(plan_case_of(false, true, none), 2, 3));                           // it writes both
-    CHECK(over(plan_case_of(false, true, none), 1, 2)); // of which it reads nothing
+    CHECK(over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // 2 is a view of 3
+    CHECK(!over(plan_case_of(false, true, none), 2, 3));                             // it writes both
+    CHECK(over(plan_case_of(false, true, none), 1, 2));                              // it reads nothing of 1
     CHECK(!over(plan_case_of(false, true, none, 7), 0, 2));
     CHECK(over(plan_case_of(false, true, none, 9), 0, 2));
     CHECK(!plan_case_of(false, true, none).touches.can_overwrite(1, 0, 2, plan, false));
@@ -453,9 +452,9 @@ TEST_CASE("a step is done with what it reads early, or with the operand that it 
     CHECK(!over(plan_case_of(false, true, none), 0, 2));
 }
 
-TEST_CASE("what a step reads early counts among its operands of a class, if it reads another one late")
+TEST_CASE("an early read counts among the operands of a class if the step reads another one late")
 {
-    // 1 is a view of 0; step 1 reads one early, one late or both, and offers 0 to 2.
+    // 1 is a view of 0; step 1 reads one early, one late or both, and declares 0 for 2.
     memory_plan plan;
     plan.buffer_of = {0, 0, 0};
     plan.buffers.resize(1);
@@ -482,11 +481,11 @@ TEST_CASE("what a step reads early counts among its operands of a class, if it r
     CHECK(over(1, no_value));
 }
 
-// --- order questions ---------------------------------------------------------------------------------------
+// --- reachability queries ----------------------------------------------------------------------------------
 
 namespace {
 
-/// Step s reads what `operands[s]` have made.
+/// Step s reads the values of the steps `operands[s]`.
 step_order order_of(std::vector<std::vector<step_id>> const& operands)
 {
     auto const n = operands.size();
@@ -517,7 +516,7 @@ csr_rows rows(std::vector<std::vector<step_id>> const& lists)
 
 } // namespace
 
-TEST_CASE("the answer is the lowest name to which the answer is no")
+TEST_CASE("the result is the lowest id of a query with the answer no")
 {
     // 0 ─► 1 ─► 3 and 0 ─► 2
     step_order const o = order_of({{}, {0}, {0}, {1}});
@@ -527,16 +526,16 @@ TEST_CASE("the answer is the lowest name to which the answer is no")
     queries.add(0, 3, 7);
     queries.add(1, 3, 8);
     queries.add(3, 3, 9);
-    queries.add(5, 3, 1); // of no steps all come before
+    queries.add(5, 3, 1); // an empty row is always before
     CHECK(queries.first_failed() == queries.none);
     queries.add(4, 3, 11);
     queries.add(2, 3, 10);
     queries.add(1, 2, 12);
     CHECK(queries.first_failed() == 10);
-    CHECK(queries.first_failed() == queries.none); // nothing is asked any more
+    CHECK(queries.first_failed() == queries.none); // all queries are removed
 }
 
-TEST_CASE("a step that is asked about itself is left out")
+TEST_CASE("a query of a step about itself is left out")
 {
     step_order const o = order_of(chain(3));
     csr_rows const asked = rows({{2}, {0, 2}});
@@ -546,7 +545,7 @@ TEST_CASE("a step that is asked about itself is left out")
     CHECK(queries.first_failed() == queries.none);
 }
 
-TEST_CASE("random questions, few and many, near and far, are answered as walking answers them")
+TEST_CASE("random queries, few and many, over short and long distances, agree with a search")
 {
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
@@ -571,7 +570,7 @@ TEST_CASE("random questions, few and many, near and far, are answered as walking
         }
         csr_rows const asked = rows(lists);
         reachability_queries queries(o, asked);
-        // Mostly such that the answer is yes, so that it depends on every one of them.
+        // Mostly with the answer yes, so that every answer counts.
         for (int round = 0; round != 6; ++round) {
             std::uint64_t lowest = queries.none;
             for (std::uint32_t i = pick.below(round % 2 == 0 ? 30 : 3 * n); i != 0; --i) {
@@ -592,7 +591,7 @@ TEST_CASE("random questions, few and many, near and far, are answered as walking
     }
 }
 
-TEST_CASE("questions over a long distance are answered together with those over a short one")
+TEST_CASE("queries over long and short distances are answered together")
 {
     step_id const n = 200'000;
     step_order const o = order_of(chain(n));

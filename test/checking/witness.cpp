@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// The poorest stream: text and integers, nothing else.
+/// A minimal stream: text and integers only.
 struct plain_text {
     std::string written;
     plain_text& operator<<(char const* text) { return written += text, *this; }
@@ -39,14 +39,14 @@ constexpr bool writes_to = requires(Stream & out, witness const& w) { out << w; 
 
 } // namespace
 
-TEST_CASE("a clash reads as a sentence with both values, the position and the bytes")
+TEST_CASE("a conflict prints as a sentence with both values, the position and the bytes")
 {
     witness const w{.value = 3, .other = 7, .position = 12, .begin = 4096, .end = 8192, .pool = 1};
     CHECK(printed(w) ==
           "values 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 1");
 }
 
-TEST_CASE("each fault has a sentence of its own that names the value and the number it breaks")
+TEST_CASE("each fault prints a distinct sentence with the value and the bound")
 {
     witness w{.value = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
     std::set<std::string> sentences;
@@ -67,7 +67,7 @@ TEST_CASE("each fault has a sentence of its own that names the value and the num
     }
 }
 
-TEST_CASE("a use before the def and a use without any def are told apart")
+TEST_CASE("a use before the def and a use without any def print different sentences")
 {
     witness w{.what = fault::used_undefined, .value = 3, .other = 3, .position = 2};
     CHECK(printed(w) == "value 3 is used at position 2 before anything defines it");
@@ -75,7 +75,7 @@ TEST_CASE("a use before the def and a use without any def are told apart")
     CHECK(printed(w) == "value 3 is used at position 2 and never defined, and is neither input nor external");
 }
 
-TEST_CASE("a witness goes to any stream that takes text and integers")
+TEST_CASE("a witness prints to any stream that takes text and integers")
 {
     witness const w{.what = fault::off_pin, .value = 1, .begin = 8, .needed = 16};
     plain_text out;
@@ -83,14 +83,14 @@ TEST_CASE("a witness goes to any stream that takes text and integers")
     CHECK(out.written == printed(w));
 }
 
-TEST_CASE("what takes no numbers takes no witness")
+TEST_CASE("a stream that takes no numbers takes no witness")
 {
     CHECK(writes_to<plain_text>);
     CHECK(writes_to<std::ostream>);
     CHECK(!writes_to<only_text>);
 }
 
-TEST_CASE("witnesses are equal where all that they say is equal")
+TEST_CASE("witnesses are equal if all their members are")
 {
     witness const w{.value = 1, .other = 2, .position = 3, .begin = 4, .end = 5, .needed = 6, .pool = 7};
     CHECK(w == witness(w));
@@ -118,7 +118,7 @@ concurrent_witness clash()
 
 } // namespace
 
-TEST_CASE("a clash reads as a sentence with both steps, both values and the bytes")
+TEST_CASE("a conflict prints as a sentence with both steps, both values and the bytes")
 {
     concurrent_witness w = clash();
     CHECK(printed(w) == "step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 1, "
@@ -132,7 +132,7 @@ TEST_CASE("a clash reads as a sentence with both steps, both values and the byte
     CHECK(printed(w) == "values 3 and 5 are both there from the start and share bytes [0, 64) of pool 1");
 }
 
-TEST_CASE("any other fault reads as it does where steps run one after the other")
+TEST_CASE("any other fault prints as it does for sequential steps")
 {
     witness const plain{.what = fault::misaligned, .value = 3, .begin = 4, .needed = 8};
     std::ostringstream text;
@@ -140,7 +140,7 @@ TEST_CASE("any other fault reads as it does where steps run one after the other"
     CHECK(printed(concurrent_witness{plain}) == text.str());
 }
 
-TEST_CASE("a witness is what is left of it for whoever asks for no schedule")
+TEST_CASE("a concurrent witness converts to a witness without its schedule")
 {
     std::optional<concurrent_witness> const found = clash();
     std::optional<witness> const plain = found;

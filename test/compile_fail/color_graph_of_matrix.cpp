@@ -1,7 +1,7 @@
 // expect: has_vertices|vertices\(g\)
 // SPDX-License-Identifier: BSL-1.0
 
-// Colouring walks lists of neighbours: ask `interference` for a graph, not for a matrix.
+// Colouring reads neighbour lists: `interference` has to return a graph, not a matrix.
 #include <sublet/analysis/interference.hpp>
 #include <sublet/sharing/color_graph.hpp>
 

@@ -1,8 +1,8 @@
-// expect: sublet: an executor says by exceptions what went wrong
+// expect: sublet: executors report errors of a run by exceptions
 // SPDX-License-Identifier: BSL-1.0
 // flags: -fno-exceptions
 
-// One sentence, and not an error for each throw.
+// One error, not one for each throw.
 #include <sublet/execution.hpp>
 
 int main() {}

@@ -1,7 +1,7 @@
 // expect: no matching (member )?function for call to .*bind
 // SPDX-License-Identifier: BSL-1.0
 
-// What is bound is bytes: std::as_bytes(std::span(weights)).
+// Bind bytes: std::as_bytes(std::span(weights)).
 #include <sublet/execution.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 // expect: enable_borrowed_range
 // SPDX-License-Identifier: BSL-1.0
 
-// What is bound stays bound; a temporary is gone by then.
+// A bound range is used after the call; a temporary would dangle.
 #include <sublet/execution.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 // expect: does not satisfy .id_like|satisfaction of .id_like<
 // SPDX-License-Identifier: BSL-1.0
 
-// Values are named by number; the names are the caller's to look up.
+// Values have numbers; you look up their names.
 #include <sublet/execution.hpp>
 
 int main()

@@ -1,7 +1,7 @@
 // expect: does not satisfy .cpu_kernel|satisfaction of .cpu_kernel<
 // SPDX-License-Identifier: BSL-1.0
 
-// A kernel is called with a step, whose operands it asks for.
+// A kernel is called with a step, which gives access to its operands.
 #include <sublet/execution.hpp>
 
 int main()

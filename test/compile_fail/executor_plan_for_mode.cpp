@@ -1,7 +1,7 @@
 // expect: does not satisfy .memory_mode|satisfaction of .memory_mode<
 // SPDX-License-Identifier: BSL-1.0
 
-// A plan is no mode: sublet::arena{plan} is.
+// A plan is no memory mode; sublet::arena{plan} is one.
 #include <sublet/execution.hpp>
 
 int main()

@@ -1,7 +1,7 @@
 // expect: sublet: storage comes from a pointer to a std::pmr::memory_resource
 // SPDX-License-Identifier: BSL-1.0
 
-// A memory resource is referred to.
+// A memory resource is passed by pointer.
 #include <sublet/execution.hpp>
 
 #include <memory_resource>

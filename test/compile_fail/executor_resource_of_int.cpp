@@ -1,7 +1,7 @@
 // expect: sublet: storage comes from a pointer to a std::pmr::memory_resource
 // SPDX-License-Identifier: BSL-1.0
 
-// A pointer, but to nothing that allocates.
+// A pointer to a type that does not allocate.
 #include <sublet/execution.hpp>
 
 int main()

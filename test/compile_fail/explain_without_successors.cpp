@@ -1,7 +1,7 @@
 // expect: sublet: a program needs successors\(node_id\)
 // SPDX-License-Identifier: BSL-1.0
 
-// A program that does not say what follows a node.
+// A program without successors.
 #include <sublet/graph/program.hpp>
 
 #include <cstddef>

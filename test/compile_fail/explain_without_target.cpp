@@ -1,7 +1,7 @@
 // expect: sublet: a graph needs target\(e, g\)
 // SPDX-License-Identifier: BSL-1.0
 
-// Everything but the end of an edge.
+// Everything except the target of an edge.
 #include <sublet/graph/program.hpp>
 
 #include <utility>

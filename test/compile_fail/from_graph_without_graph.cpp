@@ -1,7 +1,7 @@
 // expect: has_vertices|vertices\(g\)
 // SPDX-License-Identifier: BSL-1.0
 
-// A type that nobody has told how to be a graph.
+// A type that does not model graph.
 #include <sublet/graph/snapshot.hpp>
 
 struct no_graph {};

@@ -1,7 +1,7 @@
 // expect: has_target|target\(e, g\)
 // SPDX-License-Identifier: BSL-1.0
 
-// Everything but the end of an edge.
+// Everything except the target of an edge.
 #include <sublet/graph/snapshot.hpp>
 
 #include <utility>

@@ -1,7 +1,7 @@
 // expect: interference_function
 // SPDX-License-Identifier: BSL-1.0
 
-// A relation is asked for the numbers of values, not for their names.
+// A relation is called with the numbers of values, not with their names.
 #include <sublet/analysis/interference.hpp>
 
 int main()

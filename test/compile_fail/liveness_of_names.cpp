@@ -1,7 +1,7 @@
 // expect: id_like
 // SPDX-License-Identifier: BSL-1.0
 
-// Values have numbers; their names are for the user to look up.
+// Values have numbers; you look up their names.
 #include <sublet/analysis/liveness.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 // expect: needs_as_graph
 // SPDX-License-Identifier: BSL-1.0
 
-// A nested vector has no function that could be found by its arguments: the message names as_graph.
+// Argument-dependent lookup finds no function for a nested vector: the message names as_graph.
 #include <sublet/analysis/liveness.hpp>
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The right way round of what its neighbours get wrong: this one compiles.
+// The correct form of the programs beside it that must not compile.
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The right way round of what its neighbours get wrong: this one compiles.
+// The correct form of the programs beside it that must not compile.
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>

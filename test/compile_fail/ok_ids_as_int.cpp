@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // flags: -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wdouble-promotion -Wextra-semi
 
-// Callables that take an id as an int or a std::size_t, and a table that is indexed by one: the conversion is
-// ours, and whoever compiles our headers with warnings of their own gets none for it.
+// Callables that take an id as an int or a std::size_t, and a table that is indexed by one: the library
+// converts ids without warnings, also under stricter warning options.
 #include <sublet/sublet.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // flags: -fno-exceptions -fno-rtti
 
-// A broken precondition prints its sentence and ends the program; but for execution/ nothing needs exceptions
+// A broken precondition prints its sentence and ends the program; except execution/ nothing needs exceptions
 // or type information to compile.
 #include <sublet/placement/place.hpp>
 #include <sublet/sublet.hpp>

@@ -1,7 +1,7 @@
 // expect: sublet: a property of values is a constant, a table with .. and size\(\), or a callable
 // SPDX-License-Identifier: BSL-1.0
 
-// There is no half byte.
+// A size is an integer.
 #include <sublet/plan.hpp>
 
 int main()

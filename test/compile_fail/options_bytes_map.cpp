@@ -1,7 +1,7 @@
 // expect: sublet: a property of values is a constant, a table with .. and size\(\), or a callable
 // SPDX-License-Identifier: BSL-1.0
 
-// A map has no [] that leaves it as it is.
+// A map has no operator[] const.
 #include <sublet/plan.hpp>
 
 #include <map>

@@ -1,7 +1,7 @@
 // expect: sublet: a property of values is a constant, a table with .. and size\(\), or a callable
 // SPDX-License-Identifier: BSL-1.0
 
-// Nobody knows how long the table behind a pointer is.
+// The table behind a pointer has no known length.
 #include <sublet/plan.hpp>
 
 int main()

@@ -1,7 +1,7 @@
 // expect: sublet: a property of values is kept by value and copied
 // SPDX-License-Identifier: BSL-1.0
 
-// Options are copied, and so is what is in them.
+// Options are copied with their members.
 #include <sublet/plan.hpp>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // expect: (named|designator) .*aligment
 // SPDX-License-Identifier: BSL-1.0
 
-// A slip of the pen.
+// A misspelled option.
 #include <sublet/plan.hpp>
 
 int main()

@@ -1,7 +1,7 @@
 // expect: property without default \(bytes\) was left out
 // SPDX-License-Identifier: BSL-1.0
 
-// There is no size that would suit every value.
+// Sizes have no default.
 #include <sublet/plan.hpp>
 
 int main()

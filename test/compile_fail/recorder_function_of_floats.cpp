@@ -1,7 +1,7 @@
 // expect: invocable<.*recorded_call<
 // SPDX-License-Identifier: BSL-1.0
 
-// A recorded function takes its call, and asks that for its operands.
+// A recorded function takes its call, which gives access to its operands.
 #include <sublet/execution.hpp>
 
 int main()

@@ -1,7 +1,7 @@
 // expect: !.?is_initializer_list<
 // SPDX-License-Identifier: BSL-1.0
 
-// Its array is gone when the lambda has returned.
+// Its array is destroyed when the lambda returns.
 #include <sublet/graph/snapshot.hpp>
 
 #include <initializer_list>

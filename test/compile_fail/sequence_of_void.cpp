@@ -1,7 +1,7 @@
 // expect: does not satisfy .returned_list|returned_list<R>. .with R = void|is_void_v
 // SPDX-License-Identifier: BSL-1.0
 
-// A lambda that forgot to return its list.
+// A lambda that does not return its list.
 #include <sublet/graph/snapshot.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 // expect: has_successors|p\.successors\(n\)
 // SPDX-License-Identifier: BSL-1.0
 
-// A program that does not say what follows a node.
+// A program without successors.
 #include <sublet/graph/snapshot.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // flags: -USUBLET_SEPARATE_COMPILATION
 
-// Where each header brings its definitions there is nothing to compile once.
+// In the header-only form there are no definitions to compile separately.
 #include <sublet/impl/src/graph.hpp>
 
 int main() {}

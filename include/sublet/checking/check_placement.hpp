@@ -2,7 +2,13 @@
 #ifndef SUBLET_CHECKING_CHECK_PLACEMENT_HPP
 #define SUBLET_CHECKING_CHECK_PLACEMENT_HPP
 
-/// Proves offsets, the claim that they are the lowest, and slots; or says what is wrong.
+/// Independent checkers of placements and slot plans. Each returns the first counterexample, or none.
+///
+///     check_placement   offsets, heights, status, cost     sweep over positions, O((n + k) log (n + k))
+///     check_proof       the reason for a lower bound       computed again; searches for 8 groups at most
+///     check_slots       slots, along every path            which writes reach the reads, slot by slot
+///
+/// Solid parts, groups and costs are derived apart from the placement algorithms.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -15,7 +21,7 @@
 
 // --- placement fault -------------------------------------------------------------------------------------
 
-/// What is wrong with a placement, as a counterexample that anyone can look up.
+/// The first fault of a placement, with the buffers, position and bytes that show it.
 ///
 ///     buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
 
@@ -23,21 +29,19 @@ namespace sublet {
 
 struct placement_fault {
     enum class kind : std::uint8_t {
-        foreign,       ///< the tables of the placement are not as long as those of the problem ask for
-        wrong_pool,    ///< buffer lies in pool, which is none of its own
+        foreign,       ///< a table of the placement has not the length that the problem requires
+        wrong_pool,    ///< buffer lies in pool, which it may not choose
         unplaced,      ///< buffer needs bytes and has no offset
         needless,      ///< buffer needs no bytes and has an offset, begin
         misaligned,    ///< buffer lies at begin, which is no multiple of `needed`
         off_pin,       ///< buffer lies at begin and is pinned to `needed`
-        not_colocated, ///< buffer lies at begin; where other lies, with which it is colocated, asks for `needed`
-        wrong_height,  ///< pool ends at end, which is not its height, `needed`
+        not_colocated, ///< buffer lies at begin; its colocation with other requires `needed`
+        wrong_height,  ///< pool ends at end, but its height is given as `needed`
         clash,         ///< buffer and other are solid at position and share bytes [begin, end)
-        wrong_bound,   ///< nothing is below `needed` in pool, it is said; but pool ends at end, or its proof
-                       ///< there
-        wrong_status,  ///< the status is none that heights, bounds and capacities of the pools allow, or not
-                       ///< of pool
-        wrong_cost,    ///< the pools chosen, or the cheapest that could be, cost end, and not `needed`
-        wrong_movement ///< end bytes have moved, and not `needed`
+        wrong_bound,   ///< pool has lower bound `needed`, but it or its proof ends at end
+        wrong_status,  ///< the status contradicts heights, bounds and capacities (of pool)
+        wrong_cost,    ///< the chosen or the cheapest pools cost end, not `needed`
+        wrong_movement ///< end bytes moved, not `needed`
     };
 
     placement_fault::kind what = placement_fault::kind::clash;
@@ -51,13 +55,12 @@ struct placement_fault {
     friend bool operator==(placement_fault const&, placement_fault const&) = default;
 };
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, placement_fault const& f)
 {
     switch (f.what) {
-    case placement_fault::kind::foreign: out << "the placement is not one of this problem"; break;
+    case placement_fault::kind::foreign: out << "the placement does not belong to this problem"; break;
     case placement_fault::kind::wrong_pool:
         out << "buffer " << f.buffer << " lies in pool " << f.pool << ", which is not one of its own";
         break;
@@ -77,10 +80,10 @@ Stream& operator<<(Stream& out, placement_fault const& f)
         break;
     case placement_fault::kind::not_colocated:
         out << "buffer " << f.buffer << " is colocated with buffer " << f.other
-            << " and does not lie where that asks for (offset " << f.begin << ", not " << f.needed << ')';
+            << " and lies elsewhere (offset " << f.begin << ", not " << f.needed << ')';
         break;
     case placement_fault::kind::wrong_height:
-        out << "what lies in pool " << f.pool << " ends at " << f.end << " and its height is given as "
+        out << "the buffers of pool " << f.pool << " end at " << f.end << ", but its height is given as "
             << f.needed;
         break;
     case placement_fault::kind::clash:
@@ -107,60 +110,56 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 
 // --- check placement -------------------------------------------------------------------------------------
 
-/// The opponent of whatever places: looks for one thing that a placement gets wrong, or claims and is not so.
+/// Checks a placement: every constraint of the problem, then every claim of the result.
 ///
-///     offset 96 |     +-------+              is each where its pin, alignment, pool and ties ask for?
-///               |     |   c   |              do two share a byte at a position?
-///            64 |---+ +---+---+              are height, status, cost and movement what they are said to be?
+///     offset 96 |     +-------+              are pins, alignments, pools and colocations respected?
+///               |     |   c   |              do two buffers share a byte at a position?
+///            64 |---+ +---+---+              are height, status, cost and movement correct?
 ///               | a |     | d |
 ///             0 +---+-----+---+--> position
 ///
-/// Nothing is compared in pairs. Walk the positions: as long as nothing has clashed, what is solid lies
-/// apart, hence in one order by offset, and a newborn that overlaps anyone overlaps a neighbour.
+/// A sweep over positions compares each part with two neighbours only: while no active parts overlap, they
+/// are ordered by offset, and a starting part that overlaps an active one overlaps a neighbour.
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 
-/// Look for a reason why `placed` is not a placement of this problem, or not what it says it is. None: it is
-/// proved, but for the proofs of its lower bounds (check_proof).
+/// The first fault of `placed`, or none: then it is valid, except for the proofs of its lower bounds
+/// (check_proof). Interleaved placements are as valid as stackings.
 ///
-/// Threaded or stacked: what does not share a byte is right.
-///
-/// Requires:   alignments of at least 1; windows lie within their buffers, gaps of a buffer do not meet.
-/// Ensures:    the first fault in this order: tables that are not of this problem; by buffer, a pool that is
-///             not among its choices; by buffer, a place that is missing, needless or misaligned, or misses
-///             its pin; by buffer, one that is not where its ties ask for; the first position at which two
-///             share bytes; by pool, its height; by pool, its bound; status, cost, movement.
-///             A pool that cannot be filled, or was not, may have all of its buffers nowhere.
-/// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, ties and choices.
-/// Throws:     precondition_error if a gap, a tie or a choice is one of no buffer, or a sum exceeds 64 bits.
+/// Requires:   alignments of at least 1; windows lie within their buffers; gaps of a buffer are disjoint.
+/// Ensures:    the first fault in this order: tables of another problem; by buffer, a pool that is not among
+///             its choices; by buffer, an offset that is missing, needless, misaligned or off its pin; by
+///             buffer, a violated colocation; the first position at which two buffers share bytes; by
+///             pool, its height; by pool, its bound; status, cost, movement. In a pool that cannot be or was
+///             not filled, all buffers may be unplaced.
+/// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices.
+/// Throws:     precondition_error if a gap, a colocation or a choice names no buffer, or sums exceed 64 bits.
 [[nodiscard]] std::optional<placement_fault> check_placement(placement_problem const& problem,
                                                              placement const& placed,
                                                              placement::question const& question = {});
 
 // --- proof finding ---------------------------------------------------------------------------------------
 
-/// What a second look at a lower bound has shown.
+/// The result of check_proof().
 ///
 ///     the proof of pool 0, of 96 bytes, is wrong: 80 are alive there
 
 struct proof_finding {
     enum class outcome : std::uint8_t {
         proved,
-        refuted,      ///< it is as `found` says
-        wrong_peak,   ///< the first position with the most bytes alive is `found`, and another is given
-        not_checkable ///< too many buffers, or somebody's word
+        refuted,      ///< `found` contradicts the proof
+        wrong_peak,   ///< the first position with the most live bytes is `found`, not the given one
+        not_checkable ///< too many groups, or a bound that the caller gave
     };
 
     proof_finding::outcome verdict = proof_finding::outcome::proved;
     placement::proof::reason kind = placement::proof::reason::nothing;
     pool_id pool = 0;
-    byte_count bytes = 0; ///< below which nothing is, as the proof says
-    byte_count found = 0; ///< what is alive at the position, where the buffer may end, how low they stack;
-                          ///< `no_limit`: they need not be stacked
+    byte_count bytes = 0; ///< the lower bound
+    byte_count found = 0; ///< live bytes, end of buffer or height of stacking; `no_limit`: interleaved
     friend bool operator==(proof_finding const&, proof_finding const&) = default;
 };
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, proof_finding const& f)
@@ -175,7 +174,7 @@ Stream& operator<<(Stream& out, proof_finding const& f)
     else if (f.kind == placement::proof::reason::top_of_pin)
         out << "is wrong: its buffer may end at " << f.found;
     else if (f.kind == placement::proof::reason::exhausted && f.found == no_limit)
-        out << "is wrong: its buffers can be threaded through each other, and that was not tried";
+        out << "is wrong: its buffers can interleave, which was not tried";
     else if (f.kind == placement::proof::reason::exhausted)
         out << "is wrong: its buffers can be stacked within " << f.found;
     else out << "is wrong: there is no such contradiction";
@@ -184,61 +183,55 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 
 // --- check proof -----------------------------------------------------------------------------------------
 
-/// Is nothing lower than it is said? Looks again at what a placement names as the reason.
+/// Checks the reason that a placement gives for a lower bound.
 ///
-///     "96 bytes are alive at position 4"      add up what is solid there
-///     "buffer 3 ends at 128"                  put it as low as its pin, its alignment and its ties allow
-///     "these five have no stacking below 80"  try all orders of them, each as low as those before it allow;
-///                                             and see that they cannot be placed but in such an order
-///
-/// What no search found is believed for a few buffers only: so many orders are tried, and of more it is said
-/// that they cannot be checked.
+///     "96 bytes are alive at position 4"      sums the parts that are solid there
+///     "buffer 3 ends at 128"                  its lowest end under its pin, alignment and colocations
+///     "these five have no stacking below 80"  enumerates all stackings of up to 8 groups, and shows that no
+///                                             placement of them interleaves; more are not checkable
 
-/// Look again at why no placement of `pool` is lower than its lower bound.
+/// Checks why no placement of `pool` is lower than its lower bound.
 ///
-/// Where buffers choose their pools the bound of one that cannot be filled is about those that have no other.
+/// Where buffers choose pools, the bound of a pool that cannot be filled covers only those without a choice.
 ///
-/// Requires:   `pool` is one of the placement's, in which check_placement() finds no fault.
-/// Ensures:    where the verdict is `proved`, no placement of the pool is lower. A bound by live bytes or by
-///             the top of a buffer is to be exact.
-/// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations. What a search exhausted
-///             takes time that is factorial in the pieces of storage, of which there may be 8.
+/// Requires:   `pool` is one of the placement's pools; check_placement() finds no fault.
+/// Ensures:    if the verdict is `proved`, no placement of the pool is lower. A bound by live bytes or by the
+///             top of a buffer has to be exact.
+/// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations; for an exhausted search,
+///             factorial in its groups, of which there may be 8.
 /// Throws:     precondition_error if sums exceed 64 bits.
 [[nodiscard]] proof_finding check_proof(placement_problem const& problem, placement const& placed,
                                         pool_id pool);
 
 // --- check slots -----------------------------------------------------------------------------------------
 
-/// The opponent of every colouring: follows what lies in each slot along the edges of the program, and looks
-/// for a step that reads one value and would find another.
+/// Checks a slot plan: every read must find its own value in its slot, on every path of the program.
 ///
-///        0: def a             a and b share slot 0. The way over node 2 is good; over node 1 it is not: the
-///        /      \             witness is "value a is read at step 3, and slot 0 holds b, written at step 1",
-///     1: def b   2:           and anybody can walk from there to here without meeting another write.
+///        0: def a             a and b share slot 0. The path over node 2 is valid, that over node 1 is not:
+///        /      \             value a is read at step 3, and slot 0 holds value b, written at step 1
+///     1: def b   2:
 ///        \      /
 ///        3: use a
 ///
-/// Who is live where, or interferes with whom, is not asked: a plan is right iff every read finds its own.
-/// Each slot is a small question of its own: which writes arrive at its reads? Two of different values prove
-/// the place spoilt for anybody, so no node remembers more, and none is visited more than twice a slot. Nodes
-/// from which no read of the slot can be reached without another write are not visited at all.
+/// Liveness and interference are not needed: a plan is valid iff every read finds its own value. For each
+/// slot, writes are propagated along the edges to the reads they reach. Two reaching writes of different
+/// values already refute any read, so a node stores at most two writes and is visited at most twice per slot.
+/// Nodes from which every path writes the slot before reading it are skipped.
 ///
-/// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, whose checker follows
-/// symbolic values through registers. Here the writes themselves are followed, so that what is found is a
-/// path.
+/// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, which propagates symbolic
+/// values through registers. Here writes are propagated, so the witness names a path.
 
-/// A counterexample to a slot_plan, and where to look.
+/// A counterexample to a slot_plan.
 struct slot_witness {
     fault what = fault::clash; ///< clash; unplaced: needs a slot; foreign_plan: not one of this program
     value_id value = no_value;
-    value_id other = no_value; ///< what lies in `slot` when `step` reads `value`, or goes there with it
+    value_id other = no_value; ///< the content of `slot` when `step` reads `value`, or written with it
     slot_id slot = no_slot;
-    step_id step = no_step;    ///< which reads, holds or writes `value`
-    step_id written = no_step; ///< which writes `other`; `no_step`: nothing does, it is given
+    step_id step = no_step;    ///< reads, holds or writes `value`
+    step_id written = no_step; ///< writes `other`; `no_step`: given
     friend bool operator==(slot_witness const&, slot_witness const&) = default;
 };
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, slot_witness const& w)
@@ -253,29 +246,28 @@ Stream& operator<<(Stream& out, slot_witness const& w)
     } else {
         out << "value " << w.value << " is read at step " << w.step << ", and slot " << w.slot
             << " holds value " << w.other;
-        if (w.written == no_step) out << ", as from the start";
+        if (w.written == no_step) out << ", given at the start";
         else out << ", written at step " << w.written;
     }
     return out;
 }
 
-/// Look for a path on which `plan` lets a step read another value than its own. None: it is proved.
+/// The first read on some path that finds another value than its own, or none: the plan is valid.
 ///
-/// Successors are alternatives and every path counts, also those from nodes that the entry does not reach. A
-/// step reads, then writes; what it holds or writes lies apart, unless the step may write its result over
-/// that operand; a phi operand is read where the predecessor ends. A value that nothing defines is given: if
-/// the entry reaches a use of it, it lies in its slot from the start; it may also have no slot and lie
-/// elsewhere. What a slot holds when nobody reads it does not matter, and a read that no write reaches is the
-/// program's own affair.
+/// Successors are alternatives and every path counts, also from nodes that the entry does not reach. A step
+/// reads, then writes; what it holds and writes is disjoint, unless the step may write the result over that
+/// operand. A phi operand is read where the predecessor ends. A value without a def is given: if the entry
+/// reaches a use of it, it is in its slot from the start; it may also have no slot. Contents that are never
+/// read do not matter, and a read that no write reaches is not checked.
 ///
-/// Ensures:    the first fault in this order: a plan of another program (by the number of values, or a slot
-///             that is none of `slots`); the first step that writes a value without a slot; by slot, the
-///             first step at which two values lie there, or the wrong one. If no two values that share a slot
-///             occupy one step, nor are both needed at the start, the plan is proved. In strict SSA form
-///             where the entry reaches every node and nothing is written in place, no other plan is.
-/// Complexity: O(V + E + t + n + w) time, t = touches, n = slots; w sums, for each slot that several values
-///             share, the nodes and edges on paths from a write to a read of it, at most s (V + E) for s such
-///             slots. O(V + E + t + n) memory.
+/// Ensures:    the first fault in this order: a plan of another program (number of values, or a slot outside
+///             `slots`); the first step that writes a value without a slot; by slot, the first step with two
+///             values in it, or the wrong one. If no two values of a slot occupy one step or are both needed
+///             at the start, the plan is valid. In strict SSA form where the entry reaches every node and
+///             nothing is written in place, no other plan is valid.
+/// Complexity: O(V + E + t + n + w) time, t = touches, n = slots; w sums, over the s slots that several
+///             values share, the nodes and edges on paths from a write to a read of it: at most s (V + E).
+///             O(V + E + t + n) memory.
 [[nodiscard]] std::optional<slot_witness> check_slots(snapshot const& p, slot_plan const& plan);
 
 } // namespace sublet

@@ -2,7 +2,12 @@
 #ifndef SUBLET_CHECKING_CHECK_PLAN_HPP
 #define SUBLET_CHECKING_CHECK_PLAN_HPP
 
-/// Proves plans, or says what is wrong: sequential, for every batch, along control flow, concurrent.
+/// Checkers of memory plans. Each returns the first counterexample, or none: then the plan is valid.
+///
+///     check_plan              one order of steps              sweep over positions, O(n log n + touches)
+///     check_plan (symbolic)   every batch from 1 to a maximum check_plan() at both ends, and between them
+///     check_flow_plan         every path of a CFG             forward dataflow of available values
+///     check_concurrent_plan   every execution order           happens-before queries between reusing classes
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/plan_requirements.hpp>
@@ -17,13 +22,10 @@
 
 // --- node ends -------------------------------------------------------------------------------------------
 
-/// What is read where the nodes of a control-flow graph end: by edges, and by whoever takes the outputs.
+/// The reads at the ends of CFG nodes: by edges (phi operands), and of outputs.
 ///
 ///     0 ──► 1 ──► 2        2 has no successor: the program ends, and its outputs are read
-///     └──► 3 ◄──► 4        3 and 4 go round for ever: stopped where either ends, what is there of the
-///                          outputs has to be right
-///
-/// It is the checker's own derivation, on purpose a second one.
+///     └──► 3 ◄──► 4        3 and 4 loop for ever: where either ends, available outputs must be intact
 
 namespace sublet {
 
@@ -35,7 +37,7 @@ struct node_ends {
     std::vector<unsigned char> is_endless; ///< by node: no path leads to one without successors
 };
 
-/// Requires:   `required` are the demands of the program.
+/// Requires:   `required` are the requirements of the program.
 /// Complexity: O(values + V + E + touches).
 [[nodiscard]] node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements const& required);
 
@@ -43,24 +45,24 @@ struct node_ends {
 
 // --- unwritten reads -------------------------------------------------------------------------------------
 
-/// Look for a value that some path from the entry reads before it has written it.
+/// Finds a value that some path from the entry reads before writing it.
 ///
-///        0 -> 1: def a -> 2: use a        from the use back: 2, then 0, which is the entry
-///        └──────────────────┘             (1 writes a, so that way is good)
+///        0 -> 1: def a -> 2: use a        backwards from the use: 2, then 0, the entry
+///        └──────────────────┘             (1 writes a, so the search does not pass it)
 ///
-/// From each read that no write of its node comes before one walks back, and not through nodes that write the
-/// value. Who comes to the entry has found a path, told backwards.
+/// A backward search from each read that no write of its node precedes, which does not enter nodes that write
+/// the value. If it reaches the entry, the path exists.
 
 struct flow_options {
-    /// A value may be read on a path that has not written it: the read finds anything, and it may be so.
+    /// Allow reads on paths that have not written the value; such a read may find anything.
     bool allows_undefined = false;
 };
 
 namespace detail {
 
-/// Requires:   `required` are the demands of the program, `ends` its ends.
-/// Ensures:    the first by position, then value: positions are those of `required`, and their number stands for
-///             the end of the program. If such reads are allowed, only of values that no step writes.
+/// Requires:   `required` are the requirements of the program, `ends` its ends.
+/// Ensures:    the first by position, then value; positions are those of `required`, and their number stands
+///             for the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
 ///             may be needed.
 [[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p,
@@ -71,63 +73,61 @@ namespace detail {
 
 // --- check plan ------------------------------------------------------------------------------------------
 
-/// The opponent of every planner: derives afresh what a plan must respect, and looks for one thing it breaks.
+/// Checks a plan for steps in one order: derives what the plan must respect and finds the first violation.
 ///
 ///     offset 128 |         [=== b ====)           b is alive at positions 1 and 2, c at 2 and 3:
 ///             96 |             [=== c ====)       the witness is "values b and c, at position 2,
-///             64 | [== a ==)                      bytes [96, 112)", and anybody can see it is true
+///             64 | [== a ==)                      bytes [96, 112)"
 ///                +-0---1---2---3---> position
 ///
-/// Nothing is listed or compared in pairs. Walk the positions: as long as nothing has clashed, the living lie
-/// apart, hence in one order by offset, and a newborn that overlaps anyone overlaps a neighbour in that
-/// order. So two looks a birth find the first clash, or prove that there is none.
+/// A sweep over positions: while no two active ranges overlap, they are ordered by offset, and a starting
+/// range that overlaps an active one overlaps a neighbour in that order. So two comparisons for each range
+/// find the first conflict or prove that there is none.
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976 (does any pair of n segments
-/// cross?). Here segments are buffers, and one may rise out of another that dies: an in-place pair.
+/// cross?). Here segments are buffers, and one may begin in the bytes of another that ends: an in-place pair.
 
-/// Look for a reason why `plan` is not a plan of this program under these options. None: it is proved.
+/// The first reason why `plan` is no valid plan of this program under these options, or none.
 ///
-/// Order and reading are compared with what was asked for, lives and sizes are derived again; of the plan
-/// only offsets, pools and arena sizes count, and they are what is to be proved.
+/// Order and reading are compared with the options; live ranges and sizes are derived again. Of the plan only
+/// offsets, pools and arena sizes count.
 ///
-/// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles;
-///             `options.order` empty or every node once.
+/// Requires:   one entry for each value in every table; alignments of at least 1; `alias_of` without cycles;
+///             `options.order` empty or naming every node once.
 /// Ensures:    the first fault in this order: a plan of another program, order or reading; the first use
-///             before a def (by position, then value); a write that changed sides with another touch of its
-///             value; the first edge that leads back in the order; by value, a view of more bytes than its
-///             root; by value, storage that is missing or needless; by value, a torn view, a wrong pool, a
-///             bad alignment, a missed pin, the end of the arena; by pool, its capacity; the first position
-///             at which two classes clash. There classes are born by ascending root, those that take over in
-///             place last, and a newborn meets its neighbour below before the one above.
+///             before a def (by position, then value); a write that the order moves across another touch of
+///             its value; the first edge that goes backward in the order; by value, a view of more bytes than
+///             its root; by value, storage that is missing or needless; by value, a misplaced view, a wrong
+///             pool, a bad alignment, a missed pin, the end of the arena; by pool, its capacity; the first
+///             position at which two classes conflict. There classes start by ascending root, in-place
+///             results last, and each is compared with its neighbour below before the one above.
 /// Complexity: O(n log n + nodes + steps + touches + in-place pairs) time, n = values; O(n + steps) memory.
-///             Where an order is given, its check takes another O(touches log touches) time, O(defs) memory.
+///             Checking a given order takes another O(touches log touches) time, O(defs) memory.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<witness> check_plan(snapshot const& p, memory_plan const& plan,
                                                 plan_options const& options);
 
 // --- check symbolic plan ---------------------------------------------------------------------------------
 
-/// The opponent of a plan for every batch: two ordinary plans, and what leads from one to the other.
+/// Checks a plan for every batch: as an ordinary plan at both ends, and neighbouring buffers in between.
 ///
-///     N = 1      check_plan()                  lives, views, in-place pairs, pools, capacities ...
-///     N = most   check_plan()
-///     between    whoever is alive together keeps one order by address, and none reaches into the next
+///     N = 1      check_plan()                  live ranges, views, in-place pairs, pools, capacities
+///     N = max    check_plan()
+///     between    buffers alive together keep one order by address, and none reaches into the next
 ///
-/// That it holds between: let a start below b, both alive, and let the top of a (its end, with all the room
-/// that rounding may take) be no higher than the start of b for N = 1 and for the largest. Both are affine,
-/// so it is no higher for any N between; ends are below tops, and rounding up does not lower b. Among the
-/// living it suffices to look at neighbours, as check_plan() does. Arenas are largest for the largest batch,
-/// sizes of 0 and unknown ones are so for all. Buffers, not values, are compared between: values of one
-/// buffer have one offset by one formula, and whether they may share it does not depend on the batch but for
-/// sizes of in-place pairs, which are compared at both ends.
+/// Proof for the batches between: let buffer a start below b, both alive, and let the top of a (its end, with
+/// the most padding that rounding may take) be at most the start of b for N = 1 and for N = max. Both are
+/// affine in N, so this holds for every N between; ends are at most tops, and rounding up does not lower b.
+/// As in check_plan(), comparing neighbours suffices. Arenas are largest for N = max; sizes that are 0 or
+/// unknown are so for every N. Values of one buffer have one offset, and whether they may share it depends on
+/// N only by the sizes of in-place pairs, which are compared at both ends.
 
 struct symbolic_witness {
     witness found;
-    byte_count batch = 0; ///< for which it is so; 0: it is not shown for any, but neither proved for all
+    byte_count batch = 0; ///< a batch that shows it; 0: validity for all batches is not proved
     friend bool operator==(symbolic_witness const&, symbolic_witness const&) = default;
 };
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, symbolic_witness const& w)
@@ -137,15 +137,14 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
     return out << w.found;
 }
 
-/// Look for a reason why `plan` is not a plan of this program under these options for some batch from 1 to
-/// `options.max_batch`. None: it is proved for all of them.
+/// The first reason why `plan` is no valid plan for some batch from 1 to `options.max_batch`, or none.
 ///
 /// Requires:   as check_plan(); `options.max_batch` is at least 1.
 /// Ensures:    the first fault in this order: a plan of another program or largest batch; what check_plan()
 ///             finds for a batch of 1, then for the largest; by value, a buffer that is too small; by buffer,
-///             a top above the arena; by value, an alignment; the first position at which one reaches into
-///             the next. What is right for every batch can be refused, with a batch of 0: if two change sides
-///             between two batches, or roundings take less room than they may.
+///             a top above the arena; by value, an alignment; the first position at which one buffer reaches
+///             into the next. A plan that is valid for every batch can be refused, with a batch of 0: if two
+///             buffers swap their order between two batches, or rounding takes less padding than it may.
 /// Complexity: check_plan() twice, and O(n log n), n = values.
 /// Throws:     precondition_error where a requirement is broken, or bytes reach 2^64 - 1.
 [[nodiscard]] std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
@@ -153,39 +152,36 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 
 // --- check flow plan -------------------------------------------------------------------------------------
 
-/// The opponent of plans for control flow: follows what lies in the arena along every path, and looks for a
-/// read that would not find what was written for it.
+/// Checks a plan for control flow: every read must find the bytes that were written for it, on every path.
 ///
-///        0: def a             b lies where a lies. Over node 2 that is good. Over node 1 it is not: the
-///        /      \             witness is "values a and b at position 1, bytes [0, 64)": there b is written,
-///     1: def b   2:           a was written before, and somebody reads it later.
+///        0: def a             a and b share bytes. The path over node 2 is valid, that over node 1 is not:
+///        /      \             the witness is "values a and b at position 1, bytes [0, 64)", where b is
+///     1: def b   2:           written over a, which is read later
 ///        \      /
 ///        3: use a
 ///
-/// Who is alive where is not asked. What matters of the arena at a point of the program is the set of values
-/// whose bytes are intact there, whatever path led to it. A write adds its value and takes away all that
-/// overlaps it, so those left lie apart, in one order by offset, and whom a write hits stands next to it.
-/// Where paths meet, what is intact on all of them is (checking/detail/available_set.hpp). Only where a read
-/// fails is a path looked for, to say why (checking/detail/available_set.hpp).
+/// Liveness is not needed. The state at a point of the program is the set of available values: those with
+/// intact bytes on every path to it. A write adds its value and removes all values that overlap it. The
+/// values left are disjoint, hence ordered by offset, and those that a write overlaps are its neighbours.
+/// Where paths meet, the sets are intersected. If a read fails, a path that clobbers the value is searched
+/// for the witness (checking/detail/available_values.hpp).
 
-/// Look for a path on which `plan` lets a step read other bytes than were written for it. None: it is proved.
+/// The first read on some path that finds other bytes than were written for it, or none: the plan is valid.
 ///
 /// Successors are alternatives, and every path from the entry counts. A step reads, then writes; what it
-/// holds and writes lies apart, whatever is in it, unless it may write the result over that operand. An
-/// operand of an edge is read where the predecessor ends. A write occupies all bytes of its class, and leaves
-/// other values of the class what they were: who makes a view of a value reads it. Inputs are all there at
-/// the entry; outputs are read where a node has no successor, and, as far as they are there, where a node of
-/// an endless loop ends.
+/// holds and writes is disjoint, unless it may write the result over that operand. An operand of an edge is
+/// read where the predecessor ends. A write covers all bytes of its class and preserves the other values of
+/// the class: making a view of a value reads it. Inputs are available at the entry; outputs are read where a
+/// node has no successor, and, as far as available, at the end of nodes of endless loops.
 ///
-/// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles.
+/// Requires:   one entry for each value in every table; alignments of at least 1; `alias_of` without cycles.
 /// Ensures:    the first fault in this order: a plan of another program, reading or order; the first position
-///             that reads what some path has not written (then by value); as check_places; by position of the
-///             plan's order the first read that fails or write that falls upon what its step holds. The
-///             witness says where what is lost was written over.
-/// Complexity: as find_unwritten_read and available_values: beyond O(V + E + touches log n), for each node the
-///             values that arrive there intact, needed or not (what lies apart in the arena bounds them), for
-///             each value the nodes in which it is needed. Where reads may be undefined, O(V + E + touches)
-///             for each that is.
+///             that reads what some path has not written (then by value); as check_places; by position in the
+///             plan's order the first read that fails, or write over bytes that its step holds. The witness
+///             names the position of the clobbering write.
+/// Complexity: as find_unwritten_read and available_values: beyond O(V + E + touches log n), for each node
+///             the values available there (disjoint in the arena), for each value the nodes in which it is
+///             needed. Where reads may be undefined, O(V + E + touches) for each that is.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
                                                      plan_options const& options,
@@ -193,45 +189,45 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 
 // --- check concurrent plan -------------------------------------------------------------------------------
 
-/// The opponent of every plan for steps that run in any order: looks for an order in which it goes wrong.
+/// Checks a plan for steps in any order: no execution order may let two classes of values conflict.
 ///
-///     offset 64 |  [== a ==|== c ==|= e =)      each byte is handed on: from a to c, from c to e. Is c first
-///            32 |  [== a ==|= d =|== e ==)      written after all touches of a? If so for each hand-over,
+///     offset 64 |  [== a ==|== c ==|= e =)      each byte is reused: from a to c, from c to e. Is c first
+///            32 |  [== a ==|= d =|== e ==)      written after all touches of a? If each reuse is ordered so,
 ///               +-------------------------      e need not be compared with a.
 ///
-/// u may give its bytes to v if and only if every touch of u comes before every def of v. That is transitive,
-/// so whoever shares a byte forms a chain or there is a fault between two neighbours. Let the classes of
-/// values move in by the position of their first def: whoever is to receive anything moves in after the
-/// giver, and what has to be asked about is, byte by byte, only who lies there last.
+/// v may reuse bytes of u iff every touch of u happens before every def of v. The relation is transitive, so
+/// the classes that share a byte form a chain, or two neighbours of the sequence conflict. Classes are
+/// inserted by the position of their first def, so a reusing class comes after the class it reuses, and each
+/// is compared, byte by byte, with the last occupant only.
 ///
 /// Source: the relation and its chains are those of Dilworth, "A decomposition theorem for partially ordered
-/// sets", Annals of Mathematics 1950. Nothing is taken from any planner, the order of the steps included.
+/// sets", Annals of Mathematics 1950. The order of the steps is derived again, not taken from a planner.
 
 namespace detail {
 
-/// A plan of another program or reading.
+/// Whether the plan is of another program or reading.
 bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 
 } // namespace detail
 
-/// Look for a reason why `plan` is not a plan of this program for steps that run in any order. None: it is
-/// proved that in every execution that waits for data, for edges of the program, for the row of steps of a
-/// node and for the plan's hand-offs, every read finds what was written for it.
+/// The first reason why `plan` is no valid plan of this program for steps that run in any order. None: in
+/// every execution that respects data, edges of the program, the sequence of steps of a node and the plan's
+/// hand-offs, every read finds what was written for it.
 ///
-/// Of the plan only the reading, offsets, pools, arena sizes and hand-offs count. An input is there before
-/// all steps and needed until its last touch, an output until after them all. A step may write over what it
-/// reads early, and over an operand in place, as declared, if all other touches come before. A value and its
-/// views are one and the same to it, and are not compared.
+/// Of the plan only the reading, offsets, pools, arena sizes and hand-offs count. An input is live before all
+/// steps and until its last touch, an output until after all steps. A step may write over what it reads
+/// early, and over an operand in place, as declared, if all other touches happen before. A value and its
+/// views are one class and not compared.
 ///
-/// Requires:   one entry a value in every table; alignments of at least 1; `alias_of` without circles;
-///             `options.order`, which says nothing here, empty or every node once.
+/// Requires:   one entry for each value in every table; alignments of at least 1; `alias_of` without cycles;
+///             `options.order`, which is not used, empty or naming every node once.
 /// Ensures:    the first fault in this order: a plan of another program or reading; a value that is written
 ///             twice or was given, a use before a def, a cycle (step_order.hpp says which first); what
-///             check_places finds; two classes that clash, though a value that nobody reads might as well be
-///             destroyed. Classes move in by the position of their first def, those of one step as it lists
-///             them, and meet those that lie there by ascending offset.
-/// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and what reachability_queries
-///             takes for about as many questions as there are buffers.
+///             check_places finds; two classes that conflict, even if the overwritten value is never read.
+///             Classes are inserted by the position of their first def, those of one step as it lists them,
+///             and compared by ascending offset.
+/// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and that of
+///             reachability_queries for about as many queries as there are buffers.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<concurrent_witness>
 check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options);

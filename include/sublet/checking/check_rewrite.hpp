@@ -2,20 +2,17 @@
 #ifndef SUBLET_CHECKING_CHECK_REWRITE_HPP
 #define SUBLET_CHECKING_CHECK_REWRITE_HPP
 
-/// The opponent of every renaming: do the steps still read from whom they read before?
+/// Checks a renaming: every step must read what the same def wrote in the program before.
 ///
-///     before              after                    the last step reads what step 1 wrote,
-///     0: def a            0: def x                 and it should be what step 0 wrote: b
-///     1: use a, def b     1: use x, def x          must not be called x as long as a is
+///     before              after                    the last step reads what step 1 wrote, but should read
+///     0: def a            0: def x                 what step 0 wrote: b must not be renamed to x as long
+///     1: use a, def b     1: use x, def x          as a is needed
 ///     2: use a, use b     2: use x, use x
 ///
-/// A planner that writes its decisions back into a program gives new names to values: slots, arenas,
-/// versions. The steps stay, and so do the places at which each of them reads and writes. Run both lists side
-/// by side and note at every name who has written it last: a read is right if both programs say the same. It
-/// costs one look a touch, so it can be done every time.
-///
-/// Both are read sequentially, in one order. Whether other orders would do as well is a question about
-/// storage, which check_concurrent_plan answers.
+/// A planner that writes its decisions back into a program renames values to slots, arenas or versions; the
+/// steps and their operand positions stay. Both programs are run side by side in one sequential order, and
+/// for each name the last def is kept: a read is right if the two last defs agree. O(1) for each touch.
+/// Whether other orders are valid too is a question about storage (check_concurrent_plan).
 
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -30,17 +27,17 @@ namespace sublet {
 
 struct rewrite_fault {
     enum class kind : std::uint8_t {
-        shape,       ///< nodes, edges, steps, or what a step touches how: no renaming at all
-        read,        ///< a use reads something else
-        read_at_end, ///< a use at the end of a node does; `operand` is its place in edge_uses()
-        kept,        ///< an output, or what belongs to the caller, is not in the end what it was
-        aliasing, ///< two results of a step, or two given values (no step), have become one, or one and its
-                  ///< view have become two
-        in_place  ///< a result may no longer, or may now, be written over an operand: by the names after,
-                  ///< `name` over `value`
+        shape,       ///< nodes, edges, steps or kinds of touches differ: no renaming
+        read,        ///< a use reads another def
+        read_at_end, ///< so does a use at the end of a node; `operand` is its index in edge_uses()
+        kept,        ///< an output or external value has another content at the end
+        /// results of a step, or given values (no step), were merged, or a value and its view separated
+        aliasing,
+        /// the permission to write result `name` over operand `value` (names after) was lost or added
+        in_place
     };
 
-    /// Who has written what is read: the touch of a step; or, without a step, the given value; or nobody.
+    /// The def of what is read: a touch of a step; without a step, a given value; or none.
     struct source {
         step_id step = no_step;
         std::uint32_t operand = no_value;
@@ -48,8 +45,8 @@ struct rewrite_fault {
     };
 
     rewrite_fault::kind what = rewrite_fault::kind::shape;
-    step_id step = no_step;              ///< `no_step`: in the end, at first, or in the graph
-    std::uint32_t operand = 0;           ///< which of the step's touches
+    step_id step = no_step;              ///< `no_step`: at the end, at the start, or in the graph
+    std::uint32_t operand = 0;           ///< index of the touch
     value_id value = no_value;           ///< in the program before
     value_id name = no_value;            ///< in the program after
     rewrite_fault::source expected = {}; ///< before
@@ -57,34 +54,30 @@ struct rewrite_fault {
     friend bool operator==(rewrite_fault const&, rewrite_fault const&) = default;
 };
 
-/// What the program before is, by its values, and where its ends are tied to the program after.
+/// Properties of the values before, and their names at the start and the end of the program after.
 struct rewrite_options {
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value; ///< views are one name with what they are views of
-    /// What a given value is called at first, and what is kept in the end (an output, or what belongs to the
-    /// caller); `no_value`: by its own number.
+    per_value<value_id> alias_of = no_value; ///< views share the name of their root
+    /// Names of given values at the start, of outputs and external values at the end; `no_value`: the number.
     per_value<value_id> given_as = no_value;
     per_value<value_id> kept_as = no_value;
     std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
 };
 
-/// One way in which `after` is not `before` under other names, or nothing if it is.
+/// The first way in which `after` is not `before` under other names, or none.
 ///
-/// Ensures:    there is none if and only if, in the order given: every use in `after` reads what the use at
-///             its place in `before` reads, written by the same touch or the same given value; outputs, and
-///             what belongs to the caller, are in the end what they are there; results of a step, and given
-///             values, are one exactly where they were; and so are the pairs of an operand and a result that
-///             may be written over it. An operand and a result of one name are such a pair, declared or not:
-///             that needs a declaration in `before`, or one name there, and that the step reads no other
-///             value by it; what it reads early needs nothing. Of several, the first in the order is
-///             returned.
+/// Ensures:    there is none if and only if, in the given order: every use in `after` reads the same touch or
+///             given value as the corresponding use in `before`; outputs and external values are at the end
+///             what they are there; results of a step, and given values, coincide exactly where they did; and
+///             so do the pairs of an operand and a result that may be written over it. An operand and a
+///             result of one name are such a pair, declared or not: this needs a declaration in `before`, or
+///             one name there, and that the step reads no other value by that name; early reads need nothing.
 /// Complexity: O(V + E + values + touches + pairs log pairs) time, O(V + values) memory.
 /// Throws:     precondition_error if `given_as` or `kept_as` names no value of `after`, a property has not
-///             one entry a value, views run in a circle, or the order does not name every node once.
+///             one entry for each value, views form a cycle, or the order does not name every node once.
 [[nodiscard]] std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
                                                          rewrite_options const& options = {});
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, std::uint32_t number) { out << "text" << number; }
 Stream& operator<<(Stream& out, rewrite_fault const& f)
@@ -101,14 +94,15 @@ Stream& operator<<(Stream& out, rewrite_fault const& f)
         return out;
     case rewrite_fault::kind::aliasing:
         if (f.step != no_step) out << "step " << f.step << " writes value ";
-        else out << "it is given value ";
-        out << f.value << " as " << f.name << ", and other bytes by that name or the same ones by another";
+        else out << "the program is given value ";
+        out << f.value << " as " << f.name
+            << ", but this name has other bytes, or these bytes have another name";
         return out;
     case rewrite_fault::kind::in_place:
         out << "step " << f.step << " may write " << f.name << " over " << f.value
             << " in one of the programs only";
         return out;
-    case rewrite_fault::kind::kept: out << "in the end"; break;
+    case rewrite_fault::kind::kept: out << "at the end"; break;
     case rewrite_fault::kind::read: out << "at step " << f.step; break;
     case rewrite_fault::kind::read_at_end: out << "at the end of the node of step " << f.step; break;
     }

@@ -2,7 +2,12 @@
 #ifndef SUBLET_CHECKING_CHECK_STREAMS_HPP
 #define SUBLET_CHECKING_CHECK_STREAMS_HPP
 
-/// Proves lists of commands on streams, and lists of waits; or says which accesses race.
+/// Race checkers: of commands issued to streams, and of the waits between steps that run concurrently.
+///
+///     conflict_scan    accesses in a list           pairs that, if ordered, order all conflicts
+///     stream_clocks    commands on streams          vector clocks: which command happens before which
+///     check_streams    commands, blocks, touches    no race; every touch while its block is allocated
+///     check_waits      a plan and waits of steps    every execution computes the same result
 
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/witness.hpp>
@@ -16,20 +21,17 @@
 #include <optional>
 #include <vector>
 
-// --- race questions --------------------------------------------------------------------------------------
+// --- conflict scan ---------------------------------------------------------------------------------------
 
-/// What has to be asked about an order in which accesses to bytes are carried out, to know that it keeps all
-/// of those that do not commute.
+/// The queries that decide whether an order of accesses preserves the order of all conflicting ones.
 ///
-///     access    0   1   2   3   4            does 1 come after 0, and 2 after 0?    a read: the last write
-///     bytes     w   r   r   w   r            does 3 come after 1, and after 2?      a write: all reads since
-///                                            does 4 come after 3?
-///                                            3 after 0: nobody needs to ask, 1 stands between them
+///     access    0   1   2   3   4            a read:  is it after the last write?    1 after 0, 2 after 0
+///     bytes     w   r   r   w   r            a write: is it after all reads since?   3 after 1, 3 after 2
+///                                            4 after 3; 3 after 0 follows by way of 1
 ///
-/// Two accesses to the same byte, one of which writes, have to come in the order of the list. Walk along it,
-/// with the last writer of each stretch of bytes and its readers since: if each answer is yes, then so it is,
-/// by way of those between, for every pair. It makes no difference here what the bytes are for or who keeps
-/// the order: the waits of a program, the events of streams.
+/// Two accesses conflict if they touch the same byte and one of them writes. A scan of the list keeps for
+/// each segment of bytes its last writer and the readers since; if each query holds, all conflicting pairs
+/// are ordered by transitivity. The order may come from waits of a program or from events of streams.
 ///
 /// Source: the happens-before of Lamport, "Time, clocks, and the ordering of events in a distributed system",
 /// Communications of the ACM 1978; the last write and the reads since as in Flanagan and Freund, "FastTrack:
@@ -40,25 +42,25 @@ namespace detail {
 
 inline constexpr std::uint32_t no_space = ~std::uint32_t{0};
 
-/// Somebody touches bytes [begin, end) of a space: of a pool's arena, of an allocation, of caller's storage.
+/// An access to bytes [begin, end) of a space: a pool's arena, an allocation, or the caller's storage.
 struct byte_access {
-    std::uint32_t at = 0; ///< which of the things that are ordered does it, by its place in the list of them
+    std::uint32_t at = 0; ///< index of the step or command in the list that is ordered
     std::uint32_t space = 0;
     byte_count begin = 0;
     byte_count end = 0;
-    value_id value = no_value; ///< as what
+    value_id value = no_value; ///< the value accessed
     bool writes = false;
 };
 
-/// Two accesses of which neither waits for the other, or the later one does not wait for the earlier.
+/// Two conflicting accesses of which the later does not wait for the earlier.
 struct race {
-    std::uint32_t first = 0; ///< the accesses' `at`
+    std::uint32_t first = 0; ///< `at` of the accesses
     std::uint32_t second = 0;
-    value_id first_value = no_value; ///< both `no_value`: an order that was asked for without any bytes
+    value_id first_value = no_value; ///< both `no_value`: a required order without bytes
     value_id second_value = no_value;
     bool first_writes = false;
     bool second_writes = false;
-    std::uint32_t space = detail::no_space; ///< `no_space`: storage that only this value and its views have
+    std::uint32_t space = detail::no_space; ///< `no_space`: storage of this value and its views only
     byte_count begin = 0;
     byte_count end = 0;
     friend bool operator==(race const&, race const&) = default;
@@ -66,14 +68,13 @@ struct race {
 
 } // namespace detail
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, detail::race const& r)
 {
     if (r.first_value == no_value) {
         out << "position " << r.second << " does not wait for position " << r.first
-            << ", as an edge of the program or a hand-off asks";
+            << ", as an edge of the program or a hand-off requires";
         return out;
     }
     out << "position " << r.first << (r.first_writes ? " writes value " : " reads value ") << r.first_value
@@ -87,7 +88,7 @@ Stream& operator<<(Stream& out, detail::race const& r)
 
 namespace detail {
 
-/// As the reason why a plan cannot be run so.
+/// As a witness against the plan.
 [[nodiscard]] witness as_witness(race const& r);
 
 class conflict_scan {
@@ -97,7 +98,7 @@ public:
     template <class Visit>
     void run(Visit visit)
     {
-        std::vector<sort_key> sorted; // those of one step: reads first
+        std::vector<sort_key> sorted; // by step; reads first
         for (std::uint32_t i = 0; i != list_.size(); ++i)
             if (list_[i].begin < list_[i].end) sorted.push_back({list_[i].at, list_[i].writes, i});
         sort_by_key(sorted);
@@ -112,17 +113,17 @@ public:
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    /// Bytes between neighbouring borders that have the same history.
+    /// Bytes between neighbouring borders with the same access history.
     struct segment {
-        std::uint32_t writer = none;  // the access that wrote them last
-        std::uint32_t readers = none; // since then: the head of a list, of which others may share the rest
+        std::uint32_t writer = none;  // last write
+        std::uint32_t readers = none; // reads since: head of a list; tails are shared
     };
     struct reader {
         std::uint32_t access;
         std::uint32_t next;
     };
 
-    /// Through all spaces, the places at which accesses begin or end; there may be none.
+    /// Numbers the offsets, over all spaces, at which accesses begin or end; there may be none.
     std::size_t number_borders();
 
     void split_at(std::uint32_t at);
@@ -153,7 +154,7 @@ private:
         segment_[begin_[i]] = {i, none};
     }
 
-    /// Of what one step does it is asked about another step once.
+    /// Visits each pair of steps once.
     template <class Visit>
     void visit_once(std::uint32_t before, std::uint32_t i, Visit& visit)
     {
@@ -171,20 +172,18 @@ private:
     std::vector<segment> segment_;           // by the border at which one begins
     rank_set segments_;
     std::vector<reader> readers_;
-    std::vector<std::uint32_t> last_visitor_; // by `at`: who was last to ask
+    std::vector<std::uint32_t> last_visitor_; // by `at`: the last step it was visited with
 };
 
-/// Call `visit(earlier, later, race)` for pairs of `at`, the lower first, such that an order in which all of
-/// these are ordered so orders every two accesses to a byte so, of which one writes.
+/// Calls `visit(earlier, later, race)` for pairs of `at`, the lower first. If all these pairs are ordered, so
+/// are all conflicting accesses. `race` describes the race if the pair is not ordered.
 ///
-/// Accesses of one and the same `at` have no order, and it reads before it writes. `race` is what has been
-/// found if the answer is no.
+/// Accesses of one `at` are unordered; its reads precede its writes.
 ///
-/// Ensures:    by ascending `later`; no pair twice. Every pair is one of accesses to the same byte, one of
-///             which writes, so that none of the answers may be no.
-/// Complexity: O(n log n) for n accesses, and for each of them a step for each stretch of bytes in it that
-///             differs from its neighbours in who touched it since it was written; for each write, a step
-///             for each reader that it meets there. Memory of the same order without the logarithm.
+/// Ensures:    by ascending `later`; no pair twice. Every pair conflicts, so each has to be ordered.
+/// Complexity: O(n log n) for n accesses, and for each of them a step for each segment in it with its own
+///             history; for each write, a step for each reader that it meets there. Memory of the same order
+///             without the logarithm.
 /// Throws:     precondition_error where `at` is no_step.
 template <class Visit>
 void for_conflicting_pairs(std::vector<byte_access> const& accesses, Visit visit)
@@ -196,7 +195,7 @@ void for_conflicting_pairs(std::vector<byte_access> const& accesses, Visit visit
 
 // --- stream commands -------------------------------------------------------------------------------------
 
-/// What was asked of a device, as data: by a schedule before anything runs, or by whoever has just run.
+/// The commands issued to a device, as data: before a schedule runs, or recorded while it ran.
 ///
 ///     0  stream 0   allocate block 0          work touches   at   space   begin   end   as value
 ///     1  stream 0   work (step 4)                             1     0       0      64      7     writes
@@ -204,31 +203,31 @@ void for_conflicting_pairs(std::vector<byte_access> const& accesses, Visit visit
 ///     3  stream 1   wait for event 0
 ///     4  stream 1   work (step 5)
 ///
-/// Commands stand in the order in which they were issued. A block is one life of some bytes: what a device
-/// hands out again is another block, at the same address.
+/// Commands are in the order of issue. A block is one allocation of bytes: if the device allocates the same
+/// address again, that is another block.
 
 struct stream_commands {
     enum class operation_kind : std::uint8_t {
         allocate, ///< a block, in the order of the stream
         release,  ///< a block
-        record,   ///< an event: all that was issued in the stream before
+        record,   ///< an event: all earlier commands of the stream
         wait,     ///< for the last record of an event
         work,     ///< of a step, or a copy (`no_step`): it touches bytes
         join,     ///< the caller waits for the stream
-        join_all  ///< and for all
+        join_all  ///< the caller waits for all streams
     };
 
     struct operation {
         stream_commands::operation_kind what = stream_commands::operation_kind::work;
         std::uint32_t stream = 0;
-        std::uint32_t which = no_step; ///< the block, the event, the step
+        std::uint32_t which = no_step; ///< block, event or step
         friend bool operator==(stream_commands::operation const&,
                                stream_commands::operation const&) = default;
     };
 
     struct block {
         byte_count bytes = 0;
-        bool is_given = false; ///< there before the first command; it may be released
+        bool is_given = false; ///< allocated before the first command; it may be released
         friend bool operator==(stream_commands::block const&, stream_commands::block const&) = default;
     };
 
@@ -240,16 +239,16 @@ struct stream_commands {
 
 // --- stream clocks ---------------------------------------------------------------------------------------
 
-/// Which commands on streams come after which, in every order in which a device may carry them out.
+/// Vector clocks: which commands happen before which, in every order in which a device may execute them.
 ///
 ///     stream 0   a   b   record e            before    stream 0   1   2
 ///     stream 1   c   wait e   d              a             -      -   -
 ///     stream 2   f                           d             3      2   -      so a, b and c come before d,
 ///                                                                            and f need not
 ///
-/// A command comes after those before it in its stream, after all that an event it waited for had seen, and
-/// after all that the caller had waited for when it was issued. So it is enough to count, for each stream,
-/// how many of its commands come before: numbers that only grow along a stream, and change at waits.
+/// A command happens after those before it in its stream, after all that an awaited event covers, and after
+/// all that the caller had joined when it was issued. So it suffices to count, for each stream, how many of
+/// its commands happen before; the counts never decrease along a stream, and change at waits.
 ///
 /// Source: vector clocks, found by Fidge, "Timestamps in message-passing systems that preserve the partial
 /// ordering", 11th Australian Computer Science Conference, 1988, and by Mattern, "Virtual time and global
@@ -263,21 +262,21 @@ public:
     /// Throws:     precondition_error for a stream that is not one of `streams`.
     explicit stream_clocks(stream_commands const& list);
 
-    /// Whether the command comes before the one that was issued later.  Requires: earlier < later.
+    /// Whether `earlier` happens before `later`.  Requires: earlier < later.
     [[nodiscard]] bool is_before(std::uint32_t earlier, std::uint32_t later) const
     {
         command const &a = rows_[earlier], &b = rows_[later];
         return a.stream == b.stream || counts_[b.row * streams_ + a.stream] > a.number;
     }
-    /// Whether the event was recorded for which the command waits.
+    /// Whether the event of the wait was recorded.
     [[nodiscard]] bool is_recorded(std::uint32_t wait) const { return rows_[wait].is_recorded; }
 
 private:
-    /// Rows of `counts_` are never changed once somebody else has them: row 0 is everybody's.
+    /// Rows of `counts_` are shared and immutable once another command refers to them; row 0 is all zeros.
     struct stream_clock {
         std::size_t row = 0;
         std::uint32_t count = 0; // commands so far
-        std::uint32_t joins = 0; // of the caller, which it has heard of
+        std::uint32_t joins = 0; // joins of the caller merged so far
     };
     struct event_state {
         bool is_recorded = false;
@@ -293,20 +292,20 @@ private:
     };
 
     void merge(stream_clock& current, std::size_t other);
-    /// Into a row that is nobody's but this command's.
+    /// Writes into a row that only the current command owns.
     void advance(stream_clock& current, std::uint32_t stream, std::uint32_t count);
 
     std::size_t streams_;
     std::vector<std::uint32_t> counts_; // by row, by stream
     std::vector<command> rows_;         // by command
-    std::size_t new_row_ = 0;           // the row that the command in hand has made, or 0
+    std::size_t new_row_ = 0;           // row made by the current command, or 0
 };
 
 } // namespace detail
 
 // --- check streams ---------------------------------------------------------------------------------------
 
-/// Does a list of commands on streams leave the same in every order in which a device may carry them out?
+/// Checks that commands on streams have the same result in every order in which a device may execute them.
 ///
 ///     stream 0   allocate 0   write 0   record e               release 0
 ///     stream 1                                   wait e  read 0
@@ -314,34 +313,32 @@ private:
 ///     command 5 on stream 0 releases block 0 and does not wait for command 4 on stream 1,
 ///     step 1, as value 7, which touches bytes [0, 64) of it
 ///
-/// It does, if every two touches of the same bytes, one of which writes, come in the order in which they were
-/// issued; and if every touch comes after the allocation of its block and before its release. Nothing is run,
-/// and no order is tried: what comes before what in every order is a fact about the list.
+/// This holds if every two conflicting touches happen in the order of issue, and every touch after the
+/// allocation of its block and before its release. Nothing is executed and no orders are enumerated.
 ///
-/// Source: accesses against streams are checked so, on what was issued, by PyTorch's CUDA stream sanitizer
-/// (torch.cuda._sanitizer).
+/// Source: PyTorch's CUDA stream sanitizer (torch.cuda._sanitizer) checks the accesses of issued commands so.
 
 struct stream_fault {
     enum class kind : std::uint8_t {
         race,                  ///< second does not wait for first, and both touch these bytes
-        use_before_allocation, ///< second touches the block and does not wait for its allocation, first
-        use_after_release,     ///< second touches the block, whose release was issued before: first
+        use_before_allocation, ///< second uses the block and does not wait for its allocation, first
+        use_after_release,     ///< second touches the block after its release, first
         freed_in_use,          ///< second releases the block and does not wait for first, which touches it
         double_release,        ///< second releases the block, as first did
-        never_allocated,       ///< second releases or touches a block that nobody allocated before
-        double_allocation,     ///< second allocates a block that was there already, by first
+        never_allocated,       ///< second releases or touches a block not allocated before
+        double_allocation,     ///< second allocates a block that exists, by first
         out_of_bounds,         ///< second touches bytes beyond the end of the block
-        unrecorded,            ///< second waits for an event that nobody recorded before
+        unrecorded,            ///< second waits for an event not recorded before
         leaked,                ///< the block, allocated by first, is never released
-        order                  ///< second does not wait for first, though it was asked for: not found here
+        order                  ///< second does not wait for first, as required; not reported here
     };
 
     stream_fault::kind what = stream_fault::kind::race;
-    std::uint32_t first = no_step; ///< commands; `no_step` where there is none
+    std::uint32_t first = no_step; ///< commands; `no_step`: none
     std::uint32_t second = no_step;
     std::uint32_t first_stream = 0;
     std::uint32_t second_stream = 0;
-    step_id first_step = no_step; ///< of which they are
+    step_id first_step = no_step; ///< the steps of the commands
     step_id second_step = no_step;
     value_id first_value = no_value;
     value_id second_value = no_value;
@@ -363,7 +360,6 @@ void write_command(Stream& out, std::uint32_t command, std::uint32_t stream, ste
 
 } // namespace detail
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, stream_fault const& f)
@@ -389,7 +385,7 @@ Stream& operator<<(Stream& out, stream_fault const& f)
         out << ", which touches them too";
         break;
     case kind::use_before_allocation:
-        out << " asks for block " << f.block << " and does not wait for ";
+        out << " uses block " << f.block << " and does not wait for ";
         write_first();
         out << ", which allocates it";
         break;
@@ -408,70 +404,64 @@ Stream& operator<<(Stream& out, stream_fault const& f)
         write_first();
         out << " has released it";
         break;
-    case kind::never_allocated:
-        out << " asks for block " << f.block << ", which nobody allocated before";
-        break;
-    case kind::double_allocation: out << " allocates block " << f.block << ", which is there already"; break;
+    case kind::never_allocated: out << " uses block " << f.block << ", which was not allocated before"; break;
+    case kind::double_allocation: out << " allocates block " << f.block << ", which already exists"; break;
     case kind::out_of_bounds:
         write_bytes();
         out << ", which ends before";
         break;
-    case kind::unrecorded: out << " waits for event " << f.block << ", which nobody recorded before"; break;
+    case kind::unrecorded: out << " waits for event " << f.block << ", which was not recorded before"; break;
     case kind::order:
         out << " does not wait for ";
         write_first();
-        out << ", as an edge, a hand-off or the ends of the run ask";
+        out << ", as an edge, a hand-off or the ends of the run require";
         break;
     case kind::leaked: break;
     }
     return out;
 }
 
-/// The first fault in a list of commands, or none. `must_release`: what is allocated has to be released as well.
+/// The first fault in a list of commands, or none. `must_release`: every allocated block has to be released.
 ///
-/// Ensures:    if there is none, every order that keeps streams, events and the caller's joins carries out
-///             any two touches that do not commute in the order of the list, each while its block is there.
-///             If there is one, some order does otherwise (or the list asks for what is not there).
-///             Blocks are looked at first, then touches of each, then pairs: the first of these that fails is
-///             told, with the lowest later command.
-/// Complexity: that of stream_clocks and for_conflicting_pairs(): a row of streams for each wait, and what touches
-///             cost; no walk over pairs.
+/// Ensures:    if there is none, every execution that respects streams, events and the caller's joins
+///             performs conflicting touches in the order of the list, each while its block is allocated. If
+///             there is one, some execution does not (or the list is malformed). Blocks are checked first,
+///             then single touches, then pairs: the first of these that fails is returned, with the lowest
+///             later command.
+/// Complexity: that of stream_clocks and for_conflicting_pairs(); pairs are not enumerated.
 /// Throws:     precondition_error where a command names a stream or a block that is not listed.
 [[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list,
                                                         bool must_release = false);
 
 // --- check waits -----------------------------------------------------------------------------------------
 
-/// The opponent of everything that lets steps run at once: looks for two that touch the same bytes and need
-/// not come in the order in which a plan is right.
+/// Checks waits of concurrent steps: every execution must compute what the plan's reference order computes.
 ///
 ///     reference order   0: w a      1: r a      2: w b over a      3: r b
-///     waits             0 ──► 1, 2 ──► 3                           2 need not wait for 1: that is the race
+///     waits             0 ──► 1, 2 ──► 3                           2 need not wait for 1: a race
 ///
-/// A plan that is sound for the steps one after the other, in the reference order, is run at once: each step
-/// begins when those it waits for are done. Say that two accesses clash if they touch the same byte and one
-/// of them writes. If every two that clash are of the same step, or the later one waits for the earlier, then
-/// each execution leaves what the reference order leaves. For put the steps of any execution into a row that
-/// keeps the waits, and take the first in the reference order that does not stand where it stands there. It
-/// and its left neighbour are in the wrong order, so do not clash, and may change places: no access finds
-/// another byte than before. Exchange by exchange the row becomes the reference order. And steps that do run
-/// at the same time do not clash, so it makes no difference in which row they are put.
+/// The plan is valid for the steps one after the other in the reference order; now each step begins when
+/// those it waits for are done. If of every two conflicting accesses of different steps the later waits for
+/// the earlier, every execution gives the result of the reference order. Proof: list the steps of an
+/// execution in an order that respects the waits. While it differs from the reference order, two neighbours
+/// are in the wrong order; they do not conflict, so exchanging them changes no access. Exchanges lead to the
+/// reference order. Steps that run at the same time do not conflict, so they may be listed in either order.
 ///
-/// Shares nothing with execution/: bytes and accesses are derived from the program afresh.
+/// Bytes and accesses are derived from the program again, apart from execution/.
 
 namespace detail {
 
-/// By step, its place in an order of the steps.
+/// The inverse of an order of the steps: position by step.
 std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps);
 
-/// Who touches which bytes at which position, if a step touches all the bytes of a value with its views. The
-/// space of a planned value is its pool; there are `pools` of them, and behind these each class of values
-/// that lies nowhere has a space of its own: the caller's storage, that of a value of unknown size, that of a
-/// class before there is a plan. A class of 0 bytes has one there: its readers wait for its writer.
+/// The accesses of all steps, by position; a step touches all bytes of a value with its views. The space of a
+/// planned value is its pool, of `pools`. Each class without a place has a space of its own behind these: the
+/// caller's storage, values of unknown size, every class if there is no plan. There a class of 0 bytes has
+/// one byte: its readers wait for its writer.
 ///
-/// A result is not written if it is a view of what is there and the step reads: of a class that was given or
-/// written before, by a name that was not, and is written once. Whoever reads it waits for that step still,
-/// so such a name has a byte of its own.
+/// A result is not written if it is a view of an existing class that the step reads: of a class that was
+/// given or written before, by a name that was not, and is written once. Its readers still wait for that
+/// step, so such a name has a byte of its own.
 ///
 /// Requires:   `step_at` names every step once; in a plan every value that needs one has a place within the
 ///             arena of its pool.
@@ -481,17 +471,18 @@ std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size
                                                    memory_plan const* plan, std::uint32_t pools,
                                                    std::vector<step_id> const& step_at);
 
-/// Look for two steps that have to come one after the other and need not, if a position begins when those
-/// that it waits for are done. None: every execution leaves what the reference order leaves.
+/// Finds two steps that must be ordered and are not, if a position begins when those that it waits for are
+/// done. None: every execution computes what the reference order computes.
 ///
-/// They have to if both touch the same bytes and one of them writes; and if the program says so by an edge,
-/// by the row of steps of a node, or a hand-off does, of a concurrent plan or among `handoffs`.
+/// Two steps must be ordered if they conflict; or if an edge of the program, the sequence of steps of a node
+/// or a hand-off, of a concurrent plan or among `handoffs`, requires it.
 ///
-/// Requires:   as accesses_of(); check_plan() passes the plan for the reference order, or
-///             check_concurrent_plan() passes it. `after` has, by position, who waits for it: each higher.
-/// Ensures:    of clashes the first by the later position, else the first order that was asked for. Of
-///             clashes within an arena `space` is the pool; others lie in `no_space`.
-/// Complexity: that of accesses_of(), of for_conflicting_pairs(), and of reachability_queries for what is asked.
+/// Requires:   as accesses_of(); check_plan() accepts the plan for the reference order, or
+///             check_concurrent_plan() accepts it. `after` has, by position, the positions that wait for it:
+///             each higher.
+/// Ensures:    of conflicts the first by the later position, else the first required order. Of conflicts
+///             within an arena `space` is the pool; others lie in `no_space`.
+/// Complexity: that of accesses_of(), of for_conflicting_pairs(), and of reachability_queries.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<race> check_waits(snapshot const& p, plan_options const& options,
                                               memory_plan const* plan, std::vector<step_id> const& step_at,

@@ -2,7 +2,10 @@
 #ifndef SUBLET_CHECKING_WITNESS_HPP
 #define SUBLET_CHECKING_WITNESS_HPP
 
-/// What is wrong with a plan: which rule is broken, by which values, at which step, and in which schedule.
+/// Counterexamples to plans: the violated rule, the values, the position or step, the bytes, the schedule.
+///
+///     witness              of sequential and control-flow plans
+///     concurrent_witness   also names the two steps and an execution order in which they conflict
 
 #include <sublet/units.hpp>
 
@@ -11,7 +14,7 @@
 
 // --- witness ---------------------------------------------------------------------------------------------
 
-/// A counterexample: what is wrong, and the ids, position and bytes at which anyone can see it.
+/// The first fault of a plan, with the ids, position and bytes that show it.
 ///
 ///     values 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
 
@@ -22,21 +25,21 @@ enum class fault : std::uint8_t {
     misaligned,     ///< value lies at begin, which is no multiple of `needed`
     outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
     off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
-    wrong_pool,     ///< value lies in a pool that is not its own (`pool` is its own)
-    oversized_view, ///< value is a view of other and has end bytes, more than `needed`, which other has
-    misplaced_view, ///< value is a view of other and lies elsewhere (at begin; other lies at `needed`)
+    wrong_pool,     ///< value does not lie in `pool`, its own
+    oversized_view, ///< value is a view of other, but has end bytes and other only `needed`
+    misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
     unplaced,       ///< value needs storage and has none
-    needless,       ///< value lies in an arena though its storage is not the plan's business
+    needless,       ///< value has an offset, but the plan must not place it
     over_capacity,  ///< the arena of pool has end bytes, more than its capacity, `needed`
-    write_moved,    ///< value is written at position, on the other side of another of its touches than in the
-                    ///< program
+    write_moved,    ///< the order moves the write of value at position across another access of it
     used_undefined, ///< value is used at position; other: itself if its first def comes later, or no_value
-    several_defs,   ///< value is written at step `position` though it is there already (concurrent reading)
+    several_defs,   ///< value is already defined when step `position` writes it (concurrent reading)
     cycle,          ///< the step at `position` waits for itself (concurrent reading)
     foreign_plan,   ///< the plan is not of this program, this order or this reading
-    leads_back,     ///< an edge leads back from `position`: to what runs again, or should have run later
-    unordered ///< position, where other is touched, does not wait for position `needed`, where value is;
-              ///< both need bytes [begin, end) of pool, or those of the one class if there are none
+    leads_back,     ///< an edge from position goes backward: the program loops, or the order is wrong
+    /// position, which touches other, does not wait for position `needed`, which touches value; both need
+    /// bytes [begin, end) of pool, or those of their class if that is empty
+    unordered
 };
 
 struct witness {
@@ -51,7 +54,6 @@ struct witness {
     friend bool operator==(witness const&, witness const&) = default;
 };
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, witness const& w)
@@ -81,12 +83,12 @@ Stream& operator<<(Stream& out, witness const& w)
             << ", which has only " << w.needed;
         break;
     case fault::misplaced_view:
-        out << "value " << w.value << " is a view of value " << w.other
-            << " and does not lie where that lies (offset " << w.begin << ", not " << w.needed << ')';
+        out << "value " << w.value << " is a view of value " << w.other << " and lies elsewhere (offset "
+            << w.begin << ", not " << w.needed << ')';
         break;
     case fault::unplaced: out << "value " << w.value << " needs storage and has none"; break;
     case fault::needless:
-        out << "value " << w.value << " has an offset although no storage is to be planned for it";
+        out << "value " << w.value << " has an offset, but the plan must not place it";
         break;
     case fault::over_capacity:
         out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is "
@@ -94,7 +96,7 @@ Stream& operator<<(Stream& out, witness const& w)
         break;
     case fault::write_moved:
         out << "value " << w.value << " is written at position " << w.position
-            << ", on the other side of another of its touches than in the program";
+            << ", but the program orders this write and another access of the value the other way";
         break;
     case fault::used_undefined:
         out << "value " << w.value << " is used at position " << w.position;
@@ -103,19 +105,19 @@ Stream& operator<<(Stream& out, witness const& w)
         break;
     case fault::several_defs:
         out << "value " << w.value << " is written at step " << w.position
-            << " and was there already: make values of its versions first";
+            << " and is already defined: make each version a value of its own first";
         break;
     case fault::cycle: out << "step " << w.position << " waits for itself: the order has a cycle"; break;
     case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
     case fault::leads_back:
-        out << "from position " << w.position
-            << " an edge or a hand-off leads back: plan_flow() is for programs whose nodes run again, or not "
-               "in this order";
+        out << "an edge or a hand-off from position " << w.position
+            << " goes backward in the order: use plan_flow() for programs whose nodes run again, or choose "
+               "another order";
         break;
     case fault::unordered:
         out << "position " << w.position << " does not wait for position " << w.needed;
         if (w.value == no_value) {
-            out << ", as an edge of the program or a hand-off asks";
+            out << ", as an edge of the program or a hand-off requires";
         } else {
             if (w.value == w.other) out << ", and both touch value " << w.value;
             else out << ", and they touch values " << w.other << " and " << w.value << " in the same bytes";
@@ -128,28 +130,25 @@ Stream& operator<<(Stream& out, witness const& w)
 
 // --- concurrent witness ----------------------------------------------------------------------------------
 
-/// A counterexample to a plan for steps that run in any order: an order in which it goes wrong.
+/// A counterexample to a concurrent plan: an execution order in which two values conflict.
 ///
 ///     step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 0, where value 3 lies,
 ///     which step 9 touches
 ///
-///     schedule  0 1 2 6 7 3 4 5 8 9     keeps all that has to be kept; 7 stands before 9, and after value 3
-///                       ↑         ↑     was there
+///     schedule  0 1 2 6 7 3 4 5 8 9     is a valid order; 7 precedes 9 and follows the def of value 3
+///                       ↑         ↑
 
-/// As a witness, and of a clash the two touches and the order of steps in which they meet. `value` is what
-/// lies there, `other` what is written over it, both named by the root of their class; `position` is where
-/// the writer stands in the schedule.
+/// A witness; of a clash also the two touches and an execution order. `other` is written over `value`, both
+/// named by the root of their class; `position` is that of the writer in the schedule.
 struct concurrent_witness : witness {
-    step_id needed_at = no_step;  ///< touches `value` at last; `no_step`: an output, needed to the end
-    step_id written_at = no_step; ///< writes `other`; `no_step`: both are there from the start
-    /// Of a clash: all steps in an order that may come; needed_at stands behind written_at or is the same,
-    /// or, where both do nothing but write, just before it. Of a cycle: its steps, each waits for the one
-    /// before.
+    step_id needed_at = no_step;  ///< the last touch of `value`; `no_step`: an output, needed to the end
+    step_id written_at = no_step; ///< writes `other`; `no_step`: both are given
+    /// Of a clash: all steps in a possible order; needed_at follows written_at or equals it, or, where both
+    /// only write, immediately precedes it. Of a cycle: its steps, each waits for the one before.
     std::vector<step_id> schedule = {};
     friend bool operator==(concurrent_witness const&, concurrent_witness const&) = default;
 };
 
-/// A sentence, to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, concurrent_witness const& w)

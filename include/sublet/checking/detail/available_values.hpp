@@ -2,7 +2,9 @@
 #ifndef SUBLET_CHECKING_DETAIL_AVAILABLE_VALUES_HPP
 #define SUBLET_CHECKING_DETAIL_AVAILABLE_VALUES_HPP
 
-/// Which values are intact where, along every path. Included by the checker of control-flow plans.
+/// Available values: which placed values are intact at each point of a control-flow graph, on every path. A
+/// forward must-analysis with one walk of each node, then removal of one value at a time; and, for a value
+/// that is not available, a path that clobbers it. Used by check_flow_plan.
 
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/witness.hpp>
@@ -18,27 +20,26 @@
 #include <span>
 #include <vector>
 
-// --- intact values ---------------------------------------------------------------------------------------
+// --- available sets --------------------------------------------------------------------------------------
 
-/// The values whose bytes in the arena are as they were written.
+/// A set of values with intact bytes in the arena.
 ///
 ///     offset 0      64     128    192
-///            [== a ==)[== c ==)              a and c are intact
-///                 [=== b ===)                then b is written: it takes both away
+///            [== a ==)[== c ==)              a and c are available
+///                 [=== b ===)                a write of b removes both
 ///
-/// Who is intact lies apart, but for values of one class. So there is one order by offset, and whoever a
-/// write hits stands next to it there, in a row.
+/// Available classes are disjoint, so ordered by offset; those that a write overlaps are its neighbours.
 
 namespace sublet::detail {
 
-/// The classes that have a place, by pool and offset. Refers to what it is made of.
+/// The classes with a place, by pool and offset. Refers to its arguments.
 class placed_classes {
 public:
     /// Requires: check_places has passed the plan.
     placed_classes(plan_requirements const& required, memory_plan const& plan);
     [[nodiscard]] std::size_t size() const { return root_.size(); }
     [[nodiscard]] bool is_placed(value_id v) const { return plan_->buffer_of[v] != no_buffer; }
-    /// Where v's class stands among all.  Requires: v is placed.
+    /// The rank of v's class by pool and offset.  Requires: v is placed.
     [[nodiscard]] std::uint32_t rank_of(value_id v) const { return rank_[required_->root[v]]; }
     [[nodiscard]] value_id root_at(std::uint32_t rank) const { return root_[rank]; }
     [[nodiscard]] std::span<value_id const> values_at(std::uint32_t rank) const { return values_of_[rank]; }
@@ -52,11 +53,11 @@ public:
         auto const [begin, end] = overlap(a, b);
         return begin < end;
     }
-    /// `value` is there where `other` is written.
+    /// The witness: `value` is live where `other` is written.
     [[nodiscard]] witness clash(value_id value, value_id other, step_id position) const;
-    /// Call `visit(rank)` for those in `set` that v's class overlaps, itself left out; it may take them out.
+    /// Calls `visit(rank)` for the other classes in `set` that overlap v's class; it may remove them.
     ///
-    /// Requires:   those in `set` lie apart.
+    /// Requires:   the classes in `set` are disjoint.
     /// Complexity: O(log n) for each call, and once more.
     template <class Visit>
     void for_each_overlap(rank_set const& set, value_id v, Visit visit) const
@@ -76,7 +77,7 @@ private:
     csr_rows values_of_;              // by rank
 };
 
-/// A set of values that are intact together. All that are named have to be placed.
+/// A set of available values, all placed.
 class available_set {
 public:
     explicit available_set(placed_classes const& all, std::size_t values)
@@ -87,64 +88,63 @@ public:
 
     /// Requires: no other class in the set overlaps that of v.
     void add(value_id v);
-    /// Adds v and takes away what that overlaps, values of its own class excepted.
+    /// Adds v and removes the values that it overlaps, except those of its own class.
     ///
-    /// Complexity: O(log n) and as much for each class that goes, and O(1) for each of its values.
+    /// Complexity: O(log n), the same for each class removed, and O(1) for each of its values.
     void write(value_id v);
-    /// All of them, ascending; none is left.
+    /// Removes all values and returns them ascending.
     ///
-    /// Complexity: O(k), k = values added since this was called last, if they ascended; O(k + m log m) if the
-    ///             last m of them are out of order.
+    /// Complexity: O(k), k = values added since the last call, if they ascended; O(k + m log m) if the last m
+    ///             of them are out of order.
     [[nodiscard]] std::vector<value_id> drain();
 
 private:
     placed_classes const* all_;
     std::vector<unsigned char> has_;   // by value
-    std::vector<std::uint32_t> count_; // by rank: of its values, how many are in
+    std::vector<std::uint32_t> count_; // by rank: its values in the set
     rank_set classes_;
-    std::vector<value_id> listed_; // all that are in, and some that no longer are, or twice
+    std::vector<value_id> listed_; // all in the set; also some removed ones, and duplicates
 };
 
-// --- intact arrivals -------------------------------------------------------------------------------------
+// --- available values ------------------------------------------------------------------------------------
 
-/// Which values are intact where the nodes of a control-flow graph begin, whatever path has led there.
+/// Available values at the entry of each node, on every path from the program's entry.
 ///
-///          0: def a, def b              at 3: a, for b is lost on the way over 1
-///         /              \              2 loses nothing, so at 3 there is what comes over 1
-///     1: def c, upon b    2
-///         \              /              (c is lost on the way over 2, which has not written it)
+///          0: def a, def b              at 3: a, since b is overwritten on the path over 1
+///         /              \              2 clobbers nothing, so at 3 the values that come over 1 are left
+///     1: def c, over b    2
+///         \              /              (c is not written on the path over 2)
 ///               3
 ///
-/// A write makes one value intact and takes others away, whatever came before. So what becomes of a value on
-/// its way through a node does not depend on what else arrives: every node is walked along once, with what
-/// the first path brings, and what another path turns out not to bring is followed from there, value by
-/// value.
+/// A write makes one value available and removes others, whatever came before. So the effect of a node on a
+/// value does not depend on the other values: each node is walked once, with the values of the first path
+/// that reaches it; a value that another path does not bring is removed there and from its successors.
 ///
-/// Source: Kildall, "A unified approach to global program optimization", POPL 1973: the greatest solution, by
-/// going down from "everything". That one value at a time can go down is what makes such problems separable.
+/// Source: Kildall, "A unified approach to global program optimization", POPL 1973: the greatest fixed point.
+/// Because the problem is separable, it can be lowered one value at a time.
 
 class available_values {
 public:
-    /// Requires:   the program has a node; `given` are intact at the entry, ascend and lie apart; `scratch`
-    ///             is an empty set, and is left so.
-    /// Complexity: O(V + E + touches log n), and for each value that arrives at a node O(log n) and the edges
-    ///             that it passes; for each that is lost, once more. Memory: a word for each that arrives.
+    /// Requires:   the program has a node; `given` are available at the entry, ascend and are disjoint;
+    ///             `scratch` is an empty set, and is left so.
+    /// Complexity: O(V + E + touches log n), and for each value available at a node O(log n) and the edges
+    ///             that it passes, twice if it is removed. Memory: a word for each value at each node.
     available_values(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
                      available_set& scratch);
 
-    /// Whether some path from the entry leads there.
+    /// Whether some path from the entry reaches n.
     [[nodiscard]] bool is_reached(node_id n) const { return is_reached_[n] != 0; }
     [[nodiscard]] std::vector<unsigned char> const& reached() const { return is_reached_; }
 
-    /// Add what is intact where n begins.
+    /// Adds the values available at the entry of n.
     void add_at_entry(node_id n, available_set& available) const;
 
 private:
-    /// Values that the first path has brought, ascending.
+    /// The values available on the first path, ascending.
     struct entry_state {
         std::vector<value_id> values;
-        std::vector<unsigned char> is_available; // by index: no path has been found that does not bring it
-        std::vector<unsigned char> is_preserved; // by index: it leaves the node as it came
+        std::vector<unsigned char> is_available; // by index: on all paths found so far
+        std::vector<unsigned char> is_preserved; // by index: the node does not write or clobber it
     };
     struct killed_value {
         node_id node;
@@ -162,33 +162,33 @@ private:
     std::vector<unsigned char> is_reached_; // by node
     std::vector<unsigned char> is_walked_;  // by node
     std::vector<node_id> open_;             // reached and not yet walked
-    std::vector<killed_value> killed_;      // behind that node, still to be followed
+    std::vector<killed_value> killed_;      // removed at the exit of that node, to be propagated
 };
 
-// --- spoiling path ---------------------------------------------------------------------------------------
+// --- clobber path ----------------------------------------------------------------------------------------
 
-/// Why a value is not intact: a path on which it is written, and then something else is, over it.
+/// A clobber path: a path on which a value is written, and then another value over it.
 ///
-///     0: def a ──► 1: def b, upon a ──► 2: use a        from the use back: 2, 1 (b spoils it), 0 (a)
-///       └──────────────────────────────►┘               the other way nothing is wrong
+///     0: def a ──► 1: def b, over a ──► 2: use a        backwards from the use: 2, 1 (b clobbers a), 0 (a)
+///       └──────────────────────────────►┘               the other path is valid
 ///
-/// The search goes backwards, and in two states: what has spoilt the value is still to be met, or it has been
-/// and a write of the value before is still to be met. Who comes to the entry without one has only found that
-/// the value was never written, which is no matter of places.
+/// A backward search over pairs of a node and a state: the clobbering write is still to be found, or it was
+/// found and a write of the value before it is still to be found. If the search reaches the entry without a
+/// write, the value was never written on that path, which is no fault of the placement.
 
-/// What a search for a path has to know. Refers to what it is made of.
+/// Input of the search for a clobber path. Refers to its arguments.
 struct clobber_query {
     snapshot const& program;
     plan_requirements const& required;
     placed_classes const& classes;
     std::vector<unsigned char> is_reached; ///< by node, from the entry
-    std::vector<value_id> entry_overlap;   ///< by rank of what is given: another that is, upon it; `no_value`
+    std::vector<value_id> entry_overlap;   ///< by rank: a given value that overlaps the given one, or none
 };
 
-/// A path on which v is written or given, then something else is over it, and then step `before` of node n
-/// comes (or its end, if it has no such step).
+/// A path on which v is written or given, then another value is written over it, up to step `before` of node
+/// n (or its end, if it has no such step).
 ///
-/// Ensures:    the witness says what spoils v, and where.
+/// Ensures:    the witness names the clobbering value and its position.
 /// Complexity: O(V + E + touches).
 [[nodiscard]] std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
                                                        step_id before);

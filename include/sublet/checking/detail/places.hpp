@@ -2,7 +2,8 @@
 #ifndef SUBLET_CHECKING_DETAIL_PLACES_HPP
 #define SUBLET_CHECKING_DETAIL_PLACES_HPP
 
-/// Where a plan puts each value, and which places overlap. Included by the checkers of plans.
+/// Constraints on the place of each class that do not depend on the order of the steps, and overlap of
+/// places; and rank_set, an ordered set of small integers. Used by the checkers of plans.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/plan_requirements.hpp>
@@ -16,15 +17,15 @@
 
 // --- rank set --------------------------------------------------------------------------------------------
 
-/// A set of numbers below n that knows who stands next to whom.
+/// An ordered set of numbers below n with predecessor and successor queries: a 64-ary bitmap tree.
 ///
-///     is any of these 64 words in use?    ... 1 0 1            one bit a word
+///     is any of these 64 words nonzero?   ... 1 0 1            one bit for each word
 ///     is this number in the set?          ... 0000 0010  0000 0000  1001 0000
 ///
-/// A bit for each number, a bit for each word of these that is not empty, and so on up to a single word. The
-/// next member below or above is found by going up until a word has one on that side, and down again.
+/// A bit for each number, a bit for each nonzero word of these, and so on up to one word. The next member
+/// below or above is found by ascending until a word has a bit on that side, then descending.
 ///
-/// Complexity: every operation O(log n) to the base of 64; n bits and a 63rd more of memory.
+/// Complexity: every operation O(log n) to the base of 64; n bits and 1/63 more of memory.
 
 namespace sublet::detail {
 
@@ -57,15 +58,14 @@ private:
 
 // --- check places ----------------------------------------------------------------------------------------
 
-/// What a plan must respect whatever the order of the steps: who has a place, and which places are allowed.
+/// The constraints of a plan that hold in every order of the steps.
 ///
 ///     offset 96 |        [== a ==)       a: in its pool, at a multiple of its alignment, at its pin
 ///            64 |  [== b ==)             c is a view of b and lies where b lies
-///               |  [== c ==)             the arena holds them and fits the memory it is made of
+///               |  [== c ==)             the arena holds them and respects the capacity of its pool
 ///             0 +-----------------
 ///
-/// The half of a check that looks at one class of values at a time; who meets whom is the other half, and
-/// depends on the reading of the program (checking/check_plan.hpp, checking/check_plan.hpp).
+/// Overlaps between classes depend on the reading of the program (check_plan.hpp).
 
 struct pool_place {
     pool_id pool;
@@ -73,7 +73,7 @@ struct pool_place {
     friend bool operator==(pool_place const&, pool_place const&) = default;
 };
 
-/// Where the plan says that v lies.  Requires: it has a buffer.
+/// The place of v in the plan.  Requires: it has a buffer.
 inline pool_place place_of(memory_plan const& plan, value_id v)
 {
     memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
@@ -96,19 +96,19 @@ inline common_bytes overlap(plan_requirements const& required, memory_plan const
             smaller(at.offset + required.bytes[a], other.offset + required.bytes[b])};
 }
 
-/// Whether the plan has an entry a value, and a buffer behind each.
+/// Whether the plan has an entry for each value, each with a valid buffer or none.
 bool is_complete(memory_plan const& plan, std::size_t values);
 
 std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
                                  plan_options const& options);
 
-/// Look for a view of more bytes than its root; for a class that has no place and needs one, or the converse;
-/// for a place that is not allowed; and for an arena larger than its memory.
+/// Finds a view of more bytes than its root; a class without a place that needs one, or the converse; a place
+/// that is not allowed; an arena larger than its capacity.
 ///
-/// Requires:   the plan has an entry a value, and a buffer behind each.
+/// Requires:   the plan has an entry for each value, each with a valid buffer or none.
 /// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
-///             missing or needless; by value, a torn view, a wrong pool, a bad alignment, a missed pin, the
-///             end of the arena; by pool, its capacity.
+///             missing or needless; by value, a misplaced view, a wrong pool, a bad alignment, a missed pin,
+///             the end of the arena; by pool, its capacity.
 /// Complexity: O(values + pools).
 [[nodiscard]] std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
                                                   plan_options const& options);

@@ -2,7 +2,9 @@
 #ifndef SUBLET_CHECKING_DETAIL_STEP_ORDER_HPP
 #define SUBLET_CHECKING_DETAIL_STEP_ORDER_HPP
 
-/// Which steps come before which in every execution. Included by the checkers of concurrent plans.
+/// Happens-before of steps that run concurrently, and the queries about it: the step order, batched
+/// reachability, first defs and last touches of each class, and a schedule in which two classes conflict.
+/// Used by check_concurrent_plan.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/plan_requirements.hpp>
@@ -19,101 +21,97 @@
 
 // --- step order ------------------------------------------------------------------------------------------
 
-/// The order of the steps that every execution keeps, derived from the program without any planner.
+/// The order of the steps that every execution respects.
 ///
-///     step 0: def a              0 ──► 1 ──► 3        data: who reads waits for who writes
-///     step 1: use a, def b       └───► 2 ──► ┘        edges of the program, and the steps of a node in a row
-///     step 2: use a, def c                            hand-offs that a plan asks for
-///     step 3: use b, use c                            1 and 2 come in any order, or at the same time
+///     step 0: def a              0 ──► 1 ──► 3        data: a reader waits for the writer
+///     step 1: use a, def b       └───► 2 ──► ┘        edges of the program, and the sequence of a node
+///     step 2: use a, def c                            hand-offs of the plan
+///     step 3: use b, use c                            1 and 2 run in any order, or at the same time
 ///
-/// It is the checker's own derivation, on purpose a second one: had it anything in common with what planners
-/// use (analysis/dependences.hpp), one mistake there would fool both. Here a step is one point. That it may
-/// read before it writes is said where two touches are compared.
+/// Derived apart from the planners' analysis/dependences.hpp, so that one mistake cannot pass both. Here a
+/// step is one point; reads before writes within a step are considered where two touches are compared.
 
 namespace sublet::detail {
 
 struct step_order {
-    csr_rows after;                ///< by step: those that wait for it directly; maybe more than once
-    std::vector<step_id> step_at;  ///< all steps, each before those that wait for it
-    std::vector<step_id> position; ///< by step: where it stands there
+    csr_rows after;                ///< by step: those that wait for it directly; with duplicates
+    std::vector<step_id> step_at;  ///< a topological order of all steps
+    std::vector<step_id> position; ///< by step: its index in step_at
     std::vector<step_id> def_of;   ///< by value: the one step that writes it; `no_step`: given, or untouched
     std::vector<step_id> cycle;    ///< if there is one: each waits for the one before, the first for the last
-    std::optional<witness> fault;  ///< why there is no order; then all else is of no use
+    std::optional<witness> fault;  ///< why there is no order; then the other members are invalid
 };
 
-/// Derive what every execution of `p` keeps that also keeps the hand-offs.
+/// The order that every execution of `p` with the hand-offs respects; those that name no step are ignored.
 ///
-/// Requires:   `role` has an entry a value.
-/// Ensures:    A hand-off that names no step is left out. `fault` is the first in this order: a value that is
-/// written though it was there, by step; a use
-///             of what nothing defines before, by step, then at ends of nodes, then of outputs; a cycle.
+/// Requires:   `role` has an entry for each value.
+/// Ensures:    `fault` is the first in this order: a second def of a value, by step; a use without an earlier
+///             def, by step, then at ends of nodes, then of outputs; a cycle.
 /// Complexity: O(V + E + steps + touches) time and memory.
 [[nodiscard]] step_order order_of_steps(snapshot const& p, std::vector<value_role> const& role,
                                         std::vector<handoff> const& handoffs);
 
-// --- order questions -------------------------------------------------------------------------------------
+// --- reachability queries --------------------------------------------------------------------------------
 
-/// Many questions "do all steps of this row come before that step?", answered exactly, many at a time.
+/// Batched queries "do all steps of this row happen before that step?", answered exactly with bit sets.
 ///
-///     position  40  41  42  43  44  45  46  47        a bit for each step that is asked about, here 45 and
-///       45       1   1   0   1   1   1   ·   ·        47; going down, a step has the bits of all that wait
-///       47       1   1   1   1   0   0   1   1        for it. 42 comes before 47 and not before 45.
+///     position  40  41  42  43  44  45  46  47        a bit for each queried step, here 45 and 47; in
+///       45       1   1   0   1   1   1   ·   ·        descending order, a step unites the bits of all steps
+///       47       1   1   1   1   0   0   1   1        that wait for it. 42 precedes 47 and not 45.
 ///
-/// Most questions are about steps that lie close together in any order, and are asked together: one short
-/// walk downwards answers as many as there are bits in a row. Those of which the steps lie further apart wait
-/// until they are as many; so a walk is never much longer than the distance that it has to bridge.
+/// Queries are sorted by the power of two of their distance in the topological order. One descending sweep
+/// over a short range answers up to 512 queried steps; queries over longer distances are batched apart, so a
+/// sweep is never much longer than the distances it covers.
 
 class reachability_queries {
 public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    /// Questions will be about rows of steps.  Requires: both live as long as this.
+    /// For queries about `rows`.  Requires: both arguments outlive this.
     reachability_queries(step_order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
 
-    /// Do all steps of the row come before `last`, or are it?  The answer will call this question `name`.
-    /// Requires: none of them stands behind `last`.
+    /// Adds the query `id`: do all steps of the row happen before `last`, or equal it?
+    /// Requires: none of them follows `last` in the topological order.
     void add(std::uint32_t row, step_id last, std::uint64_t id);
 
-    /// The lowest name of a question to which the answer is no, or `none`. Then nothing is asked any more.
+    /// Answers and removes all queries. Returns the lowest id of a query with the answer no, or `none`.
     ///
-    /// Complexity: for q questions about rows of e steps, each row counted as often as it was asked about,
-    ///             O(q log q + e). For each power of two that distances come to, O(steps + edges) times 8
-    ///             words, and as much again for each 512 of the questions that go over all steps. Memory for
-    ///             8 words a step of the longest distance.
+    /// Complexity: for q queries about rows of e steps, each row counted once a query, O(q log q + e). For
+    ///             each power of two of a distance, O(steps + edges) times 8 words, and as much again for
+    ///             each 512 of the queries over all steps. Memory: 8 words a step of the longest distance.
     std::uint64_t first_failed();
 
 private:
-    static constexpr std::size_t words = 8; // of a row: 512 different steps are asked about in one walk
+    static constexpr std::size_t words = 8; // of a row: 512 queried steps in one sweep
 
     static step_id position_of(sort_key const& question) { return static_cast<step_id>(question.key); }
 
-    /// Walk down from the last step of a batch of questions to the first, and answer them.
+    /// Answers a batch of queries by a descending sweep.
     std::size_t answer_batch(std::size_t begin);
 
-    /// For every position from `floor` on: which columns come after it, or are it.
+    /// For every position from `floor` on: the columns reachable from it, itself included.
     void fill_rows(step_id floor);
 
     step_order const& order_;
     csr_rows const& rows_;
-    std::vector<sort_key> queries_; // {how far apart and the position of the last, name, row}
+    std::vector<sort_key> queries_; // {distance class and position of the last step, id, row}
     std::vector<step_id> columns_;
-    std::vector<std::uint64_t> bits_; // by position from the floor, as many words each
+    std::vector<std::uint64_t> bits_; // by position from the floor: `words` each
     std::uint64_t first_failed_ = none;
 };
 
 // --- class touches ---------------------------------------------------------------------------------------
 
-/// When the bytes of a class of values are written first and touched last, if steps run in any order.
+/// The first defs and the last touches of each class of values, if steps run in any order.
 ///
 ///     step 0: def a              class of a: begins {0}, ends {1, 2}
 ///     step 1: use a, def b       class of c and its view d: begins {2}, ends {3}
-///     step 2: use a, def c       1 may write b over a, if it is offered and 2 has come before
-///     step 3: use c, def d = view of c, read by nobody
+///     step 2: use a, def c       1 may write b over a if it is declared and 2 happens before
+///     step 3: use c, def d = view of c, not read
 ///
-/// A class may have several first and several last steps, of which none comes before the other. Others are
-/// left out where that is plain to see; to have kept them would cost time only.
+/// A class may have several of both, none before another. Other steps are left out where that is cheap.
 
-/// Requires: `required` and `order` are of the program, and all of them live as long as this.
+/// Requires: `required` and `order` are of the program, and all arguments outlive this.
 class class_touches {
 public:
     class_touches(snapshot const& program, plan_requirements const& required, step_order const& order)
@@ -122,23 +120,23 @@ public:
     {
     }
 
-    /// By root: the steps that write the class, but none that reads any of it. Of no use if it is given.
+    /// By root: the steps that write the class and read none of it. Unused for given classes.
     [[nodiscard]] csr_rows const& begins() const { return begins_; }
-    /// By root: the steps that touch the class, but none of whose result for the class a later step reads.
+    /// By root: the steps that touch the class, without those that write a value of it that is read later.
     [[nodiscard]] csr_rows const& ends() const { return ends_; }
-    /// There before all steps: nobody gives to it.
+    /// Live before all steps: it reuses no bytes.
     [[nodiscard]] bool is_given(value_id root) const
     {
         return has_role(required_.class_role[root], value_role::input);
     }
-    /// There after all steps: it gives to nobody.
+    /// Live after all steps: its bytes are not reused.
     [[nodiscard]] bool is_kept(value_id root) const
     {
         return has_role(required_.class_role[root], value_role::output);
     }
 
-    /// Whether a step is done with the bytes of class u when it writes class v there. It is if it only reads
-    /// them early, and if it may write the result over the one operand that it reads of u, early or not.
+    /// Whether step s may write class v over class u: it only reads u early, or it may write the result over
+    /// the one operand of u that it reads.
     [[nodiscard]] bool can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                      bool in_place) const;
 
@@ -154,30 +152,30 @@ private:
 
 // --- clash schedule --------------------------------------------------------------------------------------
 
-/// An order of the steps in which two classes of values meet that lie in the same bytes.
+/// An execution order in which two classes of values in the same bytes conflict.
 ///
-///     u is made  ──►  v is written over it  ──►  u is needed
+///     u is produced  ──►  v is written over it  ──►  u is needed
 ///
-///     what the maker    the     what the writer   the       all the rest,
-///     waits for         maker   waits for         writer    the needing step included
+///     what the producer   the        what the writer   the       all other steps,
+///     waits for           producer   waits for         writer    the reading one included
 ///
-/// If neither may give its bytes to the other, there are such three steps for u and v or for v and u: else
-/// some first def of either would come before one of the other, in a circle. The exception are two that are
-/// only written, by steps that need not wait for each other; they stand side by side, and may run at once.
+/// If neither class may reuse the bytes of the other, such three steps exist for u and v or for v and u: else
+/// the first defs would form a cycle. The exception are two classes that are only written, by unordered
+/// steps; these are adjacent in the schedule, and may run at once.
 
-/// By step: whether it comes before s, if there is such a step.
+/// By step: whether it happens before s; none does if s is no_step.
 std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
-/// Find the three steps for u, and for v that is written over it. `producer` is no step if u is given.
+/// Finds the three steps for v written over u. `producer` is no_step if u is given.
 bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan,
                     bool in_place, value_id u, value_id v, step_id producer, bool both_written,
                     concurrent_witness& w);
 
-/// How u and v meet: the values, the steps and the schedule of the witness.
+/// The values, the steps and the schedule of the witness for u and v.
 ///
-/// Requires:   the classes of the roots u and v lie in the same bytes, and neither may give them to the
-/// other. Ensures:    u is named as what is written over, if there is a schedule for that; of steps the
-/// first. Complexity: O(steps + edges) for each first def of either class.
+/// Requires:   the classes of the roots u and v lie in the same bytes, and neither may reuse the other's.
+/// Ensures:    u is the overwritten value, if there is a schedule for that; of the steps the first.
+/// Complexity: O(steps + edges) for each first def of either class.
 [[nodiscard]] concurrent_witness clash_schedule(step_order const& order, class_touches const& touches,
                                                 memory_plan const& plan, bool in_place, value_id u,
                                                 value_id v);

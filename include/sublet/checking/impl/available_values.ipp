@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-// --- intact values ---------------------------------------------------------------------------------------
+// --- available sets --------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -62,9 +62,9 @@ SUBLET_DECL void available_set::write(value_id v)
 
 SUBLET_DECL std::vector<value_id> available_set::drain()
 {
-    std::vector<value_id> values, unsorted; // late: those from the first that is out of order
+    std::vector<value_id> values, unsorted; // unsorted: from the first value out of order
     for (value_id v : listed_) {
-        if (!has_[v]) continue; // gone, or listed twice
+        if (!has_[v]) continue; // removed, or listed twice
         bool const ascends = unsorted.empty() && (values.empty() || values.back() < v);
         (ascends ? values : unsorted).push_back(v);
         has_[v] = 0;
@@ -82,7 +82,7 @@ SUBLET_DECL std::vector<value_id> available_set::drain()
     return all;
 }
 
-// --- intact arrivals -------------------------------------------------------------------------------------
+// --- available values ------------------------------------------------------------------------------------
 
 SUBLET_DECL available_values::available_values(snapshot const& p, placed_classes const& classes,
                                                std::vector<value_id> const& given, available_set& scratch)
@@ -155,7 +155,7 @@ SUBLET_DECL void available_values::kill_value(node_id n, value_id v)
     if (i != values.size() && values[i] == v) kill(n, i);
 }
 
-// --- spoiling path ---------------------------------------------------------------------------------------
+// --- clobber path ----------------------------------------------------------------------------------------
 
 SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
                                                      step_id before)
@@ -163,7 +163,7 @@ SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query,
     struct path_state {
         node_id node;
         step_id before;
-        value_id clobber; // `no_value`: still to be met
+        value_id clobber; // `no_value`: not found yet
         step_id step;
     };
     snapshot const& p = query.program;

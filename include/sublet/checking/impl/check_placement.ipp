@@ -47,7 +47,7 @@ private:
         return pool < problem_.pools.size() ? problem_.pools[pool] : pool_limits{};
     }
 
-    /// Each is where its storage is, in one of the pools that this may be in.
+    /// Every buffer is in the pool of its group, which the group may choose; sums the costs.
     std::optional<placement_fault> wrong_pool()
     {
         allowed_pools const allowed = allowed_pools_of(problem_, solid_.root);
@@ -102,7 +102,7 @@ private:
         return std::nullopt;
     }
 
-    /// Whether each lies above its root's lowest as far as the ties say.
+    /// Every buffer lies at its colocation distance from the first placed buffer of its group.
     std::optional<placement_fault> not_colocated() const
     {
         std::vector<buffer_id> first(buffers_, no_buffer); // by root: of those that are placed
@@ -314,7 +314,7 @@ private:
         return result_;
     }
 
-    /// Whether b bounds the pool: it is in it; and has to be, where the proof is about no others.
+    /// Whether b contributes to the bound: it is in the pool and, if only these count, has no other choice.
     bool counts(buffer_id b) const
     {
         return pool_of(b) == pool_ && (counts_all_ || allowed_.count(solid_.root[b]) == 1);
@@ -324,7 +324,7 @@ private:
         return placed_.pool_of.empty() ? problem_.buffers[b].pool : placed_.pool_of[b];
     }
 
-    /// Whether the proof names as many buffers as it speaks of, of this pool, that need a place.
+    /// Whether the proof names enough buffers, all of this pool, that need a place.
     bool has_needed_buffers() const
     {
         std::size_t least = 0;
@@ -336,7 +336,7 @@ private:
             least = 2;
         if (proof_.buffers.size() < least) return false;
         bool const may_need_no_place =
-            proof_.kind == placement::proof::reason::parts_clash; // of ties, without bytes
+            proof_.kind == placement::proof::reason::parts_clash; // colocated, without bytes
         for (buffer_id b : proof_.buffers) {
             if (b >= problem_.buffers.size() || !counts(b)) return false;
             if (!solid_.needs_place[b] && !may_need_no_place) return false;
@@ -362,7 +362,7 @@ private:
         return false;
     }
 
-    /// The bytes alive at the position of the proof, and where most are.
+    /// Sums the live bytes at the position of the proof, and finds the first peak.
     void sum_live_bytes()
     {
         enum : unsigned { is_end, is_begin };
@@ -400,7 +400,7 @@ private:
         buffer_id const b = proof_.buffers[0];
         std::int64_t const origin = enumerator_.least_origin(enumerator_.group_of(solid_.root[b]), 0);
         if (enumerator_.hit_limit()) result_.verdict = proof_finding::outcome::not_checkable;
-        if (origin == rigid_group::nowhere) return enumerator_.hit_limit(); // else it has no place at all
+        if (origin == rigid_group::nowhere) return enumerator_.hit_limit(); // else it has no place
         result_.found = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
         return result_.found == proof_.bytes;
     }
@@ -417,7 +417,7 @@ private:
         });
         return is_overlap;
     }
-    /// Two of one group: by their distances, their pins, or their alignments.
+    /// Whether two buffers of a group contradict each other by distances, pins or alignments.
     bool are_incompatible(buffer_id x, buffer_id y) const
     {
         if (x == y || solid_.root[x] != solid_.root[y]) return false;
@@ -434,7 +434,7 @@ private:
                    static_cast<byte_count>(at) % limits_.alignment != 0;
         };
         if (forbids(x, y, from_x) || forbids(y, x, -from_x)) return true;
-        // One at a multiple of a, the other at a multiple of b: their distance is one of the common divisor.
+        // The distance of a multiple of a and a multiple of b is a multiple of gcd(a, b).
         byte_count a = combine_alignment(problem_.buffers[x].alignment, limits_.alignment);
         byte_count b = combine_alignment(problem_.buffers[y].alignment, limits_.alignment);
         while (b != 0) {
@@ -445,7 +445,7 @@ private:
         return static_cast<byte_count>(from_x < 0 ? -from_x : from_x) % a != 0;
     }
 
-    /// Whether no stacking of the named groups is lower than the proof says, and they can only be stacked.
+    /// Whether no stacking of the named groups is lower than the bound, and they cannot interleave.
     bool has_no_stacking()
     {
         std::vector<rigid_group> groups;
@@ -475,7 +475,7 @@ private:
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;
-    bool counts_all_ = true; // or only those that have no other pool
+    bool counts_all_ = true; // false: only buffers with no other pool
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
     step_id peak_ = 0;
@@ -488,7 +488,7 @@ namespace sublet {
 
 SUBLET_DECL proof_finding check_proof(placement_problem const& problem, placement const& placed, pool_id pool)
 {
-    SUBLET_EXPECTS(pool < placed.pools.size(), "sublet: a proof is asked of a pool that is not placed");
+    SUBLET_EXPECTS(pool < placed.pools.size(), "sublet: a proof is checked for a pool that does not exist");
     return detail::proof_checker(problem, placed, pool).finding();
 }
 
@@ -529,7 +529,7 @@ private:
         slot_access_kind what;
         value_id value;
         node_id node;
-        /// Throughout its step.
+        /// Whether it occupies the slot throughout its step.
         bool spans_step() const
         {
             return what == slot_access_kind::reads || what == slot_access_kind::writes;
@@ -537,7 +537,7 @@ private:
     };
     using indices = std::span<std::uint32_t const>;
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    /// Deeds that put something into the slot and may be the last to do so; of different values.
+    /// Up to two writes, of different values, that may be the last before this point.
     struct reaching_writes {
         std::uint32_t one = none;
         std::uint32_t another = none;
@@ -550,7 +550,7 @@ private:
         return plan_.slot_of.size() != program_.values();
     }
 
-    /// Finds on the way what is written at all.
+    /// The first write of a value without a slot; records the values that are written.
     std::optional<slot_witness> unplaced()
     {
         for (step_id s = 0; s != program_.steps(); ++s)
@@ -563,7 +563,7 @@ private:
         return std::nullopt;
     }
 
-    /// Lists every deed, in the order of the steps and as they come there; returns them by slot.
+    /// Lists all accesses in the order of the steps, and returns their indices by slot.
     csr_rows collect_accesses()
     {
         std::vector<unsigned char> is_reached(program_.nodes(), 0);
@@ -581,7 +581,7 @@ private:
         auto read = [&](value_id v, node_id n, step_id s, slot_access_kind what) {
             note(v, n, s, what);
             if (!is_given_[v] || !is_reached[n]) return;
-            is_given_[v] = 0; // once is enough
+            is_given_[v] = 0; // recorded once
             note(v, 0, 0, slot_access_kind::is_given);
         };
         csr_rows const read_at_end = csr_rows::gathered(program_.nodes(), [this](auto add) {
@@ -611,7 +611,7 @@ private:
         return false;
     }
 
-    /// Finds the nodes from whose beginning a read is reached before a write.
+    /// Finds the nodes at the entry of which the slot is live: a read is reached before a write.
     void find_live_in(indices accesses)
     {
         auto mark_live_in = [this](node_id n) {
@@ -623,14 +623,14 @@ private:
         for (std::uint32_t d : accesses) {
             if (accesses_[d].what == slot_access_kind::is_given || accesses_[d].node == node) continue;
             node = accesses_[d].node;
-            if (accesses_[d].what != slot_access_kind::writes) mark_live_in(node); // its first deed
+            if (accesses_[d].what != slot_access_kind::writes) mark_live_in(node); // its first access reads
         }
         for (std::size_t i = 0; i != live_in_.size(); ++i)
             for (node_id p : predecessors_[live_in_[i]])
                 if (last_write_[p] == none) mark_live_in(p);
     }
 
-    /// Brings every write to the nodes that it reaches and that wait for one.
+    /// Propagates every write to the nodes that it reaches and where the slot is live.
     void propagate(indices accesses)
     {
         for (std::uint32_t d : accesses)
@@ -667,7 +667,7 @@ private:
     {
         node_id node = no_node;
         reaching_writes here;
-        slot_access const* last_spanning = nullptr; // the last that stays
+        slot_access const* last_spanning = nullptr; // the last that spans its step
         for (std::uint32_t d : accesses) {
             slot_access const& next_access = accesses_[d];
             if (next_access.what == slot_access_kind::is_given) continue;
@@ -715,11 +715,11 @@ private:
     slot_plan const& plan_;
     std::vector<unsigned char> is_given_; // by value: nothing writes it
     std::vector<slot_access> accesses_;
-    csr_rows predecessors_;                 // by node: its predecessors
+    csr_rows predecessors_;                 // by node
     std::vector<std::uint32_t> last_write_; // by node: its last write to the slot
     std::vector<reaching_writes> reaching_; // by node: at its beginning
-    std::vector<unsigned char> is_live_in_; // by node: whether a read comes before a write from there on
-    std::vector<node_id> live_in_;          // all of these
+    std::vector<unsigned char> is_live_in_; // by node: the slot is live at its beginning
+    std::vector<node_id> live_in_;          // the nodes of is_live_in_
     std::vector<node_id> open_;
 };
 

@@ -48,11 +48,11 @@ SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements
 
 namespace sublet::detail {
 
-/// The reads that find no write before them in their nodes, of values that have to be written.
+/// Reads with no write before them in their nodes, of values that must be written.
 struct exposed_reads {
     std::vector<node_id> node;     // by read
-    std::vector<step_id> position; // the number of steps: where the program ends
-    csr_rows of;                   // by value: reads, by position
+    std::vector<step_id> position; // the number of steps: end of the program
+    csr_rows of;                   // by value: reads, ascending by position
 };
 
 SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& required,
@@ -119,12 +119,12 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
                 if (t.kind == touch::access::def) add(t.value, n);
     });
     detail::exposed_reads const reads = detail::find_exposed(p, required, ends, options);
-    std::vector<value_id> passed_for(p.nodes(), no_value); // by node: for which value last
+    std::vector<value_id> passed_for(p.nodes(), no_value); // by node: the last value searched for
     std::vector<node_id> open;
     for (value_id v = 0; v != p.values(); ++v) {
         if (reads.of[v].empty()) continue;
-        for (node_id n : writers[v]) passed_for[n] = v; // what leaves it is written
-        bool is_found = false; // then the rest come later; before, no node that was passed leads to the entry
+        for (node_id n : writers[v]) passed_for[n] = v; // the value is written where n ends
+        bool is_found = false;                          // later reads have later positions
         for (std::uint32_t r : reads.of[v]) {
             if (is_found) break;
             open.push_back(reads.node[r]);
@@ -183,7 +183,7 @@ private:
         return false;
     }
 
-    /// All that is checked here is checked of steps that run once, one after the other.
+    /// The sequential reading requires that steps run once, one after the other.
     std::optional<witness> back_edge() const
     {
         std::optional<witness> first;
@@ -208,7 +208,7 @@ private:
                             .position = p};
         };
         each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind m) {
-            // What a step writes is there where its node ends, but not for its own reads.
+            // A def is visible to reads at the end of the node, but not to reads of its own step.
             bool const is_there = is_given(required_.role[v]) || required_.first_def[v] < p ||
                                   (m == access_kind::reads_at_end && required_.first_def[v] == p);
             if (m != access_kind::writes && !is_there) found(v, p);
@@ -222,8 +222,8 @@ private:
         return first;
     }
 
-    /// In any order each read has to find the version that the program means: as many writes before it. What
-    /// is written once, and was not given, has one version only.
+    /// Every read must find the version it has in the program: after as many writes. A value with one def
+    /// that is not given has one version only.
     std::optional<witness> moved_write() const
     {
         if (options_.order.empty()) return std::nullopt;
@@ -264,8 +264,9 @@ private:
         return first;
     }
 
-    /// By root: the value that the last step to touch the class reads; `no_value` if it touches the class in
-    /// any other way, or the class is read after its writes: where the node ends, or early by the next step.
+    /// By root: the only value of the class that the last step touching it reads; `no_value` if that step
+    /// touches the class in another way, or the class is read after the step's writes: at the end of the
+    /// node, or early by the next step.
     std::vector<value_id> last_readers() const
     {
         std::vector<value_id> reader(values_, no_value);
@@ -279,12 +280,12 @@ private:
             value_id& one = reader[required_.root[v]];
             bool const only_reads = m == access_kind::reads_early || m == access_kind::reads;
             if (is_last(v, p) && (v != one || !only_reads)) one = no_value;
-            if (p == required_.life[required_.root[v]].last) one = no_value; // read early, so not alive here
+            if (p == required_.life[required_.root[v]].last) one = no_value; // read early, so not live here
         });
         return reader;
     }
 
-    /// By root: the class that dies of handing its bytes over to this one, in place.
+    /// By root: the class that this one overwrites in place.
     std::vector<value_id> overwritten_classes() const
     {
         std::vector<value_id> overwritten(values_, no_value);
@@ -297,7 +298,7 @@ private:
             if (!required_.is_planned(in) || !required_.is_planned(out)) continue;
             if (place_of(in) != place_of(out) || required_.bytes[in] < required_.bytes[out]) continue;
             if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
-            // An output lives on after the last step, an input before the first: their ranges do not say so.
+            // Outputs are live after the last step, inputs before the first; their ranges do not show it.
             bool const ends_here = required_.life[in].last == p + 1 && last_reader[in] == o.in &&
                                    !has_role(required_.class_role[in], value_role::output);
             bool const starts_here = required_.life[out].first == p && required_.first_def[o.out] == p &&
@@ -312,7 +313,7 @@ private:
     std::optional<witness> clash() const
     {
         std::vector<value_id> const overwritten = overwritten_classes();
-        // Heirs come last at their position: whoever is born there beside them meets all of the predecessor.
+        // In-place results come last at a position: others that start there are compared with the operand.
         std::vector<sort_key> range_starts, range_ends;
         for (value_id r = 0; r != values_; ++r) {
             if (required_.root[r] != r || !required_.is_planned(r)) continue;
@@ -322,7 +323,7 @@ private:
         sort_by_key(range_starts);
         sort_by_key(range_ends);
 
-        std::vector<sort_key> by_place; // ascending; alive or not
+        std::vector<sort_key> by_place; // ascending; active or not
         for (sort_key const& b : range_starts)
             by_place.push_back({place_of(b.id).pool, place_of(b.id).offset, b.id});
         sort_by_key(by_place);
@@ -336,9 +337,9 @@ private:
             value_id const incoming = starting.id;
             for (; next_end->key <= starting.key; ++next_end)
                 if (active.contains(rank[next_end->id]))
-                    active.erase(rank[next_end->id]); // else its heir lives there
+                    active.erase(rank[next_end->id]); // else an in-place result is active there
             if (overwritten[incoming] != no_value) {
-                active.erase(rank[overwritten[incoming]]); // the heir lies within it and at its offset
+                active.erase(rank[overwritten[incoming]]); // the result lies within it, at its offset
             } else {
                 for (std::uint32_t next : {active.below(rank[incoming]), active.above(rank[incoming])})
                     if (next != active.none)
@@ -418,7 +419,7 @@ private:
         return false;
     }
 
-    /// What seems wrong for a batch may be right: two that meet may be a pair in place, for just that batch.
+    /// Confirms a conflict for a batch: two overlapping values may be an in-place pair for that batch.
     void confirm(symbolic_witness& fact) const
     {
         if (auto found = check_plan(program_, plan_.at(fact.batch), options_.at(fact.batch)))
@@ -426,7 +427,7 @@ private:
         else fact.batch = 0;
     }
 
-    /// What check_plan() does not believe either: it asks the program, and tops here are of the plan's sizes.
+    /// Checks sizes and tops of the plan's buffers; check_plan() derives sizes from the program instead.
     std::optional<symbolic_witness> too_small(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
@@ -458,8 +459,8 @@ private:
         return std::nullopt;
     }
 
-    /// Offsets are multiples for every batch if what they are rounded to is one; or if nothing is rounded and
-    /// both parts are.
+    /// Offsets are aligned for every batch if their rounding is a multiple; or if nothing is rounded and both
+    /// affine coefficients are multiples.
     std::optional<symbolic_witness> misaligned(plan_requirements const& required) const
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
@@ -482,13 +483,12 @@ private:
         return std::nullopt;
     }
 
-    /// As plan_checker::clash(), but with two ends for each address, and without in-place pairs: they are in
-    /// one buffer.
+    /// As plan_checker::clash(), for both ends of the batch range; in-place pairs are in one buffer.
     std::optional<symbolic_witness> clash(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         std::vector<live_range> life(plan_.buffers.size());
-        std::vector<symbolic_plan::buffer> needed = plan_.buffers; // as large as its values
+        std::vector<symbolic_plan::buffer> needed = plan_.buffers; // sized by their values
         for (symbolic_plan::buffer& b : needed) b.size = {};
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             buffer_id const b = plan_.buffer_of[v];
@@ -537,7 +537,7 @@ private:
                             .position = static_cast<step_id>(when),
                             .pool = a.pool},
                            0};
-        // Where they change sides, if they do: the last batch with b above a, and the next one.
+        // If they swap their order: the last batch with a below b, and the next one.
         byte_count last = 1, beyond = max_batch_;
         while (beyond - last > 1) {
             byte_count const middle = last + (beyond - last) / 2;
@@ -578,7 +578,7 @@ SUBLET_DECL std::optional<symbolic_witness> check_plan(snapshot const& p, symbol
 
 namespace sublet::detail {
 
-/// Requires: check_places has passed the plan, whose order that of `required` is; the program has a node.
+/// Requires: check_places accepts the plan; `required` has the plan's order; the program has a node.
 class flow_checker {
 public:
     flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
@@ -617,7 +617,7 @@ private:
         return plan_.order.empty() ? static_cast<node_id>(i) : plan_.order[i];
     }
 
-    /// What the program is given. Who lies upon another of them cannot be there.
+    /// The given values that overlap no other given value; records the others in entry_overlap.
     std::vector<value_id> given()
     {
         std::size_t const values = program_.values();
@@ -651,11 +651,10 @@ private:
         return find_clobber_path(query_, v, n, before);
     }
 
-    /// Reads, then writes; what it holds and writes lies apart, but for what it may write over.
+    /// The first fault of a step: reads, then writes; what it holds and writes is disjoint, unless in place.
     std::optional<witness> fault_at(step_id s, node_id n)
     {
-        std::vector<value_id>
-            unavailable; // held, and on some path not written at all: these may overlap others
+        std::vector<value_id> unavailable; // held, but undefined on some path: these may overlap others
         for (touch t : program_.touches(s)) {
             if (t.kind == touch::access::def || !classes_.is_placed(t.value)) continue;
             if (auto fact = check_available(t.value, n, s)) return fact;
@@ -689,7 +688,7 @@ private:
         }
         return fact;
     }
-    /// All that the step holds of the class of `in` may be overwritten by `out`, which lies within it.
+    /// Whether `out` lies within `in` and may overwrite all that the step holds of its class.
     bool can_overwrite(step_id s, value_id in, value_id out) const
     {
         if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
@@ -710,12 +709,12 @@ private:
     node_ends const& ends_;
     bool const in_place_;
     placed_classes const classes_;
-    available_set available_; // where the walk is
-    rank_set held_, written_; // by the step that is looked at
+    available_set available_; // at the current position
+    rank_set held_, written_; // by the current step
     clobber_query query_;
 };
 
-/// Whether the plan is of such a program, and its order is one.
+/// Whether the plan is for this program and reading, and its order names every node once.
 SUBLET_DECL bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     if (plan.valid_for != program_reading::control_flow || !is_complete(plan, p.values())) return false;
@@ -751,12 +750,12 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
 
 namespace sublet::detail {
 
-/// Number the places at which classes begin or end, through all pools: by root, the number of its begin and
-/// that of its end. Between one and the next nothing changes.
+/// Numbers the offsets at which classes begin or end, over all pools; by root, the numbers of its begin and
+/// its end. Returns their count.
 SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& required, memory_plan const& plan,
                                         std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
 {
-    std::vector<sort_key> bounds; // {pool, offset, who begins or ends there}
+    std::vector<sort_key> bounds; // {pool, offset, class that begins or ends}
     for (value_id r = 0; r != required.root.size(); ++r) {
         if (required.root[r] != r || !required.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, r);
@@ -783,13 +782,12 @@ public:
     {
     }
 
-    /// Let the classes move in one after the other, and ask of each whether it may follow those that it
-    /// finds.
+    /// Inserts the classes by first def and checks that each may reuse the bytes of those it replaces.
     std::optional<concurrent_witness> clash()
     {
         std::vector<std::uint32_t> begin(p_.values()), end(p_.values());
         std::vector<value_id> occupant(number_bounds(required_, plan_, begin, end), no_value);
-        rank_set segments(occupant.size()); // where one begins that has one tenant, or none
+        rank_set segments(occupant.size()); // starts of byte ranges with one occupant, or none
         segments.insert(0);
         auto split_at = [&](std::uint32_t at) {
             if (segments.contains(at)) return;
@@ -834,7 +832,7 @@ public:
     }
 
 private:
-    /// May v move in where u lies? Says no if that is clear, else asks.
+    /// Whether v may reuse bytes of u: no if that is clear, else adds a query and assumes yes.
     bool may_reuse(value_id u, value_id v)
     {
         if (u == no_value || last_reuser_[u] == v) return true;
@@ -860,8 +858,8 @@ private:
     plan_requirements const& required_;
     step_order const& order_;
     class_touches touches_;
-    std::vector<value_id> last_reuser_; // by root: who was last to move in where it lies
-    std::vector<value_id> pairs_;       // that were asked about, one after the other
+    std::vector<value_id> last_reuser_; // by root: the class that reused its bytes last
+    std::vector<value_id> pairs_;       // checked pairs, flattened
     reachability_queries queries_{order_, touches_.ends()};
 };
 

@@ -61,7 +61,7 @@ public:
                     return differs(rewrite_fault::kind::read, s, i, value, name);
                 old_state.used_at = new_state.used_at = s;
                 old_state.used_as = name;
-                if (a[i].kind == touch::access::use_early) continue; // done before any result is written
+                if (a[i].kind == touch::access::use_early) continue; // reads before any result is written
                 new_state.held_value =
                     new_state.held_at == s && new_state.held_value != value ? no_value : value;
                 old_state.held_at = new_state.held_at = s;
@@ -94,22 +94,22 @@ public:
     }
 
 private:
-    /// What is known of a name: of a class of values before, or of a value after.
+    /// State of a name: of a class of values before, or of a value after.
     struct entry {
         rewrite_fault::source source = {};
         step_id used_at = no_step; // last
-        step_id held_at = no_step; // last used there to the end of the step
+        step_id held_at = no_step; // last used until the end of the step
         step_id defined_at = no_step;
         value_id used_as = no_value;    // before: the name there
         value_id defined_as = no_value; // before: the name there
-        value_id result = no_value;     // after: the class that was defined so
-        value_id held_value = no_value; // after: the value that was held by this name, if it was one only
+        value_id result = no_value;     // after: the class last defined under this name
+        value_id held_value = no_value; // after: the only value held under this name, or none
     };
 
     void expect_name(value_id name) const
     {
         SUBLET_EXPECTS(name < after_state_.size(),
-                       "sublet: a value is called what is no value of the program after");
+                       "sublet: given_as or kept_as names no value of the program after");
     }
     rewrite_fault differs(rewrite_fault::kind what, step_id s, std::uint32_t operand, value_id v,
                           value_id name) const
@@ -117,20 +117,19 @@ private:
         return {what, s, operand, v, name, before_state_[root_[v]].source, after_state_[name].source};
     }
 
-    /// Which results may be written over which operands, by the names after.
+    /// Compares the pairs of results and operands that may be written over each other, by the names after.
     std::optional<rewrite_fault> changed_pairs(step_id s)
     {
         pairs_before_.clear();
         pairs_after_.clear();
-        // One name needs no permission where all that it was read for is done early, before a result is
-        // written.
+        // An operand and result of one name need no declaration if all reads of the name are early.
         auto add_pair = [&](std::vector<sort_key>& to, value_id in, value_id out) {
             if (in != out || after_state_[in].held_at == s) to.push_back({in, out, 0});
         };
         for (overwrite o : before_.overwrites(s)) {
             entry const &in = before_state_[root_[o.in]], &out = before_state_[root_[o.out]];
             if (in.used_at != s || out.defined_at != s) continue;
-            // Who else reads these bytes at this step has not been asked.
+            // The condition does not cover other readers of these bytes in this step.
             if (in.used_as != out.defined_as || after_state_[in.used_as].held_value == o.in)
                 add_pair(pairs_before_, in.used_as, out.defined_as);
         }
@@ -181,7 +180,7 @@ namespace sublet {
 SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
                                                        rewrite_options const& options)
 {
-    detail::positions_in(options.order, before); // refuses what is no order
+    detail::positions_in(options.order, before); // throws if it is no order
     detail::rewrite_checker checker(before, after, options);
     if (auto fact = checker.changed_shape()) return fact;
 
@@ -193,7 +192,7 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
         if (auto fact = checker.changed_input(v, given_as[v] == no_value ? v : given_as[v])) return fact;
     }
 
-    std::uint32_t const none = no_value; // by node, and by edge use: the next that reads where the node ends
+    std::uint32_t const none = no_value; // by node and edge use: the next edge use of that node
     std::vector<std::uint32_t> first(before.nodes(), none), next(before.edge_uses().size());
     for (auto i = static_cast<std::uint32_t>(next.size()); i-- != 0;) {
         next[i] = first[before.edge_uses()[i].pred];

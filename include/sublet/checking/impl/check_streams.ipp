@@ -5,7 +5,7 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
-// --- race questions --------------------------------------------------------------------------------------
+// --- conflict scan ---------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -54,7 +54,7 @@ SUBLET_DECL std::size_t conflict_scan::number_borders()
         if (i == 0 || borders[i - 1].key != b.key || borders[i - 1].tie != b.tie) ++number;
         (list_[b.id].begin == b.tie ? begin_ : end_)[b.id] = number;
     }
-    return number + std::size_t{1}; // 0 is nobody's, below all
+    return number + std::size_t{1}; // 0 stays unused, below all
 }
 
 SUBLET_DECL void conflict_scan::split_at(std::uint32_t at)
@@ -84,7 +84,7 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
         new_row_ = 0;
         SUBLET_EXPECTS(operation.stream < streams_ ||
                            operation.what == stream_commands::operation_kind::join_all,
-                       "sublet: a command is on a stream that is not there");
+                       "sublet: a command names a stream not listed");
         stream_clock no_stream;
         stream_clock& current =
             operation.what == stream_commands::operation_kind::join_all ? no_stream : lanes[operation.stream];
@@ -166,7 +166,7 @@ public:
 private:
     using kind = stream_fault::kind;
 
-    /// Requires: nothing was found that was issued earlier.
+    /// Keeps the fault with the lowest second command.
     void report(stream_fault what)
     {
         if (found_ && found_->second <= what.second) return;
@@ -318,7 +318,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     detail::plan_requirements const required = detail::derive_requirements(p, options);
     std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
     SUBLET_EXPECTS(plan == nullptr || detail::is_complete(*plan, p.values()),
-                   "sublet: a plan has not one entry a value");
+                   "sublet: a plan does not have one entry for each value");
     auto const values = static_cast<value_id>(p.values());
     std::vector<byte_access> bytes_of(values); // by root
     for (value_id r = 0; r != values; ++r) {
@@ -380,13 +380,14 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
     std::vector<byte_access> const accesses = detail::accesses_of(p, options, plan, pools, step_at);
     std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
-    SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: waits are not those of as many steps");
+    SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: the waits do not have one row for each step");
     detail::step_order order;
     order.after = after;
     csr_rows singletons;
     for (step_id at = 0; at != p.steps(); ++at) {
         for (step_id next : after[at])
-            SUBLET_EXPECTS(at < next && next < p.steps(), "sublet: a wait leads back in the reference order");
+            SUBLET_EXPECTS(at < next && next < p.steps(),
+                           "sublet: a wait goes backward in the reference order");
         order.step_at.push_back(at);
         singletons.append(at);
         singletons.close_row();

@@ -50,9 +50,9 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
         if (!is_anchored[b]) has_unanchored[root[b]] = 1;
     auto is_constraining = [&](buffer_id b) { return !is_anchored[b] || !has_unanchored[root[b]]; };
 
-    std::vector<sort_key> candidates; // {chooser and pool, cost, }
+    std::vector<sort_key> candidates; // {buffer and pool, cost, unused}
     for (placement_problem::choice const& c : problem.choices) {
-        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
+        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice names a buffer that does not exist");
         has_choice[c.buffer] = 1;
         if (is_constraining(c.buffer))
             candidates.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
@@ -64,7 +64,7 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
         ++result.constraint_count[root[b]];
         if (!has_choice[b]) candidates.push_back({allowed_pools::key(b, problem.buffers[b].pool), 0, 0});
     }
-    sort_by_key(candidates); // of the same chooser and pool the cheapest first
+    sort_by_key(candidates); // for each buffer and pool the cheapest first
     std::vector<sort_key> by_root;
     for (std::size_t i = 0; i != candidates.size(); ++i) {
         if (i != 0 && candidates[i - 1].key == candidates[i].key) continue;
@@ -84,7 +84,7 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
 
 // --- solid parts -----------------------------------------------------------------------------------------
 
-/// Who is tied to whom, and how far above.
+/// The colocation groups, with the distance of each buffer above its root.
 class weighted_union_find {
 public:
     explicit weighted_union_find(placement_problem const& problem)
@@ -96,7 +96,7 @@ public:
             SUBLET_EXPECTS(c.buffer < parent_.size() && c.anchor < parent_.size(),
                            "sublet: a colocated buffer does not exist");
             buffer_id low = root_of(c.anchor), high = root_of(c.buffer);
-            // How far the root of c.buffer lies above that of c.anchor. Distances below a root wrap round.
+            // Distance of the root of c.buffer above that of c.anchor. Distances below a root wrap around.
             byte_count distance = distance_[c.anchor] + c.distance - distance_[c.buffer];
             if (low == high) {
                 is_inconsistent[low] |= distance != 0;
@@ -114,12 +114,12 @@ public:
         }
     }
 
-    /// Afterwards `up` speaks of the root.
+    /// Compresses the path: afterwards up(b) is the distance above the root.
     buffer_id root_of(buffer_id b)
     {
         path_.clear();
         for (; parent_[b] != b; b = parent_[b]) path_.push_back(b);
-        for (std::size_t i = path_.size(); i-- > 1;) { // those next to the root first
+        for (std::size_t i = path_.size(); i-- > 1;) { // nearest to the root first
             distance_[path_[i - 1]] += distance_[path_[i]];
             parent_[path_[i - 1]] = b;
         }
@@ -135,8 +135,8 @@ public:
     std::vector<unsigned char> is_inconsistent; ///< by root
 };
 
-/// Replace parts of one group, from the one at `first` on, by one at a position. What is solid is kept by the
-/// rank of its begin and by that of its end, so lowest and highest are at hand.
+/// Replaces the parts of one group, from `first` on, by one part at each position: the hull of the active
+/// parts. Those are kept in rank sets by begin and by end, which give the lowest and the highest.
 template <class Part>
 void replace_by_hulls(std::vector<Part>& parts, std::size_t first)
 {
@@ -189,7 +189,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     weighted_union_find colocations(problem);
     std::vector<sort_key> gaps, members; // by buffer, by root
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
-        SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap is one of no buffer");
+        SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap names a buffer that does not exist");
         gaps.push_back({problem.gaps[i].buffer, problem.gaps[i].when.first, static_cast<std::uint32_t>(i)});
     }
     sort_by_key(gaps);
@@ -242,7 +242,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     return result;
 }
 
-// --- all stackings ---------------------------------------------------------------------------------------
+// --- stacking enumerator ---------------------------------------------------------------------------------
 
 SUBLET_DECL rigid_group stacking_enumerator::group_of(buffer_id root) const
 {
@@ -328,7 +328,7 @@ SUBLET_DECL bool stacking_enumerator::can_pass(rigid_group const& a, rigid_group
         highest_from = larger(highest_from, difference(x.begin, y.end));
         lowest_to = smaller(lowest_to, difference(x.end, y.begin));
     });
-    if (highest_from < lowest_to) return false; // what is between them overlaps everywhere
+    if (highest_from < lowest_to) return false; // every distance between overlaps some parts
     bool found = false;
     for_coexisting_parts(a, b, [&](solid_part const& under, solid_part const& over) {
         std::int64_t const up = difference(under.end, over.begin);

@@ -9,7 +9,7 @@
 
 namespace sublet::detail {
 
-/// Whether every value is there once when it is read; fills in who defines it.
+/// Checks that every value is defined once, before its uses; fills in the defining steps.
 SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, std::vector<value_role> const& role,
                                                   std::vector<step_id>& def_of)
 {
@@ -41,8 +41,8 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, std::vector
     return std::nullopt;
 }
 
-/// Number the steps so that `after` leads upwards: as they are listed if it does so there, else always the
-/// latest that waits for nothing more. What is missing then lies on or behind a cycle.
+/// A topological order: the listed order if it is one, else depth-first (the latest ready step first). Steps
+/// on a cycle, or after one, are missing.
 SUBLET_DECL std::vector<step_id> topological_order(csr_rows const& after)
 {
     std::size_t const steps = after.rows();
@@ -66,13 +66,13 @@ SUBLET_DECL std::vector<step_id> topological_order(csr_rows const& after)
     return order;
 }
 
-/// A cycle.  Requires: `listed` are the steps that lie neither on a cycle nor behind one; others exist.
+/// A cycle.  Requires: `listed` are the steps neither on a cycle nor after one; others exist.
 SUBLET_DECL std::vector<step_id> find_cycle(csr_rows const& after, std::vector<step_id> const& listed)
 {
     std::size_t const steps = after.rows();
     std::vector<unsigned char> is_listed(steps), is_passed(steps);
     for (step_id s : listed) is_listed[s] = 1;
-    std::vector<step_id> waits_for(steps, no_step); // of those left, each waits for one that is left
+    std::vector<step_id> waits_for(steps, no_step); // each remaining step waits for a remaining one
     step_id at = no_step;
     for (step_id s = 0; s != steps; ++s)
         if (!is_listed[s])
@@ -118,7 +118,7 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
     return found;
 }
 
-// --- order questions -------------------------------------------------------------------------------------
+// --- reachability queries --------------------------------------------------------------------------------
 
 SUBLET_DECL void reachability_queries::add(std::uint32_t row, step_id last, std::uint64_t id)
 {
@@ -200,7 +200,7 @@ SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v,
         are_several = are_several || (operand != no_value && operand != t.value);
         operand = t.value;
     }
-    for (edge_use e : p_.edge_uses()) // they read after the writes
+    for (edge_use e : p_.edge_uses()) // edge uses read after the writes
         if (required_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
     if (!is_late) return true;
     if (are_several) return false;
@@ -218,7 +218,7 @@ SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
     for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
         if (t.kind != touch::access::def) is_read[t.value] = 1;
     return csr_rows::gathered(p_.values(), [&](auto add) {
-        std::vector<step_id> skipped_at(p_.values(), no_step); // by root: the last step that needs no row
+        std::vector<step_id> skipped_at(p_.values(), no_step); // by root: the last step left out
         for (step_id s = 0; s != p_.steps(); ++s) {
             for (touch t : p_.touches(s)) {
                 bool const is_def = t.kind == touch::access::def;
