@@ -14,11 +14,11 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("a gap that is there for every batch is taken")
+TEST_CASE("a gap that exists for every batch is taken")
 {
     //   position  0    1    2
     //   b         [===)          on a for a batch of 1 and of 9: from 64 N to 128 N
-    //   c         ......[===)    64 N bytes: fits beside a, under b's place
+    //   c         ......[===)    64 N bytes: fits below b, where a is not live
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 1}, {0, 64}}, {1, {0, 2}, {0, 64}}, {2, {1, 2}, {0, 64}}};
     auto const start = fit_affine(buffers, {0, 1, 2}, 9);
@@ -26,7 +26,7 @@ TEST_CASE("a gap that is there for every batch is taken")
     CHECK(start[2] == affine_bytes{});
 }
 
-TEST_CASE("a gap that is too small for some batch is passed over")
+TEST_CASE("a gap that is too small for some batch is skipped")
 {
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 1}, {100, 0}}, {1, {0, 2}, {64, 0}}, {2, {1, 2}, {0, 20}}};
@@ -34,7 +34,7 @@ TEST_CASE("a gap that is too small for some batch is passed over")
     CHECK(fit_affine(buffers, {0, 1, 2}, 6)[2] == affine_bytes{164, 0}); // 120 bytes
 }
 
-TEST_CASE("nobody in the way, nobody at all")
+TEST_CASE("without overlaps all starts are 0, and no buffers are accepted")
 {
     std::vector<symbolic_plan::buffer> const one{{0, {3, 4}, {0, 64}, 64}};
     CHECK(fit_affine(one, {0}, 5)[0] == affine_bytes{});
@@ -42,7 +42,7 @@ TEST_CASE("nobody in the way, nobody at all")
     CHECK(fit_affine(std::vector<symbolic_plan::buffer>{}, {}, 5).empty());
 }
 
-TEST_CASE("what leaves 64 bits is refused")
+TEST_CASE("sums beyond 64 bits are refused")
 {
     std::vector<symbolic_plan::buffer> const buffers(
         17, symbolic_plan::buffer{0, {0, 1}, {0, byte_count{1} << 40}});
@@ -51,7 +51,7 @@ TEST_CASE("what leaves 64 bits is refused")
     CHECK_THROWS_AS(static_cast<void>(fit_affine(buffers, order, 1'000'000)), precondition_error);
 }
 
-TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike it is the lowest fit")
+TEST_CASE("fitted buffers overlap for no batch; with proportional sizes the result is first fit")
 {
     random_source pick{std::mt19937(3)};
     for (unsigned round = 0; round != rounds(3000); ++round) {
@@ -86,11 +86,11 @@ TEST_CASE("fitted buffers lie apart for every batch; with sizes that grow alike 
     }
 }
 
-// --- improve two ended -------------------------------------------------------------------------------------
+// --- improve affine ----------------------------------------------------------------------------------------
 
 namespace {
 
-/// How many times its goal the batch needs that is farthest above.
+/// The largest ratio of a height to its goal.
 double worst_of(std::vector<symbolic_plan::buffer> buffers, std::vector<affine_bytes> const& start,
                 std::vector<batch_goal> const& goals)
 {
@@ -106,7 +106,7 @@ double worst_of(std::vector<symbolic_plan::buffer> buffers, std::vector<affine_b
     return worst;
 }
 
-/// The most bytes alive at a position.
+/// The most live bytes at a position.
 byte_count most_alive(std::vector<symbolic_plan::buffer> const& buffers, byte_count batch)
 {
     byte_count most = 0;
@@ -120,9 +120,9 @@ byte_count most_alive(std::vector<symbolic_plan::buffer> const& buffers, byte_co
 
 } // namespace
 
-TEST_CASE("who stands on two that cross is moved below them")
+TEST_CASE("a buffer on two with crossing tops is moved below them")
 {
-    //   a: 1000 then b: 100 N, never together; c: 10 bytes, alive with both
+    //   a: 1000 then b: 100 N, never together; c: 10 bytes, live with both
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {1000, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {10, 0}}};
     std::vector<batch_goal> const goals{{1, 1010}, {8, 1010}, {32, 3210}};
@@ -132,7 +132,7 @@ TEST_CASE("who stands on two that cross is moved below them")
     CHECK(better.start[2] == affine_bytes{});
 }
 
-TEST_CASE("what is good enough, or must not be moved, stays as it is")
+TEST_CASE("a stacking that meets its goals, or has no moves left, is unchanged")
 {
     std::vector<symbolic_plan::buffer> const buffers{{0, {0, 2}, {1000, 0}}, {1, {0, 2}, {0, 100}}};
     std::vector<batch_goal> const goals{{1, 1100}}, none;
@@ -142,7 +142,7 @@ TEST_CASE("what is good enough, or must not be moved, stays as it is")
     CHECK(improve_affine(buffers, {1}, {{1, 7}}, 32, 100).start[1] == affine_bytes{});
 }
 
-TEST_CASE("no order gets worse, and what is returned is a stacking in the order that is returned")
+TEST_CASE("no order gets worse, and the result is the stacking of its order")
 {
     double before = 0, after = 0;
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
@@ -167,11 +167,11 @@ TEST_CASE("no order gets worse, and what is returned is a stacking in the order 
         before += given - 1;
         after += better.worst - 1;
     }
-    MESSAGE("above what is alive: " << before / 2 << " % before, " << after / 2 << " % after");
+    MESSAGE("above the live bytes: " << before / 2 << " % before, " << after / 2 << " % after");
     CHECK(2 * after < before);
 }
 
-// --- stack two ended ---------------------------------------------------------------------------------------
+// --- stack affine ------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -184,17 +184,17 @@ std::vector<symbolic_plan::buffer> placed(std::vector<symbolic_plan::buffer> buf
 
 } // namespace
 
-TEST_CASE("what lies on both of two that cross lies on the line over their ends")
+TEST_CASE("a buffer on two with crossing tops lies on the line over their maxima")
 {
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {1000, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {8, 8}}};
     auto const start = stack_affine(buffers, {0, 1, 2}, 32);
     CHECK(start[0] == affine_bytes{});
-    CHECK(start[1] == affine_bytes{}); // it does not live with the first
+    CHECK(start[1] == affine_bytes{}); // not live with the first
     CHECK(start[2] == affine_bytes{929, 71});
 }
 
-TEST_CASE("where one of them is always the higher one, it counts alone")
+TEST_CASE("a top that is always higher is used alone")
 {
     std::vector<symbolic_plan::buffer> const buffers{
         {0, {0, 2}, {50, 0}}, {1, {2, 4}, {0, 100}}, {2, {1, 3}, {8, 8}}};
@@ -202,7 +202,7 @@ TEST_CASE("where one of them is always the higher one, it counts alone")
     CHECK(stack_affine(buffers, {2, 0, 1}, 32)[1] == affine_bytes{8, 8});
 }
 
-TEST_CASE("a start that grows by multiples of the alignment is itself one; another leaves room for rounding")
+TEST_CASE("a start that grows by multiples of the alignment is aligned itself; others leave padding")
 {
     std::vector<symbolic_plan::buffer> buffers{{0, {0, 1}, {3, 128}}, {1, {0, 1}, {8, 0}, 64}};
     CHECK(stack_affine(buffers, {0, 1}, 9)[1] == affine_bytes{64, 128});
@@ -212,7 +212,7 @@ TEST_CASE("a start that grows by multiples of the alignment is itself one; anoth
     CHECK(placed(buffers, start)[1].top() == affine_bytes{72, 100});
 }
 
-TEST_CASE("nothing lies below the floor, and nothing at all is nothing")
+TEST_CASE("no start is below the floor, and an empty order gives zeros")
 {
     std::vector<symbolic_plan::buffer> const buffers{{0, {0, 1}, {3, 0}}};
     CHECK(stack_affine(buffers, {0}, 4, {10, 7})[0] == affine_bytes{10, 7});
@@ -220,7 +220,7 @@ TEST_CASE("nothing lies below the floor, and nothing at all is nothing")
     CHECK(stack_affine(std::vector<symbolic_plan::buffer>{}, {}, 4).empty());
 }
 
-TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bits is refused")
+TEST_CASE("sizes of 2^40 for a batch of a million add up, and sums beyond 64 bits are refused")
 {
     affine_bytes const large{0, byte_count{1} << 40};
     std::vector<symbolic_plan::buffer> const buffers(15, symbolic_plan::buffer{0, {0, 1}, large, 4096});
@@ -230,7 +230,7 @@ TEST_CASE("sizes of 2^40 for a batch of a million add up, and what leaves 64 bit
     CHECK_THROWS_AS(static_cast<void>(stack_affine(buffers, order, 2'000'000)), precondition_error);
 }
 
-TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine start on top of those before")
+TEST_CASE("stacked buffers overlap for no batch, each at the lowest affine start above the earlier ones")
 {
     random_source pick{std::mt19937(11)};
     for (unsigned round = 0; round != rounds(3000); ++round) {
@@ -242,7 +242,7 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
         std::shuffle(order.begin(), order.end(), pick.random);
         auto const buffers = placed(drawn, stack_affine(drawn, order, most));
         for (byte_count n = 1; n <= most; ++n) REQUIRE(lie_apart(buffers, n));
-        // The slow way: one after the other, each on top of whom it meets.
+        // The naive way: each on top of all that overlap it.
         for (std::size_t i = 0; i != order.size(); ++i) {
             byte_count low = 0, high = 0;
             for (std::size_t j = 0; j != i; ++j) {
@@ -259,12 +259,12 @@ TEST_CASE("stacked buffers lie apart for every batch, each as low as any affine 
     }
 }
 
-TEST_CASE("in the order of offsets that fit one batch nobody lies higher for any, if all grow alike")
+TEST_CASE("with proportional sizes, stacking in the order of one batch's offsets raises no buffer")
 {
     random_source pick{std::mt19937(5)};
     for (unsigned round = 0; round != rounds(500); ++round) {
         auto drawn = draw_growing_buffers(pick, 9, 7);
-        std::vector<byte_count> offset(drawn.size()); // in any order, first fit, for a batch of 1
+        std::vector<byte_count> offset(drawn.size()); // first fit for a batch of 1, in any order
         for (std::size_t i = 0; i != drawn.size(); ++i) {
             drawn[i].size = {0, 1 + pick.below(20)};
             drawn[i].alignment = 1;

@@ -43,7 +43,7 @@ bool is_sound(placement_shapes const& all, packing const& p)
     return height == p.height;
 }
 
-/// Says stop after so many attempts.
+/// Stops after so many attempts.
 struct stops_after : deterministic_control {
     explicit stops_after(std::uint32_t attempts) : after(attempts) {}
     std::uint32_t after;
@@ -57,7 +57,7 @@ struct stops_after : deterministic_control {
 
 } // namespace
 
-TEST_CASE("random shapes with everything: packings are sound, and more orders never make them higher")
+TEST_CASE("random shapes of all kinds: packings are valid, and more orders never make them higher")
 {
     std::size_t lower = 0, pins = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
@@ -72,7 +72,7 @@ TEST_CASE("random shapes with everything: packings are sound, and more orders ne
         if (shapes.fault != shape_fault::none) continue;
         auto const bound = lower_bound(shapes);
         packing const first = first_packing(shapes, bound);
-        if (kind.pinned != 0 && !is_sound(shapes, first)) continue; // pins that clash
+        if (kind.pinned != 0 && !is_sound(shapes, first)) continue; // conflicting pins
         pins += kind.pinned != 0;
         REQUIRE(is_sound(shapes, first));
         REQUIRE(first.height >= bound.bytes);
@@ -86,7 +86,7 @@ TEST_CASE("random shapes with everything: packings are sound, and more orders ne
     CHECK(pins > rounds(10));
 }
 
-TEST_CASE("a driver that says stop is asked before each attempt, and told the height")
+TEST_CASE("stop() is called before each attempt, with the best height")
 {
     auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}}); // 7, and the bound is 6
     auto const bound = lower_bound(shapes);
@@ -101,9 +101,9 @@ TEST_CASE("a driver that says stop is asked before each attempt, and told the he
     }
 }
 
-TEST_CASE("each part of time is packed on its own, and only those that are too high again")
+TEST_CASE("time components are packed separately, and only those above the bound again")
 {
-    // Two parts: 7 bytes where 6 are alive, and 20 bytes that nothing can lower.
+    // Two components: 7 bytes where 6 are live, and 20 bytes that nothing can lower.
     auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}, {{5, 6}, 20}}});
     auto bound = lower_bound(shapes);
     auto const first = first_packing(shapes, bound);
@@ -117,7 +117,7 @@ TEST_CASE("each part of time is packed on its own, and only those that are too h
     CHECK(tried == 1);
 }
 
-TEST_CASE("no further order is begun once the bound is met, or visits are spent")
+TEST_CASE("no further order is tried once the bound is met or the visits are spent")
 {
     auto const shapes = shapes_of_all({{{{0, 2}, 3, 4}, {{0, 2}, 3, 4}}}); // 7, and the bound is 6
     auto bound = lower_bound(shapes);
@@ -134,7 +134,7 @@ TEST_CASE("no further order is begun once the bound is met, or visits are spent"
     CHECK(tried == 0);
 }
 
-// --- fit outwards ------------------------------------------------------------------------------------------
+// --- fit from peak -----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -149,7 +149,7 @@ packing outwards(placement_shapes const& shapes, placement_order which = placeme
 
 packing all_outwards(buffers const& b) { return outwards(shapes_of_all({b})); }
 
-/// A gap that `size` bytes fit into with an alignment, between those that overlap in time: the tightest.
+/// The smallest gap into which `size` bytes fit with the alignment, between shapes that overlap in time.
 byte_count best_fit(placement_shapes const& all, std::vector<byte_count> const& origin, std::uint32_t s)
 {
     std::vector<std::pair<byte_count, byte_count>> in_the_way;
@@ -172,27 +172,27 @@ byte_count best_fit(placement_shapes const& all, std::vector<byte_count> const& 
 
 } // namespace
 
-TEST_CASE("who is alive at the peak is stacked, others take the tightest gap of those free at their time")
+TEST_CASE("shapes live at the peak are stacked, others take the smallest gap that is free")
 {
     //            0 1 2 3 4 5
     //     0: 4   [=====)            the peak is at 2
     //     1: 6     [=====)
     //     2: 5       [===)
-    //     3: 4             [=)      0 to 4 is free then, and what lies above 15
-    //     4: 4             [=)      6 to 10, had 3 not left it
+    //     3: 3         [===)        0 to 4 is free then, and what lies above 15
+    //     4: 4           [=)        all above 3 is free then
     buffers const b{{{0, 3}, 4}, {{1, 4}, 6}, {{2, 4}, 5}, {{4, 5}, 4}, {{3, 5}, 3}};
     auto const p = all_outwards(b);
-    CHECK(p.origin == std::vector<byte_count>{0, 4, 10, 0, 3}); // by birth: 3 is the one of 3 bytes
+    CHECK(p.origin == std::vector<byte_count>{0, 4, 10, 0, 3}); // by begin: 3 is the one of 3 bytes
     CHECK(p.height == 15);
 }
 
-TEST_CASE("nothing is placed outwards from nothing")
+TEST_CASE("fit_from_peak() of no shapes is empty")
 {
     CHECK(all_outwards(buffers{}).height == 0);
     CHECK(all_outwards({{{5, 6}, 8, 64}}).origin == std::vector<byte_count>{0});
 }
 
-TEST_CASE("where all live together, or each within another, nothing is lost")
+TEST_CASE("shapes that are all live together, or nested, are packed to the bound")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -214,7 +214,7 @@ TEST_CASE("where all live together, or each within another, nothing is lost")
     }
 }
 
-TEST_CASE("what ends above the ceiling is given up, in the stack and beside it")
+TEST_CASE("a packing above the ceiling is given up, at the peak and beside it")
 {
     auto const shapes = shapes_of_all({{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 7}, {{3, 5}, 7}}});
     CHECK(outwards(shapes, placement_order::peak_birth, 16).height == 16);
@@ -224,12 +224,12 @@ TEST_CASE("what ends above the ceiling is given up, in the stack and beside it")
     CHECK(outwards(beside, placement_order::peak_birth, 7).height == no_limit);
 }
 
-TEST_CASE("a pinned shape is not placed outwards")
+TEST_CASE("fit_from_peak() refuses a pinned shape")
 {
     CHECK_THROWS_AS((void)all_outwards(buffers{{{0, 1}, 8, 1, 0, 8}}), precondition_error);
 }
 
-TEST_CASE("random shapes: each origin is the one that a look at all that is placed finds")
+TEST_CASE("random shapes: each origin equals that of a scan of all placed shapes")
 {
     std::size_t gaps = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -286,7 +286,7 @@ TEST_CASE("random shapes: each origin is the one that a look at all that is plac
     CHECK(gaps > 1000);
 }
 
-// --- fit upwards -------------------------------------------------------------------------------------------
+// --- bottom-left fit ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -299,13 +299,13 @@ packing upwards(placement_shapes const& shapes, byte_count ceiling = no_limit - 
 
 } // namespace
 
-TEST_CASE("who can lie lowest is next, of equals who lives where most is to come, then the first")
+TEST_CASE("the shape that can lie lowest is next, ties by unplaced load, then by the order")
 {
     //     position  0   1   2   3
     //     0: 2      [===)
-    //     1: 5      [=======)            9 at 1: of 1, 2 and 3, which are alive there, 1 is the first;
+    //     1: 5      [=======)            9 at 1: of 1, 2 and 3, which are live there, 1 is the first;
     //     2: 1          [===)            then 4 can lie at 0, too, and it is the only one; then 0, 2 and 3
-    //     3: 3          [=======)        can lie at 5, and at 1 there is more to come
+    //     3: 3          [=======)        can lie at 5, and at 1 more bytes are unplaced
     //     4: 4              [===)
     auto const shapes = shapes_of_all({{{{0, 1}, 2}, {{0, 2}, 5}, {{1, 2}, 1}, {{1, 3}, 3}, {{2, 3}, 4}}});
     auto const p = upwards(shapes);
@@ -313,13 +313,13 @@ TEST_CASE("who can lie lowest is next, of equals who lives where most is to come
     CHECK(p.height == 9);
 }
 
-TEST_CASE("nothing is placed upwards from nothing")
+TEST_CASE("bottom_left_fit() of no shapes is empty")
 {
     CHECK(upwards(shapes_of_all({})).height == 0);
     CHECK(upwards(shapes_of_all({{{{5, 6}, 8, 64}}})).origin == std::vector<byte_count>{0});
 }
 
-TEST_CASE("what ends above the ceiling is given up")
+TEST_CASE("a packing above the ceiling is given up")
 {
     auto const shapes = shapes_of_all({{{{0, 2}, 8}, {{1, 3}, 8}}});
     CHECK(upwards(shapes, 16).height == 16);
@@ -327,21 +327,21 @@ TEST_CASE("what ends above the ceiling is given up")
     CHECK(upwards(shapes, 7).height == no_limit);
 }
 
-TEST_CASE("what windows leave free is used by those that come later")
+TEST_CASE("bytes that windows leave free are used by later shapes")
 {
-    // 1 has only its upper half at first, and 0 fits under it; but nobody is put under who lies already.
+    // 1 has only its upper half at first, and 0 fits below it; but no shape is placed below an earlier one.
     placement_problem const problem{{{{0, 1}, 4}, {{0, 2}, 8}}, {}, {{1, {0, 1}, 4, 8}}};
     auto const shapes = shapes_of_all(problem);
     CHECK(bottom_left_fit(shapes, {0, 1}, lower_bound(shapes)).height == 8);
     CHECK(bottom_left_fit(shapes, {1, 0}, lower_bound(shapes)).height == 12);
 }
 
-TEST_CASE("a pinned shape is not placed upwards")
+TEST_CASE("bottom_left_fit() refuses a pinned shape")
 {
     CHECK_THROWS_AS((void)upwards(shapes_of_all({{{{0, 1}, 8, 1, 0, 8}}})), precondition_error);
 }
 
-TEST_CASE("sums that leave 64 bits are above the ceiling")
+TEST_CASE("sums beyond 64 bits are above the ceiling")
 {
     byte_count const most = (byte_count{1} << 62) - 1;
     buffers b(4, placement_problem::buffer{{0, 2}, most});
@@ -349,10 +349,10 @@ TEST_CASE("sums that leave 64 bits are above the ceiling")
     b.push_back({{0, 2}, 1});
     CHECK(upwards(shapes_of_all({b})).height == 4 * most + 1);
     b[4].size = most;
-    CHECK_THROWS_AS((void)upwards(shapes_of_all({b})), precondition_error); // the bound leaves 64 bits
+    CHECK_THROWS_AS((void)upwards(shapes_of_all({b})), precondition_error); // the bound exceeds 64 bits
 }
 
-TEST_CASE("random shapes: each step is the one that its definition names")
+TEST_CASE("random shapes: each step agrees with the definition")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -418,13 +418,13 @@ static placement_shape sized(byte_count size, byte_count alignment = 1, byte_cou
     return shape;
 }
 
-TEST_CASE("who comes takes the tightest gap, who leaves gives back a gap that grows with its neighbours")
+TEST_CASE("allocation takes the smallest gap, and deallocation merges adjacent gaps")
 {
     gap_list gaps(6);
     for (std::uint32_t id = 0; id != 5; ++id) gaps.stack(id, 10 * id, 10 - id); // 1 to 4 bytes between
     CHECK(gaps.allocate(5, sized(2), 100) == 19 + 9);                           // of 2 bytes, above 2
     gaps.deallocate(5);
-    gaps.deallocate(1); // 9 and 2 more: 10 to 20
+    gaps.deallocate(1); // 9 bytes and 2 more: 10 to 20
     CHECK(gaps.allocate(5, sized(3), 100) == 37);
     gaps.deallocate(5);
     CHECK(gaps.allocate(5, sized(4), 100) == 10);
@@ -446,7 +446,7 @@ TEST_CASE("of equal gaps the lowest is taken, and none above the ceiling")
     CHECK(gaps.allocate(4, sized(4), 20) == 16);
 }
 
-TEST_CASE("an origin is where alignment and phase allow, and what lies below it stays free")
+TEST_CASE("origins respect alignment and phase, and the padding below stays free")
 {
     gap_list gaps(3);
     gaps.stack(0, 0, 3);
@@ -454,7 +454,7 @@ TEST_CASE("an origin is where alignment and phase allow, and what lies below it 
     CHECK(gaps.allocate(2, sized(2), 100) == 3);
 }
 
-TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
+TEST_CASE("a thousand allocations and deallocations: each origin equals that of a scan of all gaps")
 {
     std::size_t misfits = 0;
     for (unsigned seed = 0; seed != 40; ++seed) {
@@ -463,7 +463,7 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
         bool const is_aligned = seed % 2 == 1;
         std::uint32_t const n = 1000;
         gap_list gaps(n);
-        std::map<byte_count, std::pair<byte_count, std::uint32_t>> alive; // by begin: end, who
+        std::map<byte_count, std::pair<byte_count, std::uint32_t>> alive; // by begin: end, id
         for (std::uint32_t id = 0; id != n; ++id) {
             while (!alive.empty() && pick.below(seed % 4 < 2 ? 5 : 9) < 4) {
                 auto gone = alive.begin();
@@ -502,7 +502,7 @@ TEST_CASE("a thousand come and go: each goes where a look at all gaps says")
     CHECK(misfits > 1000);
 }
 
-TEST_CASE("where many gaps are too small by alignment only, one is taken that is large enough for sure")
+TEST_CASE("if alignment makes many gaps too small, a gap with room for any alignment is taken")
 {
     gap_list gaps(300);
     for (std::uint32_t id = 0; id != 200; ++id) gaps.stack(id, 16 * id, 7); // 9 bytes from 7 to 16
@@ -512,9 +512,9 @@ TEST_CASE("where many gaps are too small by alignment only, one is taken that is
     CHECK(gaps.allocate(203, sized(10, 16), no_limit - 1) == 201 * 16 + 16);
 }
 
-// --- parts in time -----------------------------------------------------------------------------------------
+// --- time components ---------------------------------------------------------------------------------------
 
-TEST_CASE("a part ends where nobody lives on")
+TEST_CASE("a time component ends where no live range crosses")
 {
     auto const shapes =
         shapes_of_all({{{{0, 4}, 1}, {{2, 5}, 2}, {{5, 6}, 3}, {{9, 12}, 4}, {{9, 11}, 5}, {{11, 12}, 6}}});
@@ -527,14 +527,14 @@ TEST_CASE("a part ends where nobody lives on")
     CHECK(part.pieces_of(1)[0].when == live_range{0, 1});
 }
 
-TEST_CASE("nothing has no parts, and who is alive in the gap of another is in its part")
+TEST_CASE("no shapes have no components, and a shape live in the gap of another is in its component")
 {
     CHECK(time_components(shapes_of_all({})) == std::vector<std::uint32_t>{0});
     placement_problem const problem{{{{0, 9}, 4}, {{3, 4}, 4}}, {}, {{0, {2, 6}, 0, 0}}};
     CHECK(time_components(shapes_of_all(problem)) == std::vector<std::uint32_t>{0, 2});
 }
 
-TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they were")
+TEST_CASE("random shapes: components are disjoint in time, indivisible, and keep their shapes")
 {
     std::size_t cuts = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
@@ -545,7 +545,7 @@ TEST_CASE("random shapes: parts do not meet, cannot be cut, and are what they we
         auto const shapes = shapes_of_all(draw_placement(pick, kind));
         auto const first = time_components(shapes);
         REQUIRE(first.back() == shapes.size());
-        auto is_cut = [&](std::uint32_t at) { // nobody before `at` lives on
+        auto is_cut = [&](std::uint32_t at) { // no live range crosses `at`
             for (std::uint32_t s = 0; s != at; ++s)
                 if (shapes.shapes[s].life.last > shapes.shapes[at].life.first) return false;
             return true;

@@ -25,7 +25,7 @@ pool_assignment choose(placement_problem const& problem)
     return choose_pools(problem, {}, control);
 }
 
-/// As chosen, and placed so.
+/// The placement for the chosen pools.
 placement placed_as(placement_problem problem, pool_assignment const& chosen)
 {
     for (std::size_t b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].pool = chosen.pool_of[b];
@@ -39,7 +39,7 @@ placement placed_as(placement_problem problem, pool_assignment const& chosen)
     return result;
 }
 
-/// Each of some buffers in fast memory for nothing, or in slow memory at its price.
+/// Buffers that may be in fast memory at no cost, or in slow memory at a price.
 placement_problem fast_and_slow(std::vector<placement_problem::buffer> buffers, byte_count capacity,
                                 std::vector<byte_count> prices)
 {
@@ -53,7 +53,7 @@ placement_problem fast_and_slow(std::vector<placement_problem::buffer> buffers, 
 
 } // namespace
 
-TEST_CASE("who fits into fast memory is there, and who costs least for the room it gives is not")
+TEST_CASE("fast memory is filled, and the buffer with the least cost per byte is elsewhere")
 {
     auto const problem = fast_and_slow({{{0, 4}, 8}, {{1, 3}, 8}, {{2, 6}, 8}}, 16, {9, 7, 8});
     auto const chosen = choose(problem);
@@ -64,9 +64,9 @@ TEST_CASE("who fits into fast memory is there, and who costs least for the room 
     CHECK(choose(fast_and_slow(problem.buffers, 0, {9, 7, 8})).cost == 24);
 }
 
-TEST_CASE("one large one that gives enough room goes instead of many small ones, who come back")
+TEST_CASE("one large buffer moves instead of many small ones, which move back")
 {
-    // Per byte the small ones are cheaper, but together they cost more and one of them is not enough.
+    // Per byte the small ones are cheaper, but together they cost more, and one of them does not suffice.
     auto const problem =
         fast_and_slow({{{0, 4}, 12}, {{0, 4}, 4}, {{0, 4}, 4}, {{0, 4}, 4}}, 12, {20, 6, 6, 6});
     auto const chosen = choose(problem);
@@ -74,9 +74,9 @@ TEST_CASE("one large one that gives enough room goes instead of many small ones,
     CHECK(chosen.cost <= 20);
 }
 
-TEST_CASE("a pool that holds the bytes but not the pieces gives up one of them")
+TEST_CASE("a pool that fits the live bytes but no placement gives up one buffer")
 {
-    // At most 10 bytes are alive, but the two of 3 leave no gap of 4 where the last needs it: height 11.
+    // At most 10 bytes are live, but the two of 3 leave no gap of 4 where the last needs it: height 11.
     placement_problem pieces{{{{0, 2}, 4}, {{0, 3}, 3}, {{2, 5}, 4}, {{1, 4}, 3}, {{3, 6}, 3}, {{4, 7}, 3}}};
     for (byte_count capacity = 6; capacity != 12; ++capacity) {
         CAPTURE(capacity);
@@ -88,7 +88,7 @@ TEST_CASE("a pool that holds the bytes but not the pieces gives up one of them")
     }
 }
 
-TEST_CASE("three pools: what is pushed out of the first may push out of the second")
+TEST_CASE("three pools: storage moved out of the first may displace some in the second")
 {
     placement_problem problem{{{{0, 2}, 8}, {{0, 2}, 8}, {{0, 2}, 8}}, {{8, 1}, {8, 1}, {}}};
     for (buffer_id b = 0; b != 3; ++b) {
@@ -103,7 +103,7 @@ TEST_CASE("three pools: what is pushed out of the first may push out of the seco
     CHECK(placed_as(problem, chosen).status <= placement::outcome::feasible);
 }
 
-TEST_CASE("a pin that clashes in one pool is kept in another")
+TEST_CASE("a pin that conflicts in one pool is kept in another")
 {
     placement_problem problem{{{{0, 2}, 8, 1, 0, 0}, {{0, 2}, 8, 1, 0, 4}}, {{64, 1}, {64, 1}}};
     problem.choices = {{0, 0, 0}, {1, 0, 0}, {1, 1, 3}};
@@ -112,12 +112,12 @@ TEST_CASE("a pin that clashes in one pool is kept in another")
     CHECK(placed_as(problem, chosen).status <= placement::outcome::feasible);
 }
 
-TEST_CASE("nothing and no room have an answer too")
+TEST_CASE("problems without buffers or without capacity have a result")
 {
     CHECK(choose(placement_problem{}).pool_of.empty());
     placement_problem problem{{{{0, 2}, 8}, {{0, 2}, 0}}, {{0, 1}}};
     problem.choices = {{1, 0, 2}};
-    auto const chosen = choose(problem); // nobody may go anywhere else
+    auto const chosen = choose(problem); // there are no other pools
     CHECK(chosen.pool_of == std::vector<pool_id>{0, 0});
     CHECK(chosen.cost == 2);
     CHECK(chosen.cost_bound == 2);
@@ -125,7 +125,7 @@ TEST_CASE("nothing and no room have an answer too")
     CHECK_THROWS_AS((void)choose(problem), precondition_error);
 }
 
-TEST_CASE("random choices: within the capacities wherever greed is, and the bound is one")
+TEST_CASE("random choices: capacities are kept if greedy keeps them, and the cost bound is valid")
 {
     int at_bound = 0, best = 0, solvable = 0, greedy_count = 0, optimal_claims = 0;
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
@@ -152,7 +152,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
         pool_candidates candidates;
         try {
             candidates = candidates_of(problem);
-        } catch (precondition_error const&) { // colocated ones that have no pool in common
+        } catch (precondition_error const&) { // colocated buffers without a common pool
             continue;
         }
         chosen = choose(problem);
@@ -163,7 +163,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
         auto again = choose(problem);
         REQUIRE(again.pool_of == chosen.pool_of);
 
-        // All ways to choose.
+        // All combinations of choices.
         byte_count least = no_limit, bound = 0;
         for (std::uint32_t k = 0; k != candidates.size(); ++k) bound += candidates.at(k, 0).cost;
         std::vector<std::uint32_t> choice(candidates.size(), 0);
@@ -209,7 +209,7 @@ TEST_CASE("random choices: within the capacities wherever greed is, and the boun
     CHECK(greedy_count > rounds(200));
     CHECK(at_bound == optimal_claims);
     CHECK(at_bound > 30);
-    CHECK(best > solvable * 9 / 10); // no promise; but what is lost in the heuristic shows here
+    CHECK(best > solvable * 9 / 10); // not guaranteed, but a regression of the heuristic shows here
 }
 
 // --- pool candidates ---------------------------------------------------------------------------------------
@@ -242,21 +242,21 @@ placement_problem three(std::vector<placement_problem::choice> choices,
 
 } // namespace
 
-TEST_CASE("who has no choice is in its own pool, for nothing")
+TEST_CASE("a buffer without choices is in its own pool, at no cost")
 {
     CHECK(of(three({}), 0) == offers{{1, 0}});
     CHECK(of(three({{0, 5, 1}}), 2) == offers{{2, 0}});
     CHECK(candidates_of(placement_problem{}).size() == 0);
 }
 
-TEST_CASE("the cheapest pool comes first, then the one with the lower number, one listed twice only once")
+TEST_CASE("candidates are sorted by cost, then by pool, without duplicates")
 {
     auto const problem = three({{0, 3, 9}, {0, 4, 2}, {0, 1, 2}, {0, 3, 1}, {0, 4, 7}});
     CHECK(of(problem, 0) == offers{{3, 1}, {1, 2}, {4, 2}});
-    CHECK(of(problem, 1) == offers{{1, 0}}); // its own is in nobody's list but its own
+    CHECK(of(problem, 1) == offers{{1, 0}}); // its own pool does not count for others
 }
 
-TEST_CASE("of colocated buffers the one that is anchored to nobody chooses")
+TEST_CASE("of colocated buffers the one without an anchor chooses")
 {
     auto const problem = three({{0, 3, 4}, {0, 5, 1}, {1, 6, 0}}, {{1, 0, 8}});
     CHECK(of(problem, 0) == offers{{5, 1}, {3, 4}});
@@ -264,11 +264,11 @@ TEST_CASE("of colocated buffers the one that is anchored to nobody chooses")
     pool_candidates const all = candidates_of(problem);
     CHECK(all.size() == 2);
     CHECK(all.storage_of == std::vector<std::uint32_t>{0, 0, 1});
-    // Whichever way round.
+    // In either direction.
     CHECK(of(three({{1, 3, 4}, {0, 6, 0}}, {{0, 1, 8}}), 0) == offers{{3, 4}});
 }
 
-TEST_CASE("two that are anchored to nobody have to agree, and both pay")
+TEST_CASE("two buffers without anchors must both allow the pool, and their costs are added")
 {
     std::vector<placement_problem::colocation> const both = {{1, 0, 8}, {1, 2, 0}};
     CHECK(of(three({{0, 3, 4}, {0, 5, 1}, {2, 5, 6}, {2, 3, 2}, {2, 9, 0}}, both), 1) ==
@@ -277,13 +277,13 @@ TEST_CASE("two that are anchored to nobody have to agree, and both pay")
     CHECK_THROWS_AS((void)candidates_of(three({{0, 3, 4}, {2, 5, 6}}, both)), precondition_error);
 }
 
-TEST_CASE("in a circle of anchors all have to agree")
+TEST_CASE("in a cycle of anchors all must allow the pool")
 {
     std::vector<placement_problem::colocation> const circle = {{0, 1, 0}, {1, 0, 0}};
     CHECK(of(three({{0, 3, 4}, {1, 3, 5}, {1, 7, 0}}, circle), 1) == offers{{3, 9}});
 }
 
-TEST_CASE("a broken promise is refused")
+TEST_CASE("violated preconditions are refused")
 {
     CHECK_THROWS_AS((void)candidates_of(three({{3, 0, 0}})), precondition_error);
     CHECK_THROWS_AS((void)candidates_of(three({}, {{0, 3, 0}})), precondition_error);
@@ -309,7 +309,7 @@ placement replanned(placement_problem const& problem, offsets const& previous,
 pack_options const few{.visits = 10'000, .improve_visits = 10'000, .nodes = 2000};
 pack_options const only_fit{.objective = placement::objective::fit};
 
-/// Whether all plain buffers from `next` on can be put within the height, by trying every offset.
+/// Whether the buffers from `next` on can be placed within the height, by trying every offset.
 bool can_be_put(placement_problem const& problem, offsets& at, std::size_t next, byte_count height)
 {
     if (next == at.size()) return true;
@@ -331,7 +331,7 @@ bool can_be_put(placement_problem const& problem, offsets& at, std::size_t next,
     return false;
 }
 
-/// The fewest bytes that must move, by trying who moves.
+/// The fewest bytes that must move, by trying all subsets.
 byte_count fewest_moved(placement_problem const& problem, offsets const& previous, byte_count height)
 {
     byte_count fewest = no_limit;
@@ -352,7 +352,7 @@ byte_count fewest_moved(placement_problem const& problem, offsets const& previou
 
 } // namespace
 
-TEST_CASE("where nothing has changed nothing moves, however the others would have been placed")
+TEST_CASE("an unchanged problem moves nothing, even if pack() would differ")
 {
     placement_problem const problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{2, 4}, 64}}};
     CHECK(pack(problem).offset != offsets{32, 0, 32});
@@ -370,7 +370,7 @@ TEST_CASE("a new buffer is placed around the old ones")
     CHECK(p.moved_bytes == 0);
 }
 
-TEST_CASE("of two that have come to live at once the lighter moves")
+TEST_CASE("of two buffers that are newly live together the smaller moves")
 {
     placement_problem const problem{{{{0, 3}, 8}, {{2, 5}, 16}, {{4, 6}, 4}}};
     auto const p = replanned(problem, {0, 0, 16});
@@ -379,7 +379,7 @@ TEST_CASE("of two that have come to live at once the lighter moves")
     CHECK(p.pools[0].height == 24);
 }
 
-TEST_CASE("who is kept stays, even where that costs height or bytes")
+TEST_CASE("a kept buffer stays, even if that costs height or bytes")
 {
     placement_problem const problem{{{{0, 3}, 8}, {{2, 5}, 16}}};
     auto const p = replanned(problem, {0, 0}, {1, 0});
@@ -389,13 +389,13 @@ TEST_CASE("who is kept stays, even where that costs height or bytes")
     CHECK(high.offset == offsets{100, 0});
     CHECK(high.pools[0].height == 108);
     CHECK(high.status == placement::outcome::optimal);
-    // Two that are kept and cannot be: as two pins.
+    // Two kept buffers that conflict are like two pins.
     auto const clash = replanned(problem, {0, 0}, {1, 1});
     CHECK(clash.status == placement::outcome::infeasible);
     CHECK(clash.pools[0].proof.kind == placement::proof::reason::pins_clash);
 }
 
-TEST_CASE("height comes first, unless fitting the capacity is enough")
+TEST_CASE("height has priority over moves, unless the objective is fit")
 {
     placement_problem problem{{{{0, 3}, 8}, {{2, 5}, 16}}, {{40, 1}}};
     auto const low = replanned(problem, {32, 0});
@@ -404,7 +404,7 @@ TEST_CASE("height comes first, unless fitting the capacity is enough")
     auto const still = replanned(problem, {32, 0}, {}, only_fit);
     CHECK(still.offset == offsets{32, 0});
     CHECK(still.moved_bytes == 0);
-    CHECK(still.status == placement::outcome::optimal); // more was not asked
+    CHECK(still.status == placement::outcome::optimal); // fit requires no more
     problem.pools[0].capacity = 39;
     CHECK(replanned(problem, {32, 0}, {}, only_fit).moved_bytes == 8);
     problem.pools[0].capacity = no_limit;
@@ -413,24 +413,24 @@ TEST_CASE("height comes first, unless fitting the capacity is enough")
     CHECK(replanned(problem, {32, 0}, {}, only_fit).status == placement::outcome::infeasible);
 }
 
-TEST_CASE("a place that alignment forbids now is none, and colocated buffers stay together")
+TEST_CASE("a misaligned old offset is ignored, and colocated buffers stay together")
 {
     placement_problem const aligned{{{{0, 3}, 8, 4}, {{2, 5}, 8}}};
     auto const p = replanned(aligned, {6, 14});
-    CHECK(p.moved_bytes == 16); // height comes first: 16
+    CHECK(p.moved_bytes == 16); // height has priority: 16
     CHECK(replanned(aligned, {6, 14}, {}, only_fit).moved_bytes == 8);
 
     placement_problem pair{{{{0, 3}, 8}, {{2, 5}, 8}, {{0, 5}, 4}}};
     pair.colocated = {{1, 0, 8}};
     CHECK(replanned(pair, {4, 12, 0}).offset == offsets{4, 12, 0});
-    auto const torn = replanned(pair, {4, 20, 0}, {}, only_fit); // they were apart: one moves at least
+    auto const torn = replanned(pair, {4, 20, 0}, {}, only_fit); // they were apart: at least one moves
     CHECK(torn.offset[1] == torn.offset[0] + 8);
     CHECK(torn.offset[2] == 0);
-    // Below the anchor there was no room for it.
+    // There was no space below the anchor.
     CHECK(replanned(pair, {no_offset, 4, 0}, {}, only_fit).offset[2] == 0);
 }
 
-TEST_CASE("a broken promise is refused")
+TEST_CASE("violated preconditions are refused")
 {
     placement_problem const problem{{{{0, 3}, 8}, {{2, 5}, 16, 1, 0, 0}}};
     CHECK_THROWS_AS((void)replanned(problem, {0}), precondition_error);
@@ -440,7 +440,7 @@ TEST_CASE("a broken promise is refused")
     CHECK(replanned(placement_problem{}, {}).offset.empty());
 }
 
-TEST_CASE("random problems, all ways to move: at least as many bytes, mostly no more")
+TEST_CASE("random problems: moved bytes are at least the minimum over all moves, and mostly equal")
 {
     int tried = 0, fewest = 0, moves = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
@@ -475,10 +475,10 @@ TEST_CASE("random problems, all ways to move: at least as many bytes, mostly no 
         fewest += p.moved_bytes == least;
     }
     CHECK(moves > rounds(200));
-    CHECK(fewest > tried * 9 / 10); // no promise; but what is lost in the heuristic shows here
+    CHECK(fewest > tried * 9 / 10); // not guaranteed, but a regression of the heuristic shows here
 }
 
-TEST_CASE("random problems with everything: valid, and who is kept is where it was")
+TEST_CASE("random problems of all kinds: valid, and kept buffers keep their offsets")
 {
     int kept = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
@@ -514,7 +514,7 @@ TEST_CASE("random problems with everything: valid, and who is kept is where it w
     CHECK(kept > 100);
 }
 
-TEST_CASE("of thousands few move if few have changed")
+TEST_CASE("of thousands of buffers few move if few have changed")
 {
     random_source pick{std::mt19937(3)};
     placement_problem problem;

@@ -21,7 +21,7 @@ using ids = std::vector<std::uint32_t>;
 
 namespace {
 
-/// a begins at 0 and is needed up to 4, but not where b begins; c and d begin at 2.
+/// a begins at 0 and is live up to 4, but not where b begins; c and d begin at 2.
 placement_conflicts four()
 {
     placement_conflicts c;
@@ -43,7 +43,7 @@ order_keys keys_of_sizes(std::vector<byte_count> const& sizes, std::vector<unsig
 
 } // namespace
 
-TEST_CASE("each order puts first who it says")
+TEST_CASE("each order is sorted by its key")
 {
     auto const keys = keys_of_sizes({10, 17, 20, 20}, {1, 0, 0, 1});
     CHECK(keys.conflicting == std::vector<byte_count>{50, 17, 50, 50});
@@ -56,7 +56,7 @@ TEST_CASE("each order puts first who it says")
     CHECK(order_by_levels({1, 0, 0, 1}, keys) == ids{2, 1, 3, 0});
 }
 
-TEST_CASE("of equal sizes those come first whose conflicts have more bytes")
+TEST_CASE("ties of the size order go to more conflicting bytes")
 {
     CHECK(order_by(concurrent_order::size, keys_of_sizes({8, 8, 8, 9}, {0, 0, 0, 0})) == ids{3, 0, 2, 1});
 }
@@ -68,7 +68,7 @@ TEST_CASE("products of sizes beyond 64 bits are still ordered")
                                                          {0, 0, 0, 0})) == ids{1, 3, 0, 2});
 }
 
-TEST_CASE("conflicting bytes are those of a sum over pairs where nobody begins twice")
+TEST_CASE("conflicting bytes equal a sum over pairs if each buffer has one begin")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -108,7 +108,7 @@ using members = std::vector<buffer_id>;
 
 } // namespace
 
-TEST_CASE("two conflict if one begins in a range of the other, and positions without a begin are left out")
+TEST_CASE("buffers conflict if one begins in a range of the other; positions without begins are dropped")
 {
     // a begins at 0 and forbids [0, 1) and [3, 4), b begins at 1 and forbids [1, 4), c begins at 3
     auto const lives = live_ranges_of({{0}, {1}, {3}}, 6);
@@ -121,11 +121,11 @@ TEST_CASE("two conflict if one begins in a range of the other, and positions wit
     CHECK(all.conflict(2, 0));
     CHECK(all.conflict(1, 2));
     auto const without_b = conflicts_among(members{0, 2}, lives, lists);
-    CHECK(without_b.ranges[0].size() == 1); // the hole is gone with who began in it
+    CHECK(without_b.ranges[0].size() == 1); // the hole closes without the buffer that begins in it
     CHECK(without_b.conflict(0, 1));
 }
 
-TEST_CASE("who is given begins before all others and so conflicts with all others that are given")
+TEST_CASE("an input begins before all others and conflicts with all other inputs")
 {
     auto const lives = live_ranges_of({{}, {}, {0}, {2}}, 3);
     live_range_lists const lists{
@@ -138,7 +138,7 @@ TEST_CASE("who is given begins before all others and so conflicts with all other
     CHECK(all.ranges[1].size() == 1);
 }
 
-TEST_CASE("conflicts are the rule's for random programs and some of their buffers, with several begins, too")
+TEST_CASE("random programs: conflicts follow the sharing rule, also for subsets and several begins")
 {
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
@@ -173,7 +173,7 @@ using buffers = std::vector<placement_problem::buffer>;
 
 namespace {
 
-/// Lowest fit by its definition: pairs are tested, and offsets tried one by one.
+/// First fit by definition: tests pairs, and tries offsets one by one.
 packing fit_by_trial(buffers const& all, ids const& order, placement_conflicts const& c, byte_count ceiling)
 {
     packing p;
@@ -228,7 +228,7 @@ struct drawn_fit {
     }
 };
 
-/// Four in a row, each in conflict with the next: 2, 3, 2, 4 bytes.
+/// A chain of four, each in conflict with the next: 2, 3, 2, 4 bytes.
 placement_conflicts row_of_four()
 {
     placement_conflicts c;
@@ -241,7 +241,7 @@ placement_conflicts row_of_four()
 
 } // namespace
 
-TEST_CASE("the order decides")
+TEST_CASE("the height depends on the order")
 {
     auto const c = row_of_four();
     placed_by_range placed(c);
@@ -253,7 +253,7 @@ TEST_CASE("the order decides")
     CHECK(fit_concurrently(all, {1, 0, 2, 3}, placed, 9).height == 9);
 }
 
-TEST_CASE("a random order is fitted as by trial of every offset, with pins, up to a ceiling")
+TEST_CASE("random orders: first fit equals trial of every offset, with pins, up to a ceiling")
 {
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
@@ -272,7 +272,7 @@ TEST_CASE("a random order is fitted as by trial of every offset, with pins, up t
     }
 }
 
-TEST_CASE("without visits left a fit is valid all the same")
+TEST_CASE("a fit with no visits left is still valid")
 {
     std::size_t higher = 0;
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
@@ -288,7 +288,7 @@ TEST_CASE("without visits left a fit is valid all the same")
     CHECK(higher != 300);
 }
 
-TEST_CASE("who reaches too high is moved forward in the order until the bound is met")
+TEST_CASE("buffers that reach too high are moved forward in the order until the bound is met")
 {
     auto const c = row_of_four();
     placed_by_range placed(c);
@@ -301,7 +301,7 @@ TEST_CASE("who reaches too high is moved forward in the order until the bound is
     CHECK(p.height == 6);
 }
 
-TEST_CASE("reordering never makes a placement higher or invalid, moves no pin, and ends without a bound")
+TEST_CASE("reordering keeps a placement valid and no higher, keeps pins, and ends for any bound")
 {
     std::size_t lower = 0;
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
@@ -343,7 +343,7 @@ byte_count lowest_by_trial(placement_conflicts const& c, std::vector<placed_inte
 
 } // namespace
 
-TEST_CASE("the first gap that is wide enough is found, and a ceiling is kept")
+TEST_CASE("the lowest gap that is large enough is found, below the ceiling")
 {
     placement_conflicts c;
     c.begin = {0, 0, 0};
@@ -363,7 +363,7 @@ TEST_CASE("the first gap that is wide enough is found, and a ceiling is kept")
     CHECK(placed.visits() != 0);
 }
 
-TEST_CASE("random placements leave the gaps that a trial of every offset finds")
+TEST_CASE("random placements: gaps equal those of a trial of every offset")
 {
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -383,14 +383,14 @@ TEST_CASE("random placements leave the gaps that a trial of every offset finds")
                         return c.conflict(b, s.id) && s.begin < end && begin < s.end;
                     }));
             if (at == no_offset) continue;
-            if (pick.below(5) == 0) at += pick.below(20); // may lie over others: unions do not mind
+            if (pick.below(5) == 0) at += pick.below(20); // may overlap others: unions allow that
             placed.insert(b, at, at + size);
             intervals.push_back({b, at, at + size});
         }
     }
 }
 
-TEST_CASE("who is in haste finds a gap that is near, and otherwise goes on top of all that are in the way")
+TEST_CASE("a limited query finds a low gap, and otherwise goes above all conflicting buffers")
 {
     placement_conflicts c;
     std::vector<std::uint32_t> first{0};
@@ -419,7 +419,7 @@ TEST_CASE("who is in haste finds a gap that is near, and otherwise goes on top o
     CHECK(placed.visits() - before < 500);
 }
 
-TEST_CASE("buffers that lie next to each other are walked past as one")
+TEST_CASE("adjacent buffers are visited as one interval")
 {
     placement_conflicts c;
     c.begin = {0, 0, 0, 0};
@@ -442,7 +442,7 @@ TEST_CASE("buffers that lie next to each other are walked past as one")
     CHECK(visits() == of_one);
 }
 
-TEST_CASE("what is cleared is as new")
+TEST_CASE("clear() restores the initial state")
 {
     random_source pick{std::mt19937(7)};
     auto const c = draw_conflicts(pick, 30, 10);

@@ -43,15 +43,15 @@ bool clash(placement_shapes const& all, std::uint32_t s, byte_count at, std::uin
 
 } // namespace
 
-TEST_CASE("lowest takes the first gap that is large enough, tightest the smallest")
+TEST_CASE("first fit takes the lowest gap that is large enough, best fit the smallest")
 {
-    //  12 bytes of gap, then one of 8, between two that are pinned
+    //  gaps of 12 bytes, then of 8, below and between two pins
     buffers const b{{{0, 3}, 4, 1, 0, 12}, {{0, 3}, 4, 1, 0, 24}, {{1, 3}, 8}};
     CHECK(packed(b, {2, 0, 1}, fit_rule::first_fit).origin[2] == 0);
     CHECK(packed(b, {2, 0, 1}, fit_rule::best_fit).origin[2] == 16);
 }
 
-TEST_CASE("a gap that only alignment makes too small is passed over")
+TEST_CASE("a gap that alignment makes too small is skipped")
 {
     buffers b{{{0, 2}, 3, 1, 0, 0}, {{0, 2}, 4, 1, 0, 10}, {{0, 2}, 6, 8}};
     CHECK(packed(b, {0, 1, 2}).origin[2] == 16);
@@ -59,14 +59,14 @@ TEST_CASE("a gap that only alignment makes too small is passed over")
     CHECK(packed(b, {0, 1, 2}, fit_rule::best_fit).origin[2] == 3);
 }
 
-TEST_CASE("who does not overlap in time may lie at the same place")
+TEST_CASE("shapes that do not overlap in time may have the same origin")
 {
     auto const p = packed({{{0, 2}, 8}, {{2, 4}, 8}}, {0, 1});
     CHECK(p.origin == std::vector<byte_count>{0, 0});
     CHECK(p.height == 8);
 }
 
-TEST_CASE("who is not in the order is not placed")
+TEST_CASE("a shape that is not in the order is not placed")
 {
     auto const p = packed({{{0, 2}, 8}, {{0, 2}, 4}}, {1});
     CHECK(p.origin == std::vector<byte_count>{no_offset, 0});
@@ -80,11 +80,11 @@ TEST_CASE("a packing that cannot end below the ceiling is given up")
     CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 16}).height == 16);
     CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 15}).height == no_limit);
     CHECK(packed(b, {0, 1}, fit_rule::best_fit, {.ceiling = 15}).height == no_limit);
-    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 7}).height == no_limit); // not even the first
+    CHECK(packed(b, {0, 1}, fit_rule::first_fit, {.ceiling = 7}).height == no_limit); // not even one
     CHECK(packed({{{0, 1}, 8, 1, 0, 8}}, {0}, fit_rule::first_fit, {.ceiling = 15}).height == no_limit);
 }
 
-TEST_CASE("a preferred origin is taken where it is free and nothing gets higher by it")
+TEST_CASE("a preferred origin is taken if it is free and does not raise the height")
 {
     buffers b{{{0, 2}, 8}, {{0, 2}, 4}};
     b[1].preferred = 12;
@@ -102,7 +102,7 @@ TEST_CASE("a preferred origin is taken where it is free and nothing gets higher 
     CHECK(packed(b, {1, 0}, fit_rule::first_fit, {.known_height = 12}).origin[1] == 0);
 }
 
-TEST_CASE("once patience is spent all others go on top, and gaps are left")
+TEST_CASE("after gap_visits all others go on top, and gaps stay free")
 {
     buffers const b{{{0, 3}, 4, 1, 0, 8}, {{0, 1}, 2}, {{1, 2}, 6}, {{2, 3}, 2}};
     auto const p = packed(b, {0, 1, 2, 3}, fit_rule::first_fit, {.gap_visits = 0});
@@ -119,7 +119,7 @@ TEST_CASE("a packing that takes too many visits is given up")
     CHECK(packed(b, {0, 1, 2}, fit_rule::first_fit, {.visits = 1}).height == no_limit);
 }
 
-TEST_CASE("offsets go up to the last of 64 bits and never round it")
+TEST_CASE("offsets up to 2^64 - 1 do not wrap round")
 {
     byte_count const most = (byte_count{1} << 62) - 1;
     buffers b(5, placement_problem::buffer{{0, 2}, most});
@@ -132,7 +132,7 @@ TEST_CASE("offsets go up to the last of 64 bits and never round it")
     CHECK(packed(b, {0, 1, 2, 3, 4}).height == no_limit);
 }
 
-TEST_CASE("random shapes in random orders: each origin is the one that a scan over all offsets finds")
+TEST_CASE("random shapes in random orders: each origin equals that of a scan over all offsets")
 {
     std::size_t preferred = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
@@ -201,7 +201,7 @@ ranges upwards(byte_unions const& all, byte_unions::byte_union const& u)
 
 } // namespace
 
-TEST_CASE("neighbours grow together, and what lies apart stays apart")
+TEST_CASE("adjacent intervals are merged, separate ones are not")
 {
     byte_unions all;
     byte_unions::byte_union u;
@@ -216,7 +216,7 @@ TEST_CASE("neighbours grow together, and what lies apart stays apart")
     CHECK(upwards(all, u) == ranges{{0, 12}, {13, 14}});
 }
 
-TEST_CASE("several unions hold the bytes that were put into each, and nothing else")
+TEST_CASE("several unions hold exactly the bytes that were added to each")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -251,14 +251,14 @@ TEST_CASE("several unions hold the bytes that were put into each, and nothing el
 using buffers = std::vector<placement_problem::buffer>;
 using order = std::vector<std::uint32_t>;
 
-/// Here buffers are sorted by birth, so a shape has the number of its buffer.
+/// The buffers are sorted by begin, so shapes have their numbers.
 static order ordered(placement_order which, buffers const& b)
 {
     auto const shapes = shapes_of_all({b});
     return order_by(which, shapes, lower_bound(shapes));
 }
 
-/// Walk outwards, ring by ring.
+/// Counts distance classes outwards, one by one.
 static int ring_by_hand(int distance, int steps)
 {
     int ring = 0;
@@ -275,7 +275,7 @@ static int ring_by_hand(int distance, int steps)
 //     4: 60                     [===)
 static buffers const five{{{0, 1}, 10}, {{1, 3}, 40}, {{1, 2}, 30}, {{3, 5}, 20}, {{4, 5}, 60}};
 
-TEST_CASE("each order is what its name says")
+TEST_CASE("each order is sorted by its key")
 {
     CHECK(ordered(placement_order::size, five) == order{4, 1, 2, 3, 0});
     CHECK(ordered(placement_order::area, five) == order{1, 4, 3, 2, 0});
@@ -296,7 +296,7 @@ TEST_CASE("each order is what its name says")
 static buffers const pyramid{{{0, 4}, 10}, {{0, 1}, 90}, {{1, 3}, 20},
                              {{2, 5}, 30}, {{2, 3}, 60}, {{3, 4}, 70}};
 
-TEST_CASE("who is alive at the peak comes before all others, early births, long lives or late deaths first")
+TEST_CASE("shapes live at the peak come first, by begin, length or end")
 {
     CHECK(lower_bound(shapes_of_all({pyramid})).peak_position == 2);
     CHECK(ordered(placement_order::peak_birth, pyramid) == order{0, 2, 4, 3, 1, 5});
@@ -304,7 +304,7 @@ TEST_CASE("who is alive at the peak comes before all others, early births, long 
     CHECK(ordered(placement_order::peak_death, pyramid) == order{3, 0, 4, 2, 1, 5});
 }
 
-TEST_CASE("of two peaks the first counts")
+TEST_CASE("of two equal peaks the first is used")
 {
     buffers const b{{{0, 1}, 8}, {{0, 1}, 2}, {{1, 3}, 8}, {{2, 3}, 2}};
     for (auto which : {placement_order::peak_birth, placement_order::peak_length, placement_order::peak_death,
@@ -312,7 +312,7 @@ TEST_CASE("of two peaks the first counts")
         CHECK(ordered(which, b) == order{0, 1, 2, 3});
 }
 
-TEST_CASE("random buffers: every order is the one that its keys say, by looking at each pair")
+TEST_CASE("random buffers: every order agrees with its keys on each pair")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -392,7 +392,7 @@ TEST_CASE("random buffers: every order is the one that its keys say, by looking 
     }
 }
 
-TEST_CASE("ties go to the larger, then to the earlier")
+TEST_CASE("ties go to the larger size, then to the earlier begin")
 {
     buffers const b{{{0, 1}, 8}, {{0, 1}, 9}, {{0, 1}, 8}};
     for (auto which : {placement_order::lifetime, placement_order::load, placement_order::breadth,
@@ -400,20 +400,20 @@ TEST_CASE("ties go to the larger, then to the earlier")
         CHECK(ordered(which, b) == order{1, 0, 2});
 }
 
-TEST_CASE("of two equally full positions the first comes first, whoever is the larger")
+TEST_CASE("of two positions with equal load the first comes first, for any sizes")
 {
     buffers const b{{{0, 1}, 4}, {{0, 1}, 4}, {{1, 2}, 8}};
     CHECK(ordered(placement_order::breadth, b) == order{0, 1, 2});
 }
 
-TEST_CASE("areas beyond 64 bits are all the same, and sorted by size")
+TEST_CASE("areas beyond 64 bits are equal, and sorted by size")
 {
     buffers b{{{0, 8}, byte_count{1} << 61}, {{0, 6}, (byte_count{1} << 62) - 1}, {{0, 1}, 5}};
     for (step_id p = 1; p != 8; ++p) b.push_back({{p, p + 1}, p});
     CHECK(ordered(placement_order::area, b) == order{1, 0, 9, 8, 2, 7, 6, 5, 4, 3});
 }
 
-TEST_CASE("no buffers have an order too")
+TEST_CASE("the order of no buffers is empty")
 {
     for (auto which : {placement_order::size, placement_order::breadth, placement_order::load,
                        placement_order::peak_length, placement_order::size_class,
@@ -421,7 +421,7 @@ TEST_CASE("no buffers have an order too")
         CHECK(ordered(which, {}).empty());
 }
 
-TEST_CASE("the largest of a range is the one that a look at all of it finds")
+TEST_CASE("random ranges: the maximum equals that of a scan")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -438,7 +438,7 @@ TEST_CASE("the largest of a range is the one that a look at all of it finds")
     }
 }
 
-TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
+TEST_CASE("random keys: the radix sort equals a stable sort")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -459,7 +459,7 @@ TEST_CASE("ids are sorted as by any stable sort, whatever digits the keys have")
     }
 }
 
-// --- placed ------------------------------------------------------------------------------------------------
+// --- placed pieces -----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -471,7 +471,7 @@ placement_shapes shapes_of_pool_0(placement_problem const& problem)
     return shapes_of(problem, members);
 }
 
-/// What was inserted, looked at one by one.
+/// The inserted pieces, scanned one by one.
 struct pile {
     placement_shapes const& all;
     std::vector<std::pair<std::uint32_t, byte_count>> placed = {};
@@ -523,14 +523,14 @@ struct pile {
 
 } // namespace
 
-TEST_CASE("a shape goes into the lowest gap that it fits, or the tightest, or on top")
+TEST_CASE("a shape goes into the lowest gap, the smallest gap, or on top")
 {
     placement_problem const problem{{{{0, 2}, 8}, {{0, 2}, 8}, {{1, 3}, 8}, {{0, 3}, 4}}};
     auto const shapes = shapes_of_pool_0(problem);
     placed_pieces all(shapes);
     all.insert(shapes, 0, 12);
     all.insert(shapes, 1, 24);
-    CHECK(all.free_origin(shapes, 2, 0, 100) == 0); // shapes go by birth: 2 is the one of 4 bytes
+    CHECK(all.free_origin(shapes, 2, 0, 100) == 0); // shapes are sorted by begin: 2 is the one of 4 bytes
     CHECK(shapes.shapes[2].size == 4);
     CHECK(all.free_origin(shapes, 2, 0, 100, fit_rule::best_fit) == 20);
     CHECK(all.free_origin(shapes, 2, 10, 100) == 20);
@@ -539,7 +539,7 @@ TEST_CASE("a shape goes into the lowest gap that it fits, or the tightest, or on
     CHECK(all.free_origin(shapes, 3, 5, 100) == 32);
 }
 
-TEST_CASE("of two equally tight gaps the lower is taken, and any before the one without end")
+TEST_CASE("of two equal gaps the lower is taken, and any gap before the unlimited one")
 {
     placement_problem const problem{{{{0, 2}, 4}, {{0, 2}, 4}, {{0, 2}, 8}}};
     auto const shapes = shapes_of_pool_0(problem);
@@ -551,7 +551,7 @@ TEST_CASE("of two equally tight gaps the lower is taken, and any before the one 
     CHECK(all.free_origin(shapes, 2, 5, 100, fit_rule::best_fit) == 16);
 }
 
-TEST_CASE("nobody placed, nobody in the way; and whoever is too large finds no place")
+TEST_CASE("without placed shapes the origin is 0, and a shape that is too large has none")
 {
     auto const shapes = shapes_of_pool_0({{{{0, 9}, 8, 16}}});
     placed_pieces all(shapes);
@@ -567,7 +567,7 @@ TEST_CASE("nobody placed, nobody in the way; and whoever is too large finds no p
     CHECK(all.free_origin(shapes, 0, 0, 15) == 0);
 }
 
-TEST_CASE("those that are packed well become one: nobody walks past them one by one")
+TEST_CASE("shapes packed without gaps are visited as one interval")
 {
     placement_problem problem;
     for (int i = 0; i != 1000; ++i) problem.buffers.push_back({{0, 2}, 8});
@@ -579,7 +579,7 @@ TEST_CASE("those that are packed well become one: nobody walks past them one by 
     CHECK(all.visits() - before < 20);
 }
 
-TEST_CASE("random shapes with gaps, windows and alignments: every origin is the one that a scan finds")
+TEST_CASE("random shapes with gaps, windows and alignments: every origin equals that of a scan")
 {
     std::size_t gaps = 0, nowhere = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -610,7 +610,7 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin is the 
             gaps += tight != one_by_one.lowest(s, 0, highest);
             byte_count const at =
                 pick.below(2) == 0 ? pick.below(40) : one_by_one.lowest(s, 0, 2 * beyond + 1000);
-            all.insert(shapes, s, at); // on others, if it comes so
+            all.insert(shapes, s, at); // may overlap others
             one_by_one.placed.emplace_back(s, at);
             beyond = larger(beyond, at + shapes.shapes[s].size);
         }

@@ -41,7 +41,7 @@ byte_count height_if_packed(placement_shapes const& all, packing const& p)
     return height;
 }
 
-/// A network of blocks: what goes round a block is alive as long as the block is.
+/// A network of blocks, each with a skip connection that is live as long as the block.
 placement_problem blocks(random_source& pick, unsigned count)
 {
     placement_problem problem;
@@ -62,7 +62,7 @@ struct counts_stop_queries : deterministic_control {
 
 } // namespace
 
-TEST_CASE("a packing at its bound is returned as it is")
+TEST_CASE("a packing at its bound is returned unchanged")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{0, 2}, 4}}});
     deterministic_control control;
@@ -72,7 +72,7 @@ TEST_CASE("a packing at its bound is returned as it is")
     CHECK(tried == 0);
 }
 
-TEST_CASE("a packing that any order would have avoided is lowered to the bound")
+TEST_CASE("a needlessly high packing is lowered to the bound")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{2, 4}, 8}, {{0, 4}, 3}}});
     deterministic_control control;
@@ -82,7 +82,7 @@ TEST_CASE("a packing that any order would have avoided is lowered to the bound")
     CHECK(height_if_packed(all, p) == 11);
 }
 
-TEST_CASE("what is said to be low enough is not lowered any further")
+TEST_CASE("a packing at the given goal is not lowered further")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{2, 4}, 8}}});
     deterministic_control control;
@@ -93,7 +93,7 @@ TEST_CASE("what is said to be low enough is not lowered any further")
     CHECK(tried == 0);
 }
 
-TEST_CASE("where nothing is lower two pyramids are tried, and the visits are spent in vain")
+TEST_CASE("if nothing is lower, two peak packings are tried, and the visits are spent")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 4, 1, 0, 2}, {{0, 2}, 4}}}); // the bound is 8
     deterministic_control control;
@@ -104,7 +104,7 @@ TEST_CASE("where nothing is lower two pyramids are tried, and the visits are spe
     CHECK(tried == 2);
 }
 
-TEST_CASE("a driver that has enough gets what there is")
+TEST_CASE("a control that stops gets the best so far")
 {
     random_source pick{std::mt19937{21}};
     placement_shapes const all = shapes_of_all(blocks(pick, 30));
@@ -121,7 +121,7 @@ TEST_CASE("a driver that has enough gets what there is")
     }
 }
 
-TEST_CASE("what orders leave above the bound in a network comes down to it")
+TEST_CASE("network packings that greedy orders leave above the bound are lowered to it")
 {
     random_source pick{std::mt19937{22}};
     byte_count before = 0, after = 0, bounds = 0;
@@ -142,7 +142,7 @@ TEST_CASE("what orders leave above the bound in a network comes down to it")
     CHECK(after < before / 10);
 }
 
-TEST_CASE("problems of any kind are packed no higher, and validly, with the same result for the same seed")
+TEST_CASE("random problems: the packing is no higher, valid, and the same for the same seed")
 {
     random_source pick{std::mt19937{23}};
     for (unsigned round = 0; round != rounds(1500); ++round) {
@@ -164,7 +164,7 @@ TEST_CASE("problems of any kind are packed no higher, and validly, with the same
     }
 }
 
-TEST_CASE("more visits than a number holds are no limit, and none are none")
+TEST_CASE("no_limit visits do not overflow, and 0 visits do nothing")
 {
     random_source pick{std::mt19937{24}};
     placement_shapes const all = shapes_of_all(blocks(pick, 20));
@@ -173,7 +173,7 @@ TEST_CASE("more visits than a number holds are no limit, and none are none")
     std::uint32_t tried = 0;
     CHECK(improve(all, lower_bound(all), start, {.visits = 0}, control, tried).origin == start.origin);
     placement_bound bound = lower_bound(all);
-    bound.bytes = start.height - 1; // soon reached
+    bound.bytes = start.height - 1; // reached soon
     CHECK(improve(all, bound, start, {.visits = no_limit}, control, tried).height < start.height);
 }
 
@@ -186,7 +186,7 @@ using origins = std::vector<byte_count>;
 
 bool never() { return false; }
 
-/// All shapes lie below the ceiling, where pins and alignment allow, and no two share a byte at a position.
+/// All shapes lie below the ceiling, aligned or pinned, and no two share a byte at a position.
 bool is_packed(placement_shapes const& all, origins const& origin, byte_count ceiling)
 {
     for (std::uint32_t s = 0; s != all.size(); ++s) {
@@ -214,7 +214,7 @@ byte_count height_of(placement_shapes const& all, origins const& origin)
 
 } // namespace
 
-TEST_CASE("what is too high takes a place that is free")
+TEST_CASE("a shape that is too high takes a free gap")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{2, 4}, 8}}});
     origins origin{0, 8};
@@ -222,9 +222,9 @@ TEST_CASE("what is too high takes a place that is free")
     CHECK(origin == origins{0, 0});
 }
 
-TEST_CASE("where nothing is free the lighter one is pushed out, and finds another place")
+TEST_CASE("if nothing is free, the shape with the lower penalty is ejected and placed elsewhere")
 {
-    //  4 lies on 0, and no other place is high enough for it; what it pushes out fits beside both
+    //  4 lies on 0, and no other place is high enough for it; the shape that it ejects fits beside both
     placement_shapes const all = shapes_of_all({{{{0, 6}, 4}, {{0, 2}, 8}, {{2, 4}, 4}, {{2, 6}, 8}}});
     origins origin{8, 0, 12, 0};
     REQUIRE(is_packed(all, origin, 16));
@@ -236,7 +236,7 @@ TEST_CASE("where nothing is free the lighter one is pushed out, and finds anothe
     CHECK(ejection(all, 0).lower(origin, 16, {}, never));
 }
 
-TEST_CASE("who moves takes the place that it prefers, if that is free")
+TEST_CASE("a moved shape takes its preferred origin if that is free")
 {
     placement_problem problem{{{{0, 2}, 8}, {{0, 4}, 2}, {{2, 4}, 4}}};
     auto lowered = [&](byte_count preferred, byte_count alignment) {
@@ -255,7 +255,7 @@ TEST_CASE("who moves takes the place that it prefers, if that is free")
     CHECK(lowered(no_offset, 1) == 0);
 }
 
-TEST_CASE("a pinned shape is in everybody's way and in nobody's power")
+TEST_CASE("a pinned shape is an obstacle and is never ejected")
 {
     placement_shapes const all =
         shapes_of_all({{{{0, 4}, 4, 1, 0, 4}, {{0, 4}, 4}, {{0, 2}, 6}, {{2, 4}, 6}}});
@@ -266,7 +266,7 @@ TEST_CASE("a pinned shape is in everybody's way and in nobody's power")
     CHECK(origin == origins{4, 0, 8, 8});
 }
 
-TEST_CASE("below a pin, and below a shape, there is no packing to look for")
+TEST_CASE("a ceiling below a pin's end or a shape's size fails at once")
 {
     placement_shapes const all = shapes_of_all({{{{0, 4}, 4, 1, 0, 4}, {{4, 8}, 6}}});
     origins origin{4, 2};
@@ -276,14 +276,14 @@ TEST_CASE("below a pin, and below a shape, there is no packing to look for")
     CHECK(ejection(all, 0).lower(origin, 8, {}, never));
 }
 
-TEST_CASE("pins that leave room nowhere end the attempt")
+TEST_CASE("pins that leave no room end the attempt")
 {
     placement_shapes const all = shapes_of_all({{{{0, 4}, 4, 1, 0, 2}, {{0, 4}, 4, 1, 0, 8}, {{1, 3}, 5}}});
     origins origin{2, 8, 12};
     CHECK_FALSE(ejection(all, 0).lower(origin, 14, {}, never)); // without any limit
 }
 
-TEST_CASE("an attempt ends with its steps, its visits, or when it is told so")
+TEST_CASE("an attempt ends with its steps, its visits, or when stop() returns true")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{0, 2}, 8}}}); // 8 is not enough
     origins origin{0, 8};
@@ -299,7 +299,7 @@ TEST_CASE("an attempt ends with its steps, its visits, or when it is told so")
     CHECK(origin == origins{0, 8});
 }
 
-TEST_CASE("what an attempt has moved about does not matter to the next")
+TEST_CASE("the moves of a failed attempt do not affect the next result")
 {
     random_source pick{std::mt19937{15}};
     random_placement_shape traits;
@@ -312,7 +312,7 @@ TEST_CASE("what an attempt has moved about does not matter to the next")
     origins const by_birth = fit(all, order_by(placement_order::birth, all, bound)).origin;
     ejection eject(all, 0);
     origins origin = by_size;
-    CHECK_FALSE(eject.lower(origin, bound.bytes - 1, {100}, never)); // nothing is so low
+    CHECK_FALSE(eject.lower(origin, bound.bytes - 1, {100}, never)); // below the bound
     CHECK(origin == by_size);
     origin = by_birth;
     CHECK(eject.lower(origin, height_of(all, by_birth), {0}, never));
@@ -323,7 +323,7 @@ TEST_CASE("what an attempt has moved about does not matter to the next")
     CHECK(origin == by_size);
 }
 
-TEST_CASE("nobody has to move where all is low enough already")
+TEST_CASE("no shape moves if all end below the ceiling")
 {
     placement_shapes const all = shapes_of_all({{{{0, 2}, 8}, {{0, 2}, 8}}});
     origins origin{8, 0};
@@ -334,7 +334,7 @@ TEST_CASE("nobody has to move where all is low enough already")
     CHECK(ejection(none, 0).lower(origin, 0, {}, never));
 }
 
-TEST_CASE("what is lowered is a packing below the ceiling, and what is not is as it was")
+TEST_CASE("a successful attempt is a packing below the ceiling, a failed one changes nothing")
 {
     random_source pick{std::mt19937{12}};
     int lowered = 0, asked = 0;
@@ -359,13 +359,13 @@ TEST_CASE("what is lowered is a packing below the ceiling, and what is not is as
     CHECK(lowered > asked / 10);
 }
 
-TEST_CASE("small packings are nearly always lowered to where nothing is lower")
+TEST_CASE("small packings are nearly always lowered to the optimum")
 {
     random_source pick{std::mt19937{13}};
     int reached = 0, asked = 0;
     for (unsigned round = 0; round != rounds(400); ++round) {
         CAPTURE(round);
-        // Slabs cut into bricks: the height is what they were cut from.
+        // Slabs cut into bricks: the optimal height is that of a slab.
         byte_count const height = 60;
         buffers b;
         for (step_id at = 0; at < 12; at += 3)
@@ -386,7 +386,7 @@ TEST_CASE("small packings are nearly always lowered to where nothing is lower")
     CHECK(reached > asked * 9 / 10);
 }
 
-TEST_CASE("the same seed lowers in the same way")
+TEST_CASE("the same seed gives the same result")
 {
     random_source pick{std::mt19937{14}};
     random_placement_shape traits;
@@ -418,7 +418,7 @@ std::vector<std::uint32_t> shapes_during(sorted_pieces const& entries, live_rang
 
 } // namespace
 
-TEST_CASE("what is alive during a life is listed from below")
+TEST_CASE("pieces that overlap a live range are listed by offset")
 {
     sorted_pieces entries;
     entries.insert(piece_entry{8, 12, {0, 2}, 0});
@@ -430,7 +430,7 @@ TEST_CASE("what is alive during a life is listed from below")
     CHECK(shapes_during(entries, {4, 5}).empty());
 }
 
-TEST_CASE("what lies equally low is listed by shape, and then by time")
+TEST_CASE("pieces at equal offsets are listed by shape, then by time")
 {
     sorted_pieces entries;
     entries.insert(piece_entry{4, 8, {0, 9}, 7});
@@ -444,7 +444,7 @@ TEST_CASE("what lies equally low is listed by shape, and then by time")
     CHECK(found[2].shape == 7);
 }
 
-TEST_CASE("a list is appended to what was found before")
+TEST_CASE("results are appended to the list")
 {
     sorted_pieces entries;
     entries.insert(piece_entry{4, 8, {0, 9}, 7});
@@ -453,7 +453,7 @@ TEST_CASE("a list is appended to what was found before")
     CHECK(found.size() == 3);
 }
 
-TEST_CASE("what is taken away is not listed any more")
+TEST_CASE("removed pieces are not listed")
 {
     sorted_pieces entries;
     CHECK(shapes_during(entries, {0, 9}).empty());
@@ -463,7 +463,7 @@ TEST_CASE("what is taken away is not listed any more")
     CHECK(shapes_during(entries, {0, 9}) == std::vector<std::uint32_t>{5});
 }
 
-TEST_CASE("pieces come and go in any order")
+TEST_CASE("random insertions and removals: the list equals that of a scan")
 {
     random_source pick{std::mt19937{11}};
     for (int round = 0; round != 40; ++round) {

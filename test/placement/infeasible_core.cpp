@@ -16,7 +16,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// All orders, each shape as low as those before it allow.
+/// All orders, each shape as low as the earlier ones allow.
 bool can_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> order, byte_count capacity)
 {
     std::sort(order.begin(), order.end());
@@ -54,9 +54,9 @@ infeasible_core fewest(placement_shapes const& all, byte_count capacity, std::ui
 
 } // namespace
 
-TEST_CASE("of a crowd that does not fit the three that matter are left")
+TEST_CASE("of many shapes the three that cannot be stacked remain")
 {
-    // Two of 4 and one of 3 at positions 3 and 4, within 10; the rest is elsewhere or thin.
+    // Two of 4 and one of 3 at positions 3 and 4, within 10; the others are elsewhere or small.
     auto const all =
         shapes_of_all({{{{0, 2}, 9}, {{2, 5}, 4}, {{1, 3}, 1}, {{3, 6}, 4}, {{3, 5}, 3}, {{6, 8}, 9}}});
     auto const few = fewest(all, 10);
@@ -65,7 +65,7 @@ TEST_CASE("of a crowd that does not fit the three that matter are left")
     for (std::uint32_t s : few.shapes) CHECK(all.shapes[s].size >= 3);
 }
 
-TEST_CASE("one that fails alone is named alone, without a search")
+TEST_CASE("a shape that fails alone is the core, without a search")
 {
     auto high = shapes_of_all({{{{0, 2}, 4}, {{0, 2}, 8, 1, 0, 3}, {{0, 2}, 1}}});
     auto const pinned = fewest(high, 10, 0);
@@ -76,19 +76,19 @@ TEST_CASE("one that fails alone is named alone, without a search")
           std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("two that fit neither way round are named without a search")
+TEST_CASE("two shapes that fit in neither order are the core, without a search")
 {
-    // 7 + 3 = 10, but who is above lies at 8.
+    // 7 + 3 = 10, but the upper shape must be at 8.
     auto const aligned = shapes_of_all({{{{0, 2}, 1}, {{0, 2}, 7, 4}, {{1, 2}, 3, 4}}});
     auto const few = fewest(aligned, 10, 0);
     CHECK(few.shapes == std::vector<std::uint32_t>{1, 2});
     CHECK(few.nodes == 0);
-    // Under the pin there are 3 bytes, above it 4.
+    // Below the pin there are 3 bytes, above it 4.
     auto const pinned = shapes_of_all({{{{0, 2}, 3, 1, 0, 3}, {{1, 2}, 5}}});
     CHECK(fewest(pinned, 10, 0).shapes == std::vector<std::uint32_t>{0, 1});
 }
 
-TEST_CASE("where nodes are short, more than the fewest are left, and that is said")
+TEST_CASE("with too few nodes the core is not minimal, and that is reported")
 {
     auto const all = shapes_of_all({{{{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 1}}});
     auto const few = fewest(all, 11, 0);
@@ -96,7 +96,7 @@ TEST_CASE("where nodes are short, more than the fewest are left, and that is sai
     CHECK(few.shapes == all_buffers(all));
 }
 
-TEST_CASE("random problems: what is left fails, and does not without any one of it")
+TEST_CASE("random problems: the core is infeasible, and feasible without any one shape")
 {
     int failing = 0, smaller_sets = 0, singles = 0, pairs = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
@@ -140,9 +140,9 @@ TEST_CASE("random problems: what is left fails, and does not without any one of 
     CHECK(singles + pairs < failing - 50);
 }
 
-// --- clashing pins -----------------------------------------------------------------------------------------
+// --- conflicting pins --------------------------------------------------------------------------------------
 
-/// At each position all pairs.
+/// Compares all pairs at each position.
 static bool overlap(placement_shapes const& all, std::uint32_t a, std::uint32_t b)
 {
     byte_count const at = all.shapes[a].pinned, bt = all.shapes[b].pinned;
@@ -154,7 +154,7 @@ static bool overlap(placement_shapes const& all, std::uint32_t a, std::uint32_t 
     return false;
 }
 
-TEST_CASE("two that are pinned onto each other are found, whoever lies between them in the list")
+TEST_CASE("two overlapping pins are found, whatever shapes are listed between them")
 {
     placement_problem problem{{{{0, 4}, 8, 1, 0, 0}, {{0, 9}, 8}, {{3, 5}, 8, 1, 0, 7}}};
     auto found = clashing_pins(shapes_of_all(problem));
@@ -167,7 +167,7 @@ TEST_CASE("two that are pinned onto each other are found, whoever lies between t
     CHECK(!clashing_pins(shapes_of_all(problem)).conflict);
 }
 
-TEST_CASE("a window lets another be pinned through a shape")
+TEST_CASE("a window allows a pin within the extent of another shape")
 {
     placement_problem problem{{{{0, 9}, 16, 1, 0, 0}, {{3, 5}, 8, 1, 0, 8}}};
     CHECK(clashing_pins(shapes_of_all(problem)).conflict);
@@ -177,13 +177,13 @@ TEST_CASE("a window lets another be pinned through a shape")
     CHECK(clashing_pins(shapes_of_all(problem)).conflict);
 }
 
-TEST_CASE("no pins do not clash")
+TEST_CASE("without pins there is no conflict")
 {
     CHECK(!clashing_pins(placement_shapes{}).conflict);
     CHECK(!clashing_pins(shapes_of_all({{{{0, 4}, 8}, {{0, 4}, 8, 1, 0, 0}}})).conflict);
 }
 
-TEST_CASE("random pins with gaps clash where a look at all pairs says so")
+TEST_CASE("random pins with gaps: conflicts equal those of a scan over all pairs")
 {
     int clashes = 0, sound = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
@@ -219,7 +219,7 @@ TEST_CASE("random pins with gaps clash where a look at all pairs says so")
 
 // --- subset ------------------------------------------------------------------------------------------------
 
-TEST_CASE("a part of the shapes keeps their lives, pieces, parts and positions, under new numbers")
+TEST_CASE("a subset keeps live ranges, pieces, parts and positions, with new numbers")
 {
     placement_problem problem{{{{0, 4}, 8}, {{1, 9}, 16, 4}, {{2, 5}, 4}, {{3, 7}, 2, 1, 0, 6}}};
     problem.gaps = {{1, {3, 5}, 0, 4}};

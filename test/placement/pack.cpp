@@ -19,7 +19,7 @@ using namespace sublet::detail;
 
 using buffers = std::vector<placement_problem::buffer>;
 
-TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")
+TEST_CASE("three buffers that are never live together fit into the bytes of two")
 {
     auto p = pack(placement_problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{2, 4}, 64}}});
     CHECK(p.status == placement::outcome::optimal);
@@ -28,7 +28,7 @@ TEST_CASE("three buffers that are never all alive lie in two buffers' bytes")
     CHECK(p.pools[0].peak_position == 1);
 }
 
-TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes")
+TEST_CASE("a problem without buffers has no pools, and buffers of 0 bytes need no bytes of a pool")
 {
     CHECK(pack(placement_problem{}).pools.empty());
     auto p = pack(placement_problem{{{{0, 2}, 0}, {{3, 3}, 8}}});
@@ -36,12 +36,12 @@ TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes"
     CHECK(p.pools[0].height == 0);
 }
 
-TEST_CASE("a pool that meets its bound at once is packed once")
+TEST_CASE("a pool is packed once if the first packing meets the bound")
 {
     CHECK(pack(placement_problem{{{{0, 2}, 64}, {{2, 3}, 64}}}).pools[0].packings == 1);
 }
 
-TEST_CASE("every pool is an arena of its own, with an alignment of its own")
+TEST_CASE("each pool is a separate arena with its own alignment")
 {
     auto p = pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}, {{0, 2}, 10, 6, 1}, {{0, 2}, 10, 1, 1}},
                                     {{no_limit, 1}, {no_limit, 4}}});
@@ -52,7 +52,7 @@ TEST_CASE("every pool is an arena of its own, with an alignment of its own")
     CHECK(lcm.offset == std::vector<byte_count>{0, 12});
 }
 
-TEST_CASE("a capacity that greedy placement exceeds is said, and the placement is still there")
+TEST_CASE("a placement beyond the capacity is reported and still returned")
 {
     auto p = pack(placement_problem{{{{0, 2}, 10}, {{0, 2}, 10}}, {{19, 1}}});
     CHECK(p.status == placement::outcome::infeasible);
@@ -63,7 +63,7 @@ TEST_CASE("a capacity that greedy placement exceeds is said, and the placement i
           placement::outcome::optimal);
 }
 
-TEST_CASE("pins are kept, and who is not pinned goes round them")
+TEST_CASE("pins are kept, and other buffers are placed around them")
 {
     auto p =
         pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{0, 4}, 10}, {{0, 4}, 5}, {{9, 10}, 5, 1, 0, 5}}});
@@ -71,7 +71,7 @@ TEST_CASE("pins are kept, and who is not pinned goes round them")
     CHECK(p.offset == std::vector<byte_count>{5, 15, 0, 5});
 }
 
-TEST_CASE("pins that clash are named, pins that are misaligned too")
+TEST_CASE("conflicting pins and misaligned pins are reported")
 {
     auto clash = pack(placement_problem{{{{0, 4}, 10, 1, 0, 5}, {{3, 5}, 10, 1, 0, 14}}});
     CHECK(clash.status == placement::outcome::infeasible);
@@ -83,9 +83,9 @@ TEST_CASE("pins that clash are named, pins that are misaligned too")
     CHECK(misaligned.pools[0].proof.buffers == std::vector<buffer_id>{0});
 }
 
-TEST_CASE("a failure is named by its pool and by the buffer's own number, the first pool's first")
+TEST_CASE("a failure names its pool and buffer ids, and the first failing pool is the overall one")
 {
-    // Pool 0 is placed, pool 1 has a bad pin, pool 2 has two that clash, pool 3 is too small.
+    // Pool 0 is placed, pool 1 has a misaligned pin, pool 2 has two conflicting ones, pool 3 is too small.
     placement_problem problem{{{{5, 6}, 8, 1, 3},
                                {{4, 5}, 8, 1, 2, 4},
                                {{4, 5}, 8, 1, 2, 0},
@@ -100,7 +100,7 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
     CHECK(misaligned.pools[1].proof.buffers == std::vector<buffer_id>{3});
     CHECK(misaligned.pools[2].status == placement::outcome::infeasible);
     CHECK(misaligned.offset[5] == 0);
-    CHECK(misaligned.offset[0] == 0); // placed all the same, beyond the capacity
+    CHECK(misaligned.offset[0] == 0); // placed nevertheless, beyond the capacity
     CHECK(misaligned.offset[4] == no_offset);
     problem.buffers[3].pinned = 4;
     auto clash = pack(problem);
@@ -114,14 +114,14 @@ TEST_CASE("a failure is named by its pool and by the buffer's own number, the fi
     CHECK(over.pool == 3);
 }
 
-TEST_CASE("a pin means nothing to a buffer that needs no bytes, neither its alignment nor its overlap")
+TEST_CASE("the pin of a buffer of 0 bytes is ignored, whether misaligned or overlapping")
 {
     auto p = pack(placement_problem{{{{0, 2}, 0, 4, 0, 6}, {{1, 1}, 8, 4, 0, 6}, {{0, 2}, 8, 1, 0, 5}}});
     CHECK(p.status <= placement::outcome::feasible);
     CHECK(p.offset == std::vector<byte_count>{no_offset, no_offset, 5});
 }
 
-TEST_CASE("who is listed first does not matter where births differ")
+TEST_CASE("the order of buffers does not matter if their begins differ")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -138,7 +138,7 @@ TEST_CASE("who is listed first does not matter where births differ")
     }
 }
 
-TEST_CASE("what makes no sense is refused")
+TEST_CASE("invalid problems are refused")
 {
     CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, 8, 0}}}), precondition_error);
     CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, no_size}}}), precondition_error);
@@ -146,7 +146,7 @@ TEST_CASE("what makes no sense is refused")
     CHECK_THROWS_AS((void)pack(placement_problem{{{{0, 1}, no_size - 1}, {{0, 1}, 1}}}), precondition_error);
 }
 
-TEST_CASE("sizes near 62 bits are placed as long as there is a way")
+TEST_CASE("sizes near 62 bits are placed if they fit")
 {
     byte_count const quarter = byte_count{1} << 60;
     auto p = pack(placement_problem{
@@ -155,14 +155,14 @@ TEST_CASE("sizes near 62 bits are placed as long as there is a way")
     CHECK(p.pools[0].height == 4 * quarter - 2);
 }
 
-TEST_CASE("positions may be any, a gap of a billion costs nothing")
+TEST_CASE("positions may be arbitrary, and a gap of a billion positions costs nothing")
 {
     auto p = pack(placement_problem{{{{5, 4'000'000'000}, 8}, {{3'999'999'999, 4'000'000'001}, 8}}});
     CHECK(p.pools[0].height == 16);
     CHECK(p.pools[0].peak_position == 3'999'999'999);
 }
 
-TEST_CASE("what no packing holds within 64 bits is refused, though its bytes are fewer")
+TEST_CASE("a problem is refused if all packings exceed 64 bits, even if its live bytes do not")
 {
     byte_count const unit = byte_count{1} << 60; // at 0, 4, 8, 12 and 16 units
     placement_problem problem{std::vector<placement_problem::buffer>(5, {{0, 3}, 3 * unit, 2 * unit})};
@@ -172,7 +172,7 @@ TEST_CASE("what no packing holds within 64 bits is refused, though its bytes are
     CHECK(pack(problem).pools[0].height == 15 * unit);
 }
 
-TEST_CASE("a budget of nothing still places everything, once")
+TEST_CASE("a budget of 0 still places all buffers, once")
 {
     auto p = pack(placement_problem{{{{0, 2}, 3}, {{1, 3}, 2}, {{2, 4}, 3}, {{3, 5}, 4}, {{0, 5}, 1}}},
                   {.visits = 0});
@@ -180,7 +180,7 @@ TEST_CASE("a budget of nothing still places everything, once")
     CHECK(p.pools[0].packings == 1);
 }
 
-TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clashing pins are found")
+TEST_CASE("random problems: no overlap, pins and alignments are kept, conflicting pins are found")
 {
     std::size_t clashes = 0, at_bound = 0, placed = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
@@ -232,11 +232,11 @@ TEST_CASE("random problems: nothing overlaps, pins and alignments are kept, clas
         }
         for (auto const& pool : p.pools) CHECK(pool.lower_bound <= pool.height);
     }
-    CHECK(clashes > rounds(50)); // the generator reaches both sides
+    CHECK(clashes > rounds(50)); // the generator produces both
     CHECK(at_bound > placed / 4);
 }
 
-TEST_CASE("thousands of short lives are placed apart, the same way each time")
+TEST_CASE("thousands of short live ranges are placed without overlap, deterministically")
 {
     std::mt19937 pick{7};
     placement_problem sparse;
@@ -265,7 +265,7 @@ TEST_CASE("thousands of short lives are placed apart, the same way each time")
 
 namespace {
 
-/// Two that need 4 bytes stacked, and 2 if each lies above the other half of the time.
+/// Two buffers that need 4 bytes stacked, and 2 if each is above the other half of the time.
 placement_problem threaded(std::vector<pool_limits> pools)
 {
     return {{{{0, 4}, 2}, {{0, 4}, 2}},
@@ -273,7 +273,7 @@ placement_problem threaded(std::vector<pool_limits> pools)
             {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
 }
 
-/// Remembers what it is told.
+/// Records the arguments of stop().
 struct records_queries : deterministic_control {
     byte_count highest_bound = 0, lowest_best = no_limit;
     bool stop(byte_count best, byte_count bound, std::uint64_t) override
@@ -286,7 +286,7 @@ struct records_queries : deterministic_control {
 
 } // namespace
 
-TEST_CASE("buffers that can be threaded through each other are, where a gap is found")
+TEST_CASE("buffers are threaded through each other if a gap is found")
 {
     auto const lowest = pack(threaded({}));
     CHECK(lowest.status == placement::outcome::optimal);
@@ -302,9 +302,9 @@ TEST_CASE("buffers that can be threaded through each other are, where a gap is f
     CHECK(none.pools[0].proof.kind == placement::proof::reason::live_bytes);
 }
 
-TEST_CASE("where they can be, that all stackings were tried proves nothing")
+TEST_CASE("if buffers can be threaded, exhausting all stackings proves no bound")
 {
-    // Without visits no gap is looked for.
+    // Without visits no gaps are searched.
     auto const searched = pack(threaded({{3}}), {.visits = 0, .improve_visits = 0});
     CHECK(searched.status == placement::outcome::limit);
     CHECK(searched.pools[0].height == 4);
@@ -314,7 +314,8 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     CHECK(lowest.status == placement::outcome::feasible);
     CHECK(lowest.pools[0].lower_bound == 2);
 
-    // A third that cannot be threaded is no part of that: nothing but its own stackings with another like it.
+    // A third that cannot be threaded does not change that: only stackings of it and another like it are
+    // exhausted.
     auto more = threaded({{12}});
     more.buffers.push_back({{6, 8}, 5, 4});
     more.buffers.push_back({{6, 8}, 5, 4});
@@ -324,7 +325,7 @@ TEST_CASE("where they can be, that all stackings were tried proves nothing")
     CHECK(proved.pools[0].proof.buffers == std::vector<buffer_id>{2, 3});
 }
 
-TEST_CASE("who listens is told no bound that does not hold, and no height that was not found")
+TEST_CASE("progress reports contain only valid bounds and heights that were found")
 {
     std::size_t asked = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
@@ -340,7 +341,7 @@ TEST_CASE("who listens is told no bound that does not hold, and no height that w
         placement::pool_result const first = pack(problem, options).pools[0];
         if (first.height < first.lower_bound + 2) continue;
         ++asked;
-        problem.pools[0].capacity = first.height - 1; // low enough is what is higher than the bound
+        problem.pools[0].capacity = first.height - 1; // the smallest goal above the bound
         options.improve_visits = 10'000;
         for (placement::objective objective : {placement::objective::fit, placement::objective::minimize}) {
             options.objective = objective;
@@ -373,7 +374,7 @@ byte_count height_of(std::vector<symbolic_plan::buffer> const& sized, byte_count
 
 } // namespace
 
-TEST_CASE("where all sizes grow alike every batch has what it would have alone")
+TEST_CASE("if all sizes are proportional to the batch, every batch needs what it needs alone")
 {
     std::vector<symbolic_plan::buffer> const sized{
         {0, {0, 2}, {0, 64}}, {1, {1, 3}, {0, 96}}, {2, {2, 4}, {0, 32}}, {3, {3, 5}, {0, 96}}};
@@ -384,7 +385,7 @@ TEST_CASE("where all sizes grow alike every batch has what it would have alone")
     CHECK(packed.samples[2].own.pools[0].height == 160'000);
 }
 
-TEST_CASE("no buffers, one batch, pools without buffers")
+TEST_CASE("symbolic packing of no buffers, of one batch, and of pools without buffers")
 {
     CHECK(pack_symbolic(std::vector<symbolic_plan::buffer>{}, 8).arena.empty());
     std::vector<symbolic_plan::buffer> const one{{0, {0, 1}, {8, 8}, 1, 2}};
@@ -395,7 +396,7 @@ TEST_CASE("no buffers, one batch, pools without buffers")
     CHECK(packed.arena[2] == affine_bytes{8, 8});
 }
 
-TEST_CASE("batches in the middle are as many times the one as they are parts of the other")
+TEST_CASE("the middle sampled batch is near the geometric mean of the others")
 {
     CHECK(detail::sampled_batches(1) == std::vector<byte_count>{1});
     CHECK(detail::sampled_batches(2) == std::vector<byte_count>{1, 2});
@@ -404,7 +405,7 @@ TEST_CASE("batches in the middle are as many times the one as they are parts of 
     CHECK(detail::sampled_batches(no_size).size() == 3);
 }
 
-TEST_CASE("who is kept apart shares no byte with who grows otherwise, alive together or not")
+TEST_CASE("with mixing_rule::apart fixed and growing buffers share no byte, live together or not")
 {
     std::vector<symbolic_plan::buffer> const sized{
         {0, {0, 1}, {64, 0}}, {1, {1, 2}, {0, 64}}, {2, {2, 3}, {32, 0}}};
@@ -415,8 +416,7 @@ TEST_CASE("who is kept apart shares no byte with who grows otherwise, alive toge
     CHECK(packed.start[2] == affine_bytes{});
 }
 
-TEST_CASE(
-    "packed buffers lie apart for every batch, below the arena; and no order of stacking is much better")
+TEST_CASE("packed buffers overlap for no batch, lie below the arena, and no order is much better")
 {
     double excess = 0, best_excess = 0;
     unsigned compared = 0;
@@ -479,7 +479,7 @@ static sized_slot_plan slots_of(std::vector<slot_id> slot_of, std::vector<byte_c
     return plan;
 }
 
-TEST_CASE("slots lie one above the other, each in its pool, those of coarse alignment below")
+TEST_CASE("slots lie one above the other in their pools, coarse alignments first")
 {
     auto const problem = problem_of({{.life = {}, .size = 40, .alignment = 8},
                                      {.life = {}, .size = 96, .alignment = 64},
@@ -495,7 +495,7 @@ TEST_CASE("slots lie one above the other, each in its pool, those of coarse alig
     CHECK(placed.pools[1].status == placement::outcome::optimal);
 }
 
-TEST_CASE("a slot is aligned for all its tenants and for its pool")
+TEST_CASE("a slot is aligned for all its buffers and for its pool")
 {
     auto const problem = problem_of({{.life = {}, .size = 5, .alignment = 6},
                                      {.life = {}, .size = 5, .alignment = 4},
@@ -506,7 +506,7 @@ TEST_CASE("a slot is aligned for all its tenants and for its pool")
     CHECK(placed.pools[0].height == 12);
 }
 
-TEST_CASE("a buffer of no bytes lies nowhere, and a capacity that is exceeded is said")
+TEST_CASE("a buffer of 0 bytes has no offset, and an exceeded capacity is reported")
 {
     auto const problem = problem_of({{.life = {}, .size = 0}, {.life = {}, .size = 8}}, {{.capacity = 7}});
     placement const placed = stack_slots(problem, slots_of({no_slot, 0}, {8}, {0}));

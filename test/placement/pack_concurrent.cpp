@@ -17,7 +17,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// The buffers of a random program, as a planner hands them over, and by buffer one of its values.
+/// The buffers of a random program, as a planner passes them, and by buffer one of its values.
 struct drawn_problem {
     std::vector<value_id> root; // by buffer
     placement_problem problem;
@@ -57,7 +57,7 @@ random_tasks_shape draw_shape(random_source& pick)
             .alignments = 1 + pick.below(9)};
 }
 
-/// What lies on each other may share by definition; offsets are aligned and below the height.
+/// Buffers that overlap in bytes may share by definition; offsets are aligned, tops below the height.
 bool is_valid(drawn_problem const& drawn, sharing_rule const& rule, placement const& p)
 {
     auto const& b = drawn.problem.buffers;
@@ -75,7 +75,7 @@ bool is_valid(drawn_problem const& drawn, sharing_rule const& rule, placement co
     return true;
 }
 
-/// Buffers that begin one at each position and end where they begin, or that are all outputs.
+/// Buffers that begin at one position each and end there, or that are all outputs.
 struct chain_problem {
     concurrent_live_ranges lives;
     live_range_lists conflicts;
@@ -106,7 +106,7 @@ placement place_all(std::vector<placement_problem::buffer> buffers, bool all_con
 
 } // namespace
 
-TEST_CASE("a search that may fail gives up where its visits are spent, and says so")
+TEST_CASE("with most_visits a pool may have no placement, and that is reported")
 {
     std::vector<placement_problem::buffer> const buffers(1000, placement_problem::buffer{{}, 8});
     chain_problem const row(1000, false);
@@ -121,14 +121,14 @@ TEST_CASE("a search that may fail gives up where its visits are spent, and says 
     CHECK(failed.pools[0].height == no_limit);
     CHECK(failed.offset == std::vector<byte_count>(1000, no_offset));
 
-    placement const budgeted = place_within(1, no_limit); // puts all that is left on top
+    placement const budgeted = place_within(1, no_limit); // puts the remaining buffers on top
     CHECK(budgeted.pools[0].height != no_limit);
     CHECK(place_within(100'000'000, 200'000'000).pools[0].height == 8);
 }
 
 namespace {
 
-/// The lowest height: some order of lowest fit has it.
+/// The optimal height: first fit reaches it in some order.
 byte_count lowest_height(drawn_problem const& drawn, sharing_rule const& rule)
 {
     auto const& all = drawn.problem.buffers;
@@ -158,7 +158,7 @@ byte_count lowest_height(drawn_problem const& drawn, sharing_rule const& rule)
 
 } // namespace
 
-TEST_CASE("buffers that all give to each other lie on each other, those that do not lie apart")
+TEST_CASE("buffers that may reuse each other's bytes share an offset, conflicting ones do not overlap")
 {
     CHECK(place_all({{{}, 8}, {{}, 4}, {{}, 6}}, false).pools[0].height == 8);
     auto const apart = place_all({{{}, 8}, {{}, 4}, {{}, 6}});
@@ -166,7 +166,7 @@ TEST_CASE("buffers that all give to each other lie on each other, those that do 
     CHECK(apart.pools[0].height == 18);
 }
 
-TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes")
+TEST_CASE("a problem without buffers has no pools, and buffers of 0 bytes need no bytes of a pool")
 {
     CHECK(place_all({}).pools.empty());
     auto const p = place_all({{{}, 0}, {{}, 0, 4, 0, 6}});
@@ -175,7 +175,7 @@ TEST_CASE("no buffers need no pool, and buffers without bytes none of its bytes"
     CHECK(p.status <= placement::outcome::feasible);
 }
 
-TEST_CASE("every pool is an arena of its own, with an alignment and a capacity of its own")
+TEST_CASE("each pool is a separate arena with its own alignment and capacity")
 {
     auto const p = place_all({{{}, 10}, {{}, 10}, {{}, 10, 6, 1}, {{}, 10, 1, 1}}, true, {{20, 1}, {21, 4}});
     CHECK(p.pools[0].height == 20);
@@ -186,7 +186,7 @@ TEST_CASE("every pool is an arena of its own, with an alignment and a capacity o
     CHECK(p.pool == 1);
 }
 
-TEST_CASE("pins are kept, and who is not pinned goes round them")
+TEST_CASE("pins are kept, and other buffers are placed around them")
 {
     auto const p = place_all({{{}, 10, 1, 0, 5}, {{}, 10}, {{}, 5}});
     CHECK(p.status <= placement::outcome::feasible);
@@ -197,7 +197,7 @@ TEST_CASE("pins are kept, and who is not pinned goes round them")
     CHECK(high.pools[0].packings == 1);
 }
 
-TEST_CASE("pins that clash are named, pins that are misaligned too, the first pool's first")
+TEST_CASE("conflicting and misaligned pins are reported, those of the first pool first")
 {
     auto const clash = place_all({{{}, 10, 1, 0, 40}, {{}, 10, 1, 0, 5}, {{}, 10, 1, 0, 14}, {{}, 9}});
     CHECK(clash.status == placement::outcome::infeasible);
@@ -219,7 +219,7 @@ TEST_CASE("pins that clash are named, pins that are misaligned too, the first po
     CHECK(only.offset[2] == 3);
 }
 
-TEST_CASE("a broken promise is refused")
+TEST_CASE("violated preconditions are refused")
 {
     CHECK_THROWS_AS((void)place_all({{{}, 8, 0}}), precondition_error);
     CHECK_THROWS_AS((void)place_all({{{}, no_size}}), precondition_error);
@@ -230,7 +230,7 @@ TEST_CASE("a broken promise is refused")
                     precondition_error);
 }
 
-TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent")
+TEST_CASE("only buffers that may share overlap in bytes, for any budget")
 {
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
@@ -255,7 +255,7 @@ TEST_CASE("what overlaps in bytes may share by definition, whatever may be spent
     }
 }
 
-TEST_CASE("up to six buffers are placed no lower than by any order, and as low if none is aligned")
+TEST_CASE("up to six buffers: no lower than the best order, and as low without alignment")
 {
     std::size_t higher = 0, all = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
@@ -277,7 +277,7 @@ TEST_CASE("up to six buffers are placed no lower than by any order, and as low i
     CHECK(20 * higher < all);
 }
 
-TEST_CASE("no placement is higher than the fallback, even if nothing may be spent")
+TEST_CASE("no placement is higher than the fallback, even with no visits")
 {
     std::size_t lower = 0;
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
@@ -286,7 +286,7 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
         auto const tasks = draw_tasks(pick, draw_shape(pick));
         drawn_problem const drawn(tasks);
         sharing_rule const rule(tasks);
-        std::vector<byte_count> fallback, top(2, 0); // each has bytes of its own, with gaps between them
+        std::vector<byte_count> fallback, top(2, 0); // separate bytes for each, with gaps between them
         for (placement_problem::buffer const& b : drawn.problem.buffers) {
             fallback.push_back(b.size == 0 ? no_offset : align_up(top[b.pool] + pick.below(3), b.alignment));
             if (b.size != 0) top[b.pool] = fallback.back() + b.size;
@@ -300,7 +300,7 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
                 if (visits == 0) lower += p.pools[i].height < top[i];
             }
         }
-        // One that is low enough is taken as it is.
+        // A fallback at the bound is returned unchanged.
         auto const same = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of,
                                              {.bounds = top, .fallback = fallback});
         REQUIRE(same.offset == fallback);
@@ -308,7 +308,7 @@ TEST_CASE("no placement is higher than the fallback, even if nothing may be spen
     CHECK(lower > rounds(400));
 }
 
-TEST_CASE("a bound that is met ends the search, and stands beside the height")
+TEST_CASE("a met bound ends the search, and is in the result")
 {
     chain_problem const row(3, true);
     placement_problem const problem{{{{}, 8}, {{}, 4}, {{}, 6}}};

@@ -30,7 +30,7 @@ placement_problem draw(std::uint32_t seed)
 
 } // namespace
 
-TEST_CASE("by default a problem is placed as by pack, whatever the number of threads")
+TEST_CASE("by default place() gives the result of pack() for any number of threads")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -45,7 +45,7 @@ TEST_CASE("by default a problem is placed as by pack, whatever the number of thr
     }
 }
 
-TEST_CASE("whoever asked for a stop gets the best so far, and it is said")
+TEST_CASE("a stop request returns the best so far and sets is_timed_out")
 {
     std::stop_source source;
     source.request_stop();
@@ -56,11 +56,11 @@ TEST_CASE("whoever asked for a stop gets the best so far, and it is said")
     CHECK(p.pools[0].packings == 1);
     CHECK(place(problem, {.time_limit = 1e-9}).is_timed_out);
     CHECK(!place(problem).is_timed_out);
-    // What is proved is proved, however little time there was.
+    // A proof is valid however little time there was.
     CHECK(!place(placement_problem{{{{0, 2}, 8}}}, {.stop = source.get_token()}).is_timed_out);
 }
 
-TEST_CASE("a listener hears of the first placement, even if it is the last")
+TEST_CASE("the listener gets the first placement, even if it is the last")
 {
     byte_count reported_best = no_limit, bound = 0;
     auto const p = place(placement_problem{{{{0, 2}, 64}, {{1, 3}, 32}}},
@@ -73,7 +73,7 @@ TEST_CASE("a listener hears of the first placement, even if it is the last")
     CHECK(p.pools[0].height == 96);
 }
 
-TEST_CASE("options are values: they may be kept, copied and used again")
+TEST_CASE("options are values that may be kept, copied and reused")
 {
     auto const options = [] {
         place_options o;
@@ -87,7 +87,7 @@ TEST_CASE("options are values: they may be kept, copied and used again")
     CHECK(place(problem, options).moved_bytes == 0);
 }
 
-TEST_CASE("who has a choice of pools is placed in one of them, and what that costs is said")
+TEST_CASE("a buffer with choices is placed in one of its pools, and the cost is reported")
 {
     placement_problem problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{2, 4}, 64}}, {{80, 1}, {}}};
     for (buffer_id b = 0; b != 3; ++b) {
@@ -98,7 +98,7 @@ TEST_CASE("who has a choice of pools is placed in one of them, and what that cos
     CHECK(p.pool_of == std::vector<pool_id>{0, 1, 0});
     CHECK(p.cost == 10);
     CHECK(p.cost_bound == 0);
-    CHECK(p.status == placement::outcome::feasible); // nobody has proved that 10 is the least
+    CHECK(p.status == placement::outcome::feasible); // no proof that 10 is the least
     CHECK(p.offset == std::vector<byte_count>{0, 0, 0});
     problem.pools[0].capacity = 96;
     auto const wide = place(problem);
@@ -107,7 +107,7 @@ TEST_CASE("who has a choice of pools is placed in one of them, and what that cos
     CHECK(wide.pool_of == std::vector<pool_id>{0, 0, 0});
 }
 
-TEST_CASE("where no choice helps the problem is infeasible, elsewhere it is only not solved")
+TEST_CASE("a problem is infeasible only if no choice of pools can help, else it is a limit")
 {
     placement_problem problem{{{{0, 2}, 64}, {{1, 3}, 32}, {{1, 4}, 64}}, {{80, 1}, {40, 1}}};
     problem.choices = {{1, 0, 0}, {1, 1, 5}};
@@ -117,11 +117,11 @@ TEST_CASE("where no choice helps the problem is infeasible, elsewhere it is only
     CHECK(forced.pools[0].proof.bytes == 128);
     problem.choices.push_back({2, 0, 0});
     problem.choices.push_back({2, 1, 0});
-    auto const stuck = place(problem); // 64 bytes would fit nowhere
+    auto const stuck = place(problem); // 64 bytes fit nowhere
     CHECK(stuck.status == placement::outcome::limit);
 }
 
-TEST_CASE("a broken promise is refused")
+TEST_CASE("violated preconditions are refused")
 {
     placement_problem const problem{{{{0, 2}, 64}, {{1, 3}, 32}}};
     CHECK_THROWS_AS((void)place(problem, {.time_limit = -1}), precondition_error);

@@ -22,7 +22,7 @@ search_result decide_steadily(placement_shapes const& all, byte_count capacity, 
     return decide(all, capacity, options, control);
 }
 
-/// Whether what is decided is true at heights around the lowest one.
+/// Compares decide() with the oracle at heights around the lowest one.
 void hold_to_oracle(stacking_traits traits, search_techniques techniques, std::uint32_t problems)
 {
     random_source random{};
@@ -61,32 +61,32 @@ constexpr stacking_traits everything{6, 6, 6, true, true, true, true};
 
 } // namespace
 
-TEST_CASE("what is decided of plain buffers is what all orders show")
+TEST_CASE("plain buffers: decide() agrees with all stacking orders")
 {
     hold_to_oracle({6, 8, 6, false, false, false, false}, {}, 1500);
 }
 
-TEST_CASE("what is decided of gaps and windows is what all orders show")
+TEST_CASE("gaps and windows: decide() agrees with all stacking orders")
 {
     hold_to_oracle({6, 6, 6, true, false, false, false}, {}, 1500);
 }
 
-TEST_CASE("what is decided of pins is what all orders show")
+TEST_CASE("pins: decide() agrees with all stacking orders")
 {
     hold_to_oracle({6, 6, 6, false, true, false, false}, {}, 1500);
 }
 
-TEST_CASE("what is decided of alignments is what all orders show")
+TEST_CASE("alignments: decide() agrees with all stacking orders")
 {
     hold_to_oracle({6, 6, 6, false, false, true, false}, {}, 1500);
 }
 
-TEST_CASE("what is decided of everything together is what all orders show")
+TEST_CASE("all features together: decide() agrees with all stacking orders")
 {
     hold_to_oracle(everything, {}, 2500);
 }
 
-TEST_CASE("heights near 2^64 are decided, and no product wraps round")
+TEST_CASE("heights near 2^64 are decided without overflow")
 {
     byte_count const unit = byte_count{1} << 60; // at 0, 4 and 8 units
     auto const all = shapes_of_all({std::vector<placement_problem::buffer>(3, {{0, 3}, 3 * unit, 2 * unit})});
@@ -98,7 +98,7 @@ TEST_CASE("heights near 2^64 are decided, and no product wraps round")
     CHECK(decide_steadily(all, 11 * unit - 1).outcome == search_outcome::exhausted);
 }
 
-TEST_CASE("each technique may be left out")
+TEST_CASE("each search technique may be switched off")
 {
     for (unsigned which = 0; which != 16; ++which) {
         CAPTURE(which);
@@ -110,7 +110,7 @@ TEST_CASE("each technique may be left out")
 
 namespace {
 
-/// As several threads might: the last task runs first.
+/// Runs the last task first, as several threads might.
 struct backwards : deterministic_control {
     void run(std::size_t tasks, task_ref task) override
     {
@@ -125,7 +125,7 @@ struct stops_at_once : deterministic_control {
 
 } // namespace
 
-TEST_CASE("whoever runs the searches in whatever order gets the same answer")
+TEST_CASE("the result does not depend on the order in which searches run")
 {
     random_source random{};
     for (std::uint32_t i = 0; i != 200; ++i) {
@@ -144,9 +144,9 @@ TEST_CASE("whoever runs the searches in whatever order gets the same answer")
     }
 }
 
-TEST_CASE("a driver stops a search between its searches and within them")
+TEST_CASE("a control stops a portfolio between searches and within them")
 {
-    // 124 bytes at once have room, but not as they are aligned: that takes long to show.
+    // 124 bytes are live together and fit, but not with their alignments: the proof takes long.
     placement_problem problem;
     for (std::uint32_t i = 0; i != 14; ++i)
         problem.buffers.push_back({{0, 2}, 7 + i % 5, i % 2 == 0 ? 8u : 3u});
@@ -171,7 +171,7 @@ minimize_result minimize_steadily(placement_shapes const& all, byte_count bound,
 
 } // namespace
 
-TEST_CASE("a stacking as high as the bound is the lowest")
+TEST_CASE("a stacking at the bound is proved to be lowest")
 {
     auto const all = shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}});
     auto const result = minimize_steadily(all, 6, none);
@@ -181,7 +181,7 @@ TEST_CASE("a stacking as high as the bound is the lowest")
     CHECK(result.core.empty());
 }
 
-TEST_CASE("an incumbent at the bound stays")
+TEST_CASE("an incumbent at the bound is returned")
 {
     auto const all = shapes_of_all({{{{0, 2}, 3}}});
     auto const result = minimize_steadily(all, 3, {{0}, 3, 7});
@@ -190,14 +190,14 @@ TEST_CASE("an incumbent at the bound stays")
     CHECK(result.best.visits == 7);
 }
 
-TEST_CASE("no shapes have a height of 0")
+TEST_CASE("the height without shapes is 0")
 {
     auto const result = minimize_steadily({}, 0, none);
     CHECK(result.is_proved);
     CHECK(result.best.height == 0);
 }
 
-TEST_CASE("pins that clash have no height")
+TEST_CASE("conflicting pins have no height")
 {
     auto const all = shapes_of_all({{{{0, 2}, 3, 1, 0, 4}, {{1, 4}, 2, 1, 0, 5}, {{0, 4}, 1}}});
     auto const result = minimize_steadily(all, 7, none);
@@ -207,7 +207,7 @@ TEST_CASE("pins that clash have no height")
     CHECK(result.core == std::vector<std::uint32_t>{0, 2});
 }
 
-TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
+TEST_CASE("the lowest stacking agrees with all orders, for any incumbent")
 {
     random_source random{};
     for (std::uint32_t i = 0; i != 1500; ++i) {
@@ -236,7 +236,7 @@ TEST_CASE("the lowest stacking is that of all orders, from wherever one starts")
     }
 }
 
-TEST_CASE("nodes are a limit, and what is returned then is still true")
+TEST_CASE("after the node limit the returned bound and height are still valid")
 {
     random_source random{};
     for (std::uint32_t i = 0; i != 300; ++i) {
@@ -251,7 +251,7 @@ TEST_CASE("nodes are a limit, and what is returned then is still true")
     }
 }
 
-TEST_CASE("where shapes can be threaded stackings are exhausted, and the bound stays")
+TEST_CASE("if shapes can be threaded, exhausted stackings do not raise the bound")
 {
     auto const all =
         shapes_of_all({{{{0, 4}, 2}, {{0, 4}, 2}},
@@ -264,25 +264,26 @@ TEST_CASE("where shapes can be threaded stackings are exhausted, and the bound s
     CHECK(!stacked.is_proved);
     CHECK(stacked.core.empty());
 
-    // One that is lower than all stackings is kept; that none is below 2 is proved by one shape alone.
+    // An incumbent below all stackings is kept; one shape alone proves that nothing is below 2.
     auto const threaded = minimize_steadily(all, 1, {{0, 0}, 2, 0});
     CHECK(threaded.best.height == 2);
     CHECK(threaded.is_proved);
     CHECK(threaded.core.size() == 1);
 }
 
-TEST_CASE("the next height is no sum that wraps round")
+TEST_CASE("the next height does not overflow")
 {
     byte_count const unit = byte_count{1} << 60;
     auto const all = shapes_of_all({{{{0, 3}, 3 * unit, 2 * unit}, {{0, 3}, 1, 2 * unit}}});
     CHECK(detail::next_height(all, 2 * unit, 13 * unit) == 14 * unit + 1);
-    CHECK(detail::next_height(all, 2 * unit, 14 * unit + 1) == 15 * unit); // not 16 units and 1, which is 1
+    CHECK(detail::next_height(all, 2 * unit, 14 * unit + 1) == 15 * unit); // 16 units + 1 wraps round
     CHECK(detail::next_height(all, 2 * unit, 15 * unit) == no_limit);
 }
 
-TEST_CASE("what no height between can change is not tried at each height")
+TEST_CASE("heights that no stacking can have are not tried")
 {
-    // 7 bytes more than a multiple of 1000 for each of three: heights by the byte would be thousands.
+    // 7 bytes more than a multiple of 1000 for each of three: trying every byte would take thousands of
+    // heights.
     auto const all = shapes_of_all({{{{0, 1}, 1007, 1000}, {{0, 1}, 1007, 1000}, {{0, 1}, 1007, 1000}}});
     auto const result = minimize_steadily(all, 3021, none);
     CHECK(result.is_proved);

@@ -8,7 +8,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("pools are counted by the highest that is named, and there are few")
+TEST_CASE("the pool count is one more than the highest id, and large ids are refused")
 {
     CHECK(pool_count(placement_problem{}) == 0);
     CHECK(pool_count(placement_problem{{{{0, 1}, 8, 1, 2}}, {}}) == 3);
@@ -20,7 +20,7 @@ TEST_CASE("pools are counted by the highest that is named, and there are few")
 
 // --- result ------------------------------------------------------------------------------------------------
 
-TEST_CASE("a pool is judged by its height, what is proved, and its capacity")
+TEST_CASE("the status of a pool depends on height, bound and capacity")
 {
     using detail::status_of;
     CHECK(status_of(8, 8, no_limit) == placement::outcome::optimal);
@@ -32,7 +32,7 @@ TEST_CASE("a pool is judged by its height, what is proved, and its capacity")
     CHECK(status_of(0, 0, 0) == placement::outcome::optimal);
 }
 
-TEST_CASE("the whole is as bad as its worst pool, the first of them is named")
+TEST_CASE("the overall status is that of the worst pool, the first of equal ones")
 {
     placement all;
     detail::set_overall_status(all);
@@ -41,7 +41,7 @@ TEST_CASE("the whole is as bad as its worst pool, the first of them is named")
     all.pools[1].status = placement::outcome::limit;
     all.pools[2].status = all.pools[3].status = placement::outcome::infeasible;
     detail::set_overall_status(all);
-    CHECK(all.status == placement::outcome::infeasible); // whatever might be found for pool 1
+    CHECK(all.status == placement::outcome::infeasible); // whatever may be found for pool 1
     CHECK(all.pool == 2);
     all.pools[2].status = all.pools[3].status = placement::outcome::feasible;
     detail::set_overall_status(all);

@@ -35,7 +35,7 @@ answer search(placement_shapes const& all, byte_count capacity, search_rule rule
 
 } // namespace
 
-TEST_CASE("a search ends when its budget does")
+TEST_CASE("a search ends with its node budget")
 {
     auto problem = search_problem_of(scale_down(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}}})));
     problem.set_capacity(5);
@@ -47,12 +47,12 @@ TEST_CASE("a search ends when its budget does")
     CHECK(one.nodes == 2);
 }
 
-TEST_CASE("nothing is stacked at once")
+TEST_CASE("a search without shapes finds the empty stacking")
 {
     CHECK(search({}, 0, search_rule::weight, {}).outcome == search_outcome::found);
 }
 
-TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no stacking")
+TEST_CASE("backjumping and bounds of postponed shapes skip no stacking")
 {
     random_source random{};
     std::uint32_t exhausted = 0;
@@ -77,7 +77,7 @@ TEST_CASE("jumping back over decisions, and bounds for those that wait, skip no 
                 REQUIRE(full.outcome == bare.outcome);
                 if (full.outcome != search_outcome::exhausted) continue;
                 ++exhausted;
-                // Those to blame fail on their own, too.
+                // The core is infeasible on its own, too.
                 std::vector<buffer_id> members;
                 for (std::uint32_t s : full.core)
                     for (shape_part const& p : all.parts)
@@ -107,7 +107,7 @@ std::vector<std::uint32_t> ranked(search_key first, search_key second, search_ke
 
 } // namespace
 
-TEST_CASE("the largest by the first key comes first, then by the second, the third and the number")
+TEST_CASE("shapes are ranked by three keys, the largest first, then by number")
 {
     CHECK(ranked(width, total, area) == std::vector<std::uint32_t>{3, 2, 1, 0});
     CHECK(ranked(total, size, width) == std::vector<std::uint32_t>{3, 2, 1, 0});
@@ -116,7 +116,7 @@ TEST_CASE("the largest by the first key comes first, then by the second, the thi
     CHECK(ranked(total, width, width) == std::vector<std::uint32_t>{2, 3, 1, 0});
 }
 
-TEST_CASE("orders are drawn of different keys, the same for the same numbers")
+TEST_CASE("random orders have different keys and are deterministic")
 {
     bool differ = false;
     for (std::uint32_t restart = 0; restart != 200; ++restart) {

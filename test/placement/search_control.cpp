@@ -13,7 +13,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("the steady driver runs each task once, in turn, and stops nobody")
+TEST_CASE("deterministic_control runs each task once, in order, and never stops")
 {
     deterministic_control control;
     std::vector<std::size_t> ran;
@@ -24,7 +24,7 @@ TEST_CASE("the steady driver runs each task once, in turn, and stops nobody")
     CHECK_FALSE(control.stop(0, no_limit, ~std::uint64_t{0}));
 }
 
-TEST_CASE("of the numbers offered the lowest is kept")
+TEST_CASE("atomic_minimum keeps the lowest number")
 {
     atomic_minimum first;
     CHECK(first.get() == ~std::uint32_t{0});
@@ -35,6 +35,6 @@ TEST_CASE("of the numbers offered the lowest is kept")
     CHECK(first.get() == 0);
 }
 
-static_assert(!std::copyable<deterministic_control>, "a search refers to its driver");
+static_assert(!std::copyable<deterministic_control>, "a search refers to its control");
 
 } // namespace this_test

@@ -30,7 +30,7 @@ struct prepared {
 
 } // namespace
 
-TEST_CASE("what is placed raises the sky of those that it meets")
+TEST_CASE("a placed shape raises the min_origin of its neighbours")
 {
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}}), 9);
     REQUIRE(p.state.reset());
@@ -41,7 +41,7 @@ TEST_CASE("what is placed raises the sky of those that it meets")
     CHECK(p.state.min_origin[2] == 5);
 }
 
-TEST_CASE("who waits is no lower than the lowest neighbour that could lie below it")
+TEST_CASE("a postponed shape is not below the lowest neighbour that it could wait for")
 {
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{0, 2}, 2}, {{0, 2}, 4}}}), 20);
     REQUIRE(p.state.reset());
@@ -53,7 +53,7 @@ TEST_CASE("who waits is no lower than the lowest neighbour that could lie below 
     CHECK(p.state.lb[0] == 2);
 }
 
-TEST_CASE("who has nobody left to lie below it need not wait")
+TEST_CASE("postponing a shape without lower neighbours is a conflict")
 {
     prepared p(shapes_of_all({{{{0, 2}, 3}, {{3, 5}, 2}}}), 20);
     REQUIRE(p.state.reset());
@@ -62,7 +62,7 @@ TEST_CASE("who has nobody left to lie below it need not wait")
     CHECK_FALSE(p.state.conflict.needs_decision(1));
 }
 
-TEST_CASE("what is undone is as if it had never been")
+TEST_CASE("undo restores the earlier state")
 {
     random_source random{};
     for (std::uint32_t i = 0; i != 300; ++i) {
@@ -117,24 +117,24 @@ std::vector<std::uint32_t> to_blame(placement_problem const& problem, byte_count
 
 } // namespace
 
-TEST_CASE("who is too large is to blame, and nobody else")
+TEST_CASE("the conflict of a shape that is too large contains only that shape")
 {
     CHECK(to_blame({{{{0, 2}, 3}, {{1, 4}, 20}}}, 10) == std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("too much at one time is to blame, and not what lives before and after")
+TEST_CASE("the conflict of an overfull section contains no shapes of earlier and later sections")
 {
     CHECK(to_blame({{{{0, 2}, 3}, {{1, 3}, 4}, {{2, 4}, 4}, {{2, 4}, 3}, {{4, 5}, 9}}}, 10) ==
           std::vector<std::uint32_t>{1, 2, 3});
 }
 
-TEST_CASE("pins that leave too little room are to blame with what does not fit between them")
+TEST_CASE("pins that leave too little room are in the conflict with the shape that does not fit")
 {
     CHECK(to_blame({{{{0, 4}, 2, 1, 0, 3}, {{0, 4}, 4, 1, 0, 8}, {{1, 2}, 4}, {{4, 6}, 5}}}, 12) ==
           std::vector<std::uint32_t>{0, 1, 2});
 }
 
-TEST_CASE("the reasons of a place are those of whoever holds it up")
+TEST_CASE("the reasons of an origin include those of the shape that raised it")
 {
     auto of =
         search_problem_of(scale_down(shapes_of_all({{{{0, 2}, 3}, {{0, 4}, 2}, {{3, 5}, 6}, {{8, 9}, 1}}})));

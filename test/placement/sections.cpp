@@ -22,7 +22,7 @@ search_problem problem_of(placement_problem const& problem)
 
 } // namespace
 
-TEST_CASE("sections are the ranks that see more than others")
+TEST_CASE("sections are the ranks with maximal sets of live shapes")
 {
     auto const p = problem_of({{{{0, 2}, 1}, {{1, 4}, 2}, {{2, 4}, 4}, {{4, 5}, 8}}});
     REQUIRE(p.sections == 3);
@@ -31,7 +31,7 @@ TEST_CASE("sections are the ranks that see more than others")
     CHECK(p.last == std::vector<std::uint32_t>{1, 2, 2, 3});
 }
 
-TEST_CASE("in each section is what is alive, and each set that is alive at once is in a section")
+TEST_CASE("a section holds the live shapes, and each set of live shapes is in a section")
 {
     random_source random{};
     for (std::uint32_t i = 0; i != 500; ++i) {
@@ -69,7 +69,7 @@ TEST_CASE("in each section is what is alive, and each set that is alive at once 
     }
 }
 
-TEST_CASE("an origin is at most as high as the capacity and a pin allow")
+TEST_CASE("the highest origin follows from capacity and pin")
 {
     auto p = problem_of({{{{0, 2}, 48}, {{1, 3}, 80}, {{1, 3}, 16, 1, 0, 32}}});
     REQUIRE(p.unit == 16);
@@ -79,7 +79,7 @@ TEST_CASE("an origin is at most as high as the capacity and a pin allow")
     CHECK(p.max_origin == std::vector<search_number>{7, 5, 2});
 }
 
-TEST_CASE("no shapes have no sections")
+TEST_CASE("a problem without shapes has no sections")
 {
     auto p = problem_of({});
     CHECK(p.sections == 0);
@@ -94,7 +94,7 @@ scaled_shapes scaled(placement_problem const& problem) { return scale_down(shape
 
 } // namespace
 
-TEST_CASE("numbers are counted in the greatest unit that divides all that matters")
+TEST_CASE("the unit is the greatest common divisor of all ends, phases and pins")
 {
     CHECK(scaled({{{{0, 2}, 48}, {{1, 3}, 80}}}).unit == 16);
     CHECK(scaled({{{{0, 2}, 48, 4}, {{1, 3}, 80, 8}}}).unit == 16);
@@ -102,7 +102,7 @@ TEST_CASE("numbers are counted in the greatest unit that divides all that matter
     CHECK(scaled({{{{0, 2}, 48}, {{1, 3}, 80, 1, 0, 4}}}).unit == 4);
 }
 
-TEST_CASE("where all origins are multiples of an alignment, ends are rounded up to it")
+TEST_CASE("if all origins are multiples of an alignment, ends are rounded up to it")
 {
     auto const result = scaled({{{{0, 2}, 50, 64}, {{1, 3}, 80, 64}}});
     CHECK(result.unit == 64);
@@ -113,7 +113,7 @@ TEST_CASE("where all origins are multiples of an alignment, ends are rounded up 
     CHECK(scaled({{{{0, 2}, 50, 64}, {{1, 3}, 80, 64}, {{0, 1}, 1}}}).unit == 1);
 }
 
-TEST_CASE("an alignment that does not divide the unit is a multiple of it")
+TEST_CASE("an alignment that does not divide the unit becomes a multiple of it")
 {
     auto const result = scaled({{{{0, 2}, 48, 24}, {{1, 3}, 80}}});
     CHECK(result.unit == 8);
@@ -121,13 +121,13 @@ TEST_CASE("an alignment that does not divide the unit is a multiple of it")
     CHECK(result.shapes.shapes[1].alignment == 1);
 }
 
-TEST_CASE("no shapes are counted in bytes")
+TEST_CASE("the unit without shapes is a byte")
 {
     CHECK(scaled({}).unit == 1);
     CHECK(scaled({}).height_bound == 0);
 }
 
-TEST_CASE("in whatever order shapes are stacked, they end within enough")
+TEST_CASE("every stacking order ends within height_bound")
 {
     random_source random{};
     for (std::uint32_t i = 0; i != 300; ++i) {

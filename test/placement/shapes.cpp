@@ -35,7 +35,7 @@ placement_shapes shapes_of_all(placement_problem const& problem)
     return shapes_of(problem, all_buffers(problem), problem.pools.empty() ? pool_limits{} : problem.pools[0]);
 }
 
-/// What is solid of a shape at a position.
+/// The solid part of a shape at a position.
 placement_oracle::extent solid_at(placement_shapes const& all, std::uint32_t s, step_id position)
 {
     placement_oracle::extent found;
@@ -49,7 +49,7 @@ placement_oracle::extent solid_at(placement_shapes const& all, std::uint32_t s, 
 
 } // namespace
 
-TEST_CASE("a buffer with nothing special is one rectangle")
+TEST_CASE("a buffer without gaps is one rectangle")
 {
     placement_problem const problem{{{{4, 9}, 64}}};
     auto const shapes = shapes_of(problem, {0});
@@ -58,7 +58,7 @@ TEST_CASE("a buffer with nothing special is one rectangle")
     CHECK(shapes.positions == std::vector<step_id>{4, 9});
 }
 
-TEST_CASE("what needs no bytes is in no shape, and what is born together stands as it was named")
+TEST_CASE("buffers of 0 bytes are in no shape, and equal begins keep the order of members")
 {
     placement_problem const problem{
         {{{4, 9}, 8}, {{4, 4}, 8}, {{0, 9}, 0}, {{3, 5}, 8}, {{4, 5}, 8}}, {}, {{3, {0, 9}}}};
@@ -70,9 +70,9 @@ TEST_CASE("what needs no bytes is in no shape, and what is born together stands 
     CHECK(shapes_of(problem, {1, 2, 3}).positions.empty());
 }
 
-TEST_CASE("how far one must be above another depends on where both are solid")
+TEST_CASE("the separation of two shapes depends on their solid parts")
 {
-    // a leaves all but its lowest 2 bytes free from 4 to 6, while b is alive.
+    // a leaves all but its lowest 2 bytes free from 4 to 6, while b is live.
     placement_problem problem{{{{0, 9}, 8}, {{4, 6}, 16}, {{9, 10}, 8}}, {}, {{0, {4, 6}, 0, 2}}};
     auto const shapes = shapes_of_all(problem);
     CHECK(min_separation(shapes, 0, 1).distance == 2);
@@ -86,7 +86,7 @@ TEST_CASE("how far one must be above another depends on where both are solid")
     CHECK(min_separation(shapes_of_all(problem), 0, 1).distance == -4);
 }
 
-TEST_CASE("a shape prefers what one of its parts prefers, unless that leaves no room below it")
+TEST_CASE("a shape has the preferred origin of a part, unless it would be below 0")
 {
     placement_problem problem{{{{0, 9}, 8}, {{0, 9}, 8, 1, 0, no_offset, 20}}, {}, {}, {{1, 0, 8}}};
     CHECK(shapes_of_all(problem).shapes[0].preferred == 12);
@@ -94,7 +94,7 @@ TEST_CASE("a shape prefers what one of its parts prefers, unless that leaves no 
     CHECK(shapes_of_all(problem).shapes[0].preferred == no_offset);
 }
 
-TEST_CASE("what contradicts itself is named")
+TEST_CASE("contradictions within a shape are reported")
 {
     placement_problem problem{{{{0, 9}, 8}, {{0, 9}, 8}, {{0, 9}, 8}}, {}, {}, {{1, 0, 4}, {2, 0, 6}}};
     auto expect = [&problem](shape_fault fault, buffer_id buffer, buffer_id other) {
@@ -106,7 +106,7 @@ TEST_CASE("what contradicts itself is named")
     expect(shape_fault::none, no_buffer, no_buffer);
     problem.buffers[1].pinned = 4;
     expect(shape_fault::none, no_buffer, no_buffer);
-    problem.buffers[1].pinned = 3; // which leaves no room for 0
+    problem.buffers[1].pinned = 3; // which leaves no bytes below for 0
     expect(shape_fault::parts_clash, 1, 0);
     problem.buffers[1].pinned = 4;
     problem.buffers[2].pinned = 7;
@@ -116,13 +116,13 @@ TEST_CASE("what contradicts itself is named")
     expect(shape_fault::parts_clash, 1, 2);
     problem.buffers[1].alignment = 8;
     expect(shape_fault::pin_misaligned, 1, no_buffer);
-    problem.buffers[1].pinned = no_offset; // the multiples of 8 and of 4 are not 2 apart
+    problem.buffers[1].pinned = no_offset; // no multiples of 8 and of 4 differ by 2
     expect(shape_fault::parts_clash, 2, 1);
     problem.buffers[1].alignment = 1;
     expect(shape_fault::none, no_buffer, no_buffer);
     problem.colocated.push_back({2, 1, 1});
     CHECK(shapes_of_all(problem).fault == shape_fault::parts_clash);
-    problem.gaps = {{0, {0, 9}}, {1, {0, 9}}, {2, {0, 9}}}; // it need not be anywhere
+    problem.gaps = {{0, {0, 9}}, {1, {0, 9}}, {2, {0, 9}}}; // without solid parts
     expect(shape_fault::none, no_buffer, no_buffer);
     problem = {{{{0, 9}, 8, 3, 0, 10}}, {}, {{0, {0, 9}}}};
     expect(shape_fault::none, no_buffer, no_buffer);
@@ -130,7 +130,7 @@ TEST_CASE("what contradicts itself is named")
     expect(shape_fault::pin_misaligned, 0, no_buffer);
 }
 
-TEST_CASE("what has no meaning, or is too large to count with, is refused")
+TEST_CASE("invalid and too large numbers are refused")
 {
     auto refuses = [](placement_problem const& problem) {
         CHECK_THROWS_AS((void)shapes_of_all(problem), precondition_error);
@@ -145,10 +145,10 @@ TEST_CASE("what has no meaning, or is too large to count with, is refused")
     refuses({{{{0, 1}, 8}}, {{no_limit, 0}}});
     refuses({{{{0, 1}, 8, large}}, {{no_limit, 3}}});
     CHECK(shapes_of_all({{{{0, 1}, large - 1}}}).shapes[0].size == large - 1);
-    CHECK(shapes_of_all({{{{0, 1}, 0, 0}, {{1, 1}, no_size, 0}}}).size() == 0); // nobody asks
+    CHECK(shapes_of_all({{{{0, 1}, 0, 0}, {{1, 1}, no_size, 0}}}).size() == 0); // never examined
 }
 
-TEST_CASE("on random problems the shapes are what the definitions say")
+TEST_CASE("random problems: the shapes agree with the definitions")
 {
     unsigned shapes_seen = 0, faults_seen = 0;
     for (unsigned seed = 0; seed != rounds(6000); ++seed) {
@@ -226,7 +226,7 @@ TEST_CASE("on random problems the shapes are what the definitions say")
     CHECK(faults_seen > rounds(100));
 }
 
-TEST_CASE("two with windows can pass each other, and three can lie in a circle in which no two can")
+TEST_CASE("two shapes with windows can interleave, and three can form a cycle without interleaving pairs")
 {
     placement_problem const two{{{{0, 4}, 2}, {{0, 4}, 2}},
                                 {},
@@ -253,7 +253,7 @@ TEST_CASE("two with windows can pass each other, and three can lie in a circle i
         CHECK(can_only_be_stacked(all, pair));
 }
 
-TEST_CASE("gaps without windows, and windows that have a byte in common, leave stackings only")
+TEST_CASE("gaps without windows, and windows with a common byte, allow only stackings")
 {
     placement_problem const gaps{{{{0, 9}, 8}, {{2, 4}, 8}, {{0, 9}, 8, 4}}, {}, {{0, {2, 4}, 0, 0}}};
     CHECK(can_only_be_stacked(shapes_of_all(gaps), {0, 1, 2}));
@@ -261,7 +261,7 @@ TEST_CASE("gaps without windows, and windows that have a byte in common, leave s
     CHECK(can_only_be_stacked(shapes_of_all(windows), {0, 1}));
 }
 
-TEST_CASE("on random windows it is known exactly whether there are only stackings")
+TEST_CASE("random windows: can_only_be_stacked() is exact")
 {
     unsigned counts[2] = {}, interleavable = 0, circles = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
@@ -286,7 +286,7 @@ TEST_CASE("on random windows it is known exactly whether there are only stacking
     CHECK(counts[0] > rounds(100));
     CHECK(counts[1] > 100);
     CHECK(circles > rounds(20));
-    CHECK(interleavable > rounds(50)); // pieces have no byte in common, and yet they cannot pass
+    CHECK(interleavable > rounds(50)); // no common byte, but they cannot interleave
 }
 
 // --- bound -------------------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ static placement_bound bound_of(placement_problem const& problem)
     return lower_bound(shapes_of(problem, members));
 }
 
-TEST_CASE("the bound is the most bytes alive at once, and where")
+TEST_CASE("the bound is the most live bytes, and their position")
 {
     auto const bound = bound_of({{{{0, 20}, 64}, {{10, 30}, 32}, {{20, 40}, 48}}});
     CHECK(bound.bytes == 96);
@@ -307,25 +307,25 @@ TEST_CASE("the bound is the most bytes alive at once, and where")
     CHECK(bound.live_bytes == std::vector<byte_count>{64, 96, 80, 48, 0});
 }
 
-TEST_CASE("nothing is bounded by nothing")
+TEST_CASE("the bound of no shapes is 0")
 {
     CHECK(bound_of({}).bytes == 0);
     CHECK(bound_of({{{{2, 2}, 64}, {{2, 3}, 0}}}).bytes == 0);
     CHECK(bound_of({}).kind == placement::proof::reason::nothing);
 }
 
-TEST_CASE("of two peaks the first counts")
+TEST_CASE("of two equal peaks the first is used")
 {
     CHECK(bound_of({{{{0, 1}, 8}, {{1, 2}, 9}, {{2, 3}, 9}}}).peak_position == 1);
 }
 
-TEST_CASE("what no window and no gap leaves out is alive")
+TEST_CASE("all bytes outside of gaps and windows are live")
 {
     placement_problem const problem{{{{0, 4}, 10}, {{0, 4}, 5}}, {}, {{0, {1, 2}, 2, 8}, {0, {2, 3}, 0, 0}}};
     CHECK(bound_of(problem).live_bytes == std::vector<byte_count>{15, 11, 5, 15, 0});
 }
 
-TEST_CASE("who is pinned, or larger than what is alive of it, bounds the arena too")
+TEST_CASE("a pin, or a size above the live bytes, bounds the arena too")
 {
     auto const pinned = bound_of({{{{0, 1}, 8, 1, 0, 100}, {{0, 1}, 20}, {{0, 1}, 8, 1, 0, 100}}});
     CHECK(pinned.bytes == 108);
@@ -335,7 +335,7 @@ TEST_CASE("who is pinned, or larger than what is alive of it, bounds the arena t
     CHECK(bound_of(window).bytes == 10);
     CHECK(bound_of(window).kind == placement::proof::reason::top_of_pin);
     placement_problem const phase{
-        {{{0, 1}, 4}, {{1, 2}, 4, 16}}, {}, {}, {{1, 0, 5}}}; // 1 lies at 16 at least
+        {{{0, 1}, 4}, {{1, 2}, 4, 16}}, {}, {}, {{1, 0, 5}}}; // 1 is at 16 or higher
     CHECK(bound_of(phase).bytes == 20);
 }
 
@@ -350,7 +350,7 @@ TEST_CASE("a bound beyond 64 bits is refused")
     CHECK(bound_of({eight}).bytes == 2 * half);
 }
 
-// --- colocated ---------------------------------------------------------------------------------------------
+// --- colocation groups -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -370,7 +370,7 @@ std::vector<byte_count> distances(colocated_groups const& groups, std::size_t n)
 
 } // namespace
 
-TEST_CASE("without ties each is a group of its own, in the order of the members")
+TEST_CASE("without colocations each buffer is its own group, in the order of the members")
 {
     auto const groups = group_colocated(alive_together(4), {2, 0, 3});
     CHECK(groups.first == std::vector<std::uint32_t>{0, 1, 2, 3});
@@ -379,7 +379,7 @@ TEST_CASE("without ties each is a group of its own, in the order of the members"
     CHECK(groups.parts[2].shape == 2);
 }
 
-TEST_CASE("distances add up along ties, whichever way they point")
+TEST_CASE("distances add up along colocations, in either direction")
 {
     auto problem = alive_together(4);
     problem.colocated = {{1, 0, 8}, {1, 2, 16}};
@@ -389,7 +389,7 @@ TEST_CASE("distances add up along ties, whichever way they point")
     CHECK(groups.inconsistent.empty());
 }
 
-TEST_CASE("who needs no bytes is no part, not even the lowest, but passes distances on")
+TEST_CASE("a buffer of 0 bytes is no part, but passes distances on")
 {
     auto problem = alive_together(3);
     problem.colocated = {{1, 0, 100}, {2, 0, 104}};
@@ -403,7 +403,7 @@ TEST_CASE("who needs no bytes is no part, not even the lowest, but passes distan
     CHECK(group_colocated(problem, {0, 1, 2}).parts.empty());
 }
 
-TEST_CASE("ties that contradict each other are named")
+TEST_CASE("contradictory colocations are reported")
 {
     auto problem = alive_together(4);
     problem.colocated = {{1, 0, 8}, {2, 1, 8}, {2, 0, 16}};
@@ -424,7 +424,7 @@ TEST_CASE("ties that contradict each other are named")
     CHECK(!group_colocated(problem, {0}).inconsistent.empty());
 }
 
-TEST_CASE("a chain of ties of any length is followed")
+TEST_CASE("long chains of colocations are followed")
 {
     auto problem = alive_together(100'000);
     std::vector<buffer_id> members{0};
@@ -438,7 +438,7 @@ TEST_CASE("a chain of ties of any length is followed")
     CHECK(groups.parts.back().distance == 0);
 }
 
-TEST_CASE("ties to nobody, to another pool, or too far are refused")
+TEST_CASE("colocations with missing buffers, across pools, or too far are refused")
 {
     auto problem = alive_together(3);
     auto refuses = [&problem](std::vector<buffer_id> const& members) {
@@ -461,14 +461,14 @@ TEST_CASE("ties to nobody, to another pool, or too far are refused")
     CHECK(distances(group_colocated(problem, {0, 1, 2}), 3).back() == 2 * far - 1);
 }
 
-// --- phase -------------------------------------------------------------------------------------------------
+// --- residue class -----------------------------------------------------------------------------------------
 
-TEST_CASE("two rules have those offsets in common that both allow")
+TEST_CASE("the intersection of two residue classes holds the offsets that both allow")
 {
     residue_class both{4, 3};
     CHECK(restrict_to(both, {6, 5}));
     CHECK(both == residue_class{12, 11});
-    CHECK(restrict_to(both, {3, 2})); // which they are already
+    CHECK(restrict_to(both, {3, 2})); // already the case
     CHECK(both == residue_class{12, 11});
     CHECK(!restrict_to(both, {8, 2}));
     CHECK(both == residue_class{12, 11});
@@ -484,14 +484,14 @@ TEST_CASE("the lowest allowed offset is at least the phase")
     CHECK(align_up(no_offset - 1, residue_class{8, 5}) == no_offset);
 }
 
-TEST_CASE("a part at a distance shifts the offsets of the whole")
+TEST_CASE("the distance of a part shifts the allowed origins")
 {
     CHECK(aligned_origins(0, 8) == residue_class{8, 0});
     CHECK(aligned_origins(3, 8) == residue_class{8, 5});
     CHECK(aligned_origins(16, 8) == residue_class{8, 0});
 }
 
-TEST_CASE("large alignments without a common divisor take no time, and too large ones are refused")
+TEST_CASE("large coprime alignments are combined fast, and too large ones are refused")
 {
     byte_count const a = (byte_count{1} << 30) + 3, b = (byte_count{1} << 31) - 1;
     residue_class both{a, 17};
@@ -502,7 +502,7 @@ TEST_CASE("large alignments without a common divisor take no time, and too large
     CHECK_THROWS_AS((void)restrict_to(both, {1'000'003, 0}), precondition_error);
 }
 
-TEST_CASE("random rules are combined as by trying all offsets")
+TEST_CASE("random residue classes: the intersection equals trial of all offsets")
 {
     random_source pick{std::mt19937{1}};
     for (unsigned round = 0; round != rounds(20'000); ++round) {
@@ -540,7 +540,7 @@ std::vector<plain_piece> plain(std::vector<shape_piece> const& pieces)
     return result;
 }
 
-/// Those of buffer 1, of 8 bytes from position 2 to 9, 100 above an origin.
+/// The pieces of buffer 1, of 8 bytes from position 2 to 9, 100 above an origin.
 std::vector<plain_piece> with_gaps(std::vector<placement_problem::gap> gaps)
 {
     placement_problem const problem{{{{0, 20}, 64}, {{2, 9}, 8}, {{0, 20}, 64}}, {}, std::move(gaps)};
@@ -553,17 +553,17 @@ using expected = std::vector<plain_piece>;
 
 } // namespace
 
-TEST_CASE("a buffer is one piece, less its gaps, plus their windows")
+TEST_CASE("a buffer is one piece without its gaps, plus their windows")
 {
     CHECK(with_gaps({}) == expected{{2, 9, 100, 108}});
-    CHECK(with_gaps({{0, {3, 4}}, {2, {3, 4}}}) == expected{{2, 9, 100, 108}}); // of others
+    CHECK(with_gaps({{0, {3, 4}}, {2, {3, 4}}}) == expected{{2, 9, 100, 108}}); // gaps of others
     CHECK(with_gaps({{1, {6, 7}, 1, 3}, {1, {4, 5}}}) ==
           expected{{2, 4, 100, 108}, {5, 6, 100, 108}, {6, 7, 101, 103}, {7, 9, 100, 108}});
     CHECK(with_gaps({{1, {4, 5}}, {1, {5, 6}, 4, 8}}) ==
           expected{{2, 4, 100, 108}, {5, 6, 104, 108}, {6, 9, 100, 108}});
 }
 
-TEST_CASE("what lies outside of its life says nothing of a buffer")
+TEST_CASE("gaps outside of the live range are ignored")
 {
     CHECK(with_gaps({{1, {0, 3}}, {1, {8, 20}}}) == expected{{3, 8, 100, 108}});
     CHECK(with_gaps({{1, {0, 2}}, {1, {1, 2}}, {1, {9, 12}}, {1, {5, 5}}}) == expected{{2, 9, 100, 108}});
@@ -578,7 +578,7 @@ TEST_CASE("a window of all bytes is no gap")
           expected{{2, 4, 100, 108}, {4, 7, 100, 107}, {7, 9, 100, 108}});
 }
 
-TEST_CASE("windows outside of the buffer, gaps that meet, and gaps of nobody are refused")
+TEST_CASE("windows outside of the buffer, overlapping gaps, and gaps of missing buffers are refused")
 {
     CHECK_THROWS_AS((void)with_gaps({{1, {4, 6}, 0, 9}}), precondition_error);
     CHECK_THROWS_AS((void)with_gaps({{1, {4, 6}, 3, 2}}), precondition_error);
@@ -586,7 +586,7 @@ TEST_CASE("windows outside of the buffer, gaps that meet, and gaps of nobody are
     CHECK_THROWS_AS((void)with_gaps({{3, {4, 6}}}), precondition_error);
 }
 
-TEST_CASE("what overlaps in time is merged from the lowest byte to the highest")
+TEST_CASE("pieces that overlap in time are merged from the lowest byte to the highest")
 {
     std::vector<shape_piece> pieces{{{2, 6}, 10, 20}, {{0, 4}, 30, 40}, {{8, 9}, 0, 5}};
     merge_pieces(pieces);
@@ -596,7 +596,7 @@ TEST_CASE("what overlaps in time is merged from the lowest byte to the highest")
     CHECK(plain(pieces) == expected{{0, 6, 0, 8}});
 }
 
-TEST_CASE("random pieces are merged as position by position, and as few as can be")
+TEST_CASE("random pieces: merging agrees with each position, with the fewest pieces")
 {
     random_source pick{std::mt19937{1}};
     for (unsigned round = 0; round != rounds(5000); ++round) {
@@ -625,7 +625,7 @@ TEST_CASE("random pieces are merged as position by position, and as few as can b
     }
 }
 
-TEST_CASE("positions become their ranks, be they dense or far apart")
+TEST_CASE("positions become their ranks, whether dense or sparse")
 {
     for (step_id scale : {1u, 3u, 1000u, 100'000'000u}) {
         std::vector<shape_piece> pieces{

@@ -17,7 +17,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// A clock that goes when it is told to.
+/// A clock that a test sets.
 struct manual_clock {
     static inline timed_control::time_point at{};
     static timed_control::time_point now() { return at; }
@@ -31,14 +31,14 @@ struct report {
 
 } // namespace
 
-TEST_CASE("a driver with nothing set never stops anybody")
+TEST_CASE("a control without limits never stops")
 {
     timed_control control(1, {}, {});
     for (int i = 0; i != 1000; ++i) CHECK(!control.stop(8, 4, 7));
     CHECK(!control.has_stopped());
 }
 
-TEST_CASE("when the time has come everybody is stopped")
+TEST_CASE("after the time limit every call of stop() returns true")
 {
     timed_control control(1, {}, {}, 0.5, manual_clock::now);
     CHECK(!control.stop(8, 4, 0));
@@ -55,7 +55,7 @@ TEST_CASE("when the time has come everybody is stopped")
     CHECK(!long_limit.stop(8, 4, 0));
 }
 
-TEST_CASE("pieces of work have equal shares of the time that those before them have left")
+TEST_CASE("work items get equal shares of the remaining time")
 {
     timed_control control(1, {}, {}, 0.9, manual_clock::now);
     control.begin(3);
@@ -77,7 +77,7 @@ TEST_CASE("pieces of work have equal shares of the time that those before them h
     CHECK(!no_limit_control.stop(8, 4, 0));
 }
 
-TEST_CASE("a stop request is kept, also one from within the listener")
+TEST_CASE("a stop request is permanent, also one made in the listener")
 {
     std::stop_source source;
     int report_count = 0;
@@ -93,7 +93,7 @@ TEST_CASE("a stop request is kept, also one from within the listener")
     CHECK(control.stop(6, 4, 0));
 }
 
-TEST_CASE("a listener hears what is new at once, and what is not after a while")
+TEST_CASE("new results are reported at once, unchanged ones after a while")
 {
     std::vector<report> reports;
     auto const listener = [&](byte_count best, byte_count bound, std::uint64_t nodes) {
@@ -112,7 +112,7 @@ TEST_CASE("a listener hears what is new at once, and what is not after a while")
     CHECK(reports == std::vector<report>{{no_limit, 4, 0}, {9, 4, 1}, {9, 5, 4}, {9, 5, 5}});
 }
 
-TEST_CASE("each task is run once, on one thread or on many, and the lowest number offered stays")
+TEST_CASE("each task runs once, on one thread or several, and the lowest number is kept")
 {
     for (std::size_t threads : {0u, 1u, 2u, 5u, 40u})
         for (std::size_t tasks : {0u, 1u, 2u, 33u}) {
@@ -128,7 +128,7 @@ TEST_CASE("each task is run once, on one thread or on many, and the lowest numbe
         }
 }
 
-TEST_CASE("what a task throws is thrown when all have ended")
+TEST_CASE("the first exception of a task is thrown after all have ended")
 {
     timed_control control(3, {}, {});
     std::atomic<int> runs{0};
@@ -163,7 +163,7 @@ TEST_CASE("a listener is kept by value, and copied with what it holds")
     CHECK(!one);
 }
 
-TEST_CASE("a stop request is nothing, a stop token or a predicate")
+TEST_CASE("a stop request is empty, a stop token or a predicate")
 {
     CHECK(!stop_request()());
     std::stop_source source;

@@ -2,8 +2,15 @@
 #ifndef SUBLET_PLACEMENT_PACK_HPP
 #define SUBLET_PLACEMENT_PACK_HPP
 
-/// Places buffers at offsets: for one size each, for every batch, and if only a partial order of the steps is
-/// known.
+/// Assigns offsets to buffers with fixed live ranges: dynamic storage allocation, which is NP-hard.
+///
+///     pack()                 one size for each buffer; heuristics, then exact search within a work budget
+///     pack_symbolic()        offsets affine in the batch size, valid for every batch up to a limit
+///     stack_slots()          offsets for the slots of a slot plan, one above the other
+///     place_concurrently()   only a partial order of the steps is known: conflicts instead of live ranges
+///
+/// All limits are counts, not times: the same problem and options give the same result on every machine.
+/// place.hpp adds time limits, threads and pool choices.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
@@ -22,34 +29,31 @@
 
 // --- pack ------------------------------------------------------------------------------------------------
 
-/// An offset for every buffer, in as low an arena a pool as so many looks and nodes can find and prove.
+/// An offset for every buffer, such that each pool's arena is as low as the work budget allows.
 ///
-///     for each pool:   shapes ─► pins that contradict each other? ─► bound ─► one order
-///                      few shapes:   ─► a short search     ─► more orders ─► eject ─► a long search
-///                      many shapes:                        ─► more orders ─► eject who is too high
-///                      and out of it as soon as the height is the bound: nothing can be lower
+///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► one greedy order
+///                      few shapes:   ─► short search   ─► more orders ─► ejection ─► long search
+///                      many shapes:                    ─► more orders ─► ejection
+///                      stop as soon as the height equals the bound: it is optimal
 ///
-/// A search may raise the bound, too, if it finds that nothing is as low. It knows stackings only: where
-/// windows allow others (problem.hpp), a bound is raised only by shapes that have no others.
-///
-/// Orders and reordering have no guaranteed factor. The search has, if its nodes last: it ends with a
-/// stacking and the proof that none is lower. All limits are counts and not times, so that the same problem
-/// has the same answer everywhere; place.hpp has clocks.
+/// Orders and ejection have no guaranteed factor. The search is exact if its nodes suffice, but for
+/// stackings only: where windows allow other placements (problem.hpp), it raises a bound only by shapes that
+/// can only be stacked.
 
 namespace sublet {
 
 struct pack_options {
     placement::objective objective = placement::objective::minimize;
-    // Of each pool.
-    std::uint64_t visits = 20'000'000; ///< looks while orders are tried; in proportion beyond 200,000 shapes
-    std::uint64_t improve_visits = 20'000'000; ///< the same, while shapes are reordered
-    std::uint64_t nodes = 50'000;              ///< of the search
+    // For each pool:
+    std::uint64_t visits = 20'000'000; ///< pieces examined by greedy orders; scaled beyond 200,000 shapes
+    std::uint64_t improve_visits = 20'000'000; ///< pieces examined by ejection; not scaled
+    std::uint64_t nodes = 50'000;              ///< nodes of the exact search
     std::uint64_t seed = 0;
 };
 
 namespace detail {
 
-/// The buffers of each pool.
+/// The buffers, grouped by pool.
 struct pool_members {
     std::vector<std::uint32_t> first; ///< by pool, and one more
     std::vector<buffer_id> buffers;   ///< by pool, ascending
@@ -61,16 +65,16 @@ struct pool_members {
 
 pool_members members_by_pool(placement_problem const& problem);
 
-/// The limits of a pool that may not be listed.
+/// Pools that are not listed have no limits.
 inline pool_limits limits_of(placement_problem const& problem, std::size_t pool)
 {
     return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
 }
 
-/// All buffers in some of the shapes, ascending by shape.
+/// Ascending by shape.
 std::vector<buffer_id> buffers_in(placement_shapes const& all, std::vector<std::uint32_t> const& some);
 
-/// The buffer that is the best of a shape, the first of equals.
+/// The buffer of a shape with the highest score; the first of equal ones.
 template <class Score>
 buffer_id best_part(placement_shapes const& all, std::uint32_t shape, Score score)
 {
@@ -84,17 +88,17 @@ buffer_id best_part(placement_shapes const& all, std::uint32_t shape, Score scor
     return best;
 }
 
-/// What stands against any placement of the shapes: `bytes` is `no_limit`, or there is nothing.
+/// A contradiction that rules out every placement of the shapes (`bytes` is `no_limit`), or an empty proof.
 placement::proof contradiction(placement_problem const& problem, placement_shapes const& shapes);
 
-/// The bound of the shapes as one for buffers and positions.
+/// The bound of the shapes as a proof in terms of buffers and positions.
 placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
                           placement_bound const& bound);
 
-/// Beyond so many shapes the search has too much to look at for each of its nodes.
+/// Exact search is not tried for more shapes: a node costs too much.
 inline constexpr std::size_t max_searched_shapes = 2000;
 
-/// Tells whoever listens to a driver what is known of the pool, not of the question that is being asked.
+/// Reports the best height and the bound of the pool, not of the current subproblem.
 class pool_control final : public search_control {
 public:
     pool_control(search_control& control, byte_count best, placement::pool_result const& known)
@@ -113,12 +117,12 @@ private:
     std::uint64_t nodes_;
 };
 
-/// The lowest placement that orders, reordering and search find for the shapes of one pool.
+/// The lowest packing that orders, ejection and search find for the shapes of one pool.
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, search_control& control, placement::pool_result& out);
 
-/// Place the buffers of one pool, if nothing stands against it: `pack` is called with their shapes, the bound
-/// and the result so far, in which it may raise the bound, and returns where they lie.
+/// Places the buffers of one pool, unless its pins contradict each other. `pack` gets the shapes, the bound
+/// and the result so far, may raise the bound of the result, and returns the packing.
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
                                  pool_limits limits, placement::objective objective,
@@ -146,8 +150,7 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     return out;
 }
 
-/// One pool after the other; `pack` is also given the capacity. A driver that divides its time is told how
-/// many are left.
+/// Packs one pool after the other; before each that has buffers the control learns how many are left.
 template <class Pack>
 placement pack_pools(placement_problem const& problem, pack_options const& options, search_control& control,
                      Pack pack)
@@ -173,11 +176,11 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 
 } // namespace detail
 
-/// Place the buffers, each in its own pool (choose_pools.hpp is for those that have a choice).
+/// Places the buffers, each in its own pool (place() chooses pools).
 ///
-/// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at a
-///             position where it matters to both, unless they are colocated. placement/problem.hpp says what
-///             the status of a pool promises. Same problem and options, same placement.
+/// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at
+///             a position where it matters to both, unless they are colocated. placement/problem.hpp defines
+///             the status of a pool. Same problem and options, same placement.
 /// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
 ///             64 bits.
@@ -192,20 +195,19 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 
 // --- pack symbolic ---------------------------------------------------------------------------------------
 
-/// An offset for every buffer that holds for every batch, in arenas nowhere much higher than they need be.
+/// An offset for every buffer that is affine in the batch size N and valid for every batch.
 ///
-///     sizes for N = 1, some, the largest ─► pack() each ─► three orders of offsets
-///     each order, fixed sizes first or last or as they come ─► stack_affine(), fit_affine()
-///     the one that is nearest to what pack() made of that batch alone, where it is farthest from it
-///     and if there it is not as low ─► improve_affine()
+///     sizes for N = 1, a middle one, the largest ─► pack() each ─► three orders of offsets
+///     each order; fixed sizes first, last or mixed ─► stack_affine(), fit_affine()
+///     keep the result with the least worst ratio to pack() of that batch alone
+///     if that ratio is above 1 ─► improve_affine()
 ///
-/// What one batch alone needs is the measure, not the bound: nobody has to be as good as no plan can be.
-/// Greedy, with no guaranteed factor; but where all sizes are so many bytes times N, and nothing is aligned,
-/// every batch has N times what pack() makes of a batch of 1, or less.
+/// The goal is what pack() needs for one batch alone, not the lower bound. Greedy, with no guaranteed
+/// factor; but if all sizes are multiples of N and nothing is aligned, no batch needs more than N times what
+/// pack() needs for a batch of 1.
 
 namespace detail {
 
-/// What one batch needs if it has a plan of its own.
 struct batch_sample {
     byte_count batch = 1;
     placement own;
@@ -214,20 +216,20 @@ struct batch_sample {
 struct symbolic_packing {
     std::vector<affine_bytes> start;   ///< by buffer
     std::vector<affine_bytes> arena;   ///< by pool
-    std::vector<batch_sample> samples; ///< ascending: 1, one between, the largest
+    std::vector<batch_sample> samples; ///< ascending: 1, a middle one, the largest
 };
 
-/// 1, the largest, and one between that is as many times the one as it is a part of the other.
+/// 1, a power of two near the square root of `most`, and `most`, ascending.
 std::vector<byte_count> sampled_batches(byte_count most);
 
-/// Place buffers, each in its own pool, for every batch from 1 to `most`.
+/// Places buffers, each in its own pool, for every batch from 1 to `most`.
 ///
-/// Requires:   sizes are known and not 0, lives not empty; alignments are combined with those of the pools.
-/// Ensures:    of two buffers of a pool that are alive together, one starts nowhere below the top of the
-///             other; with symbolic_options::mixing_rule::apart every buffer that grows lies above all that
-///             do not. No top is above the arena. Same problem and options, same placement.
+/// Requires:   sizes are known and not 0, live ranges not empty; alignments include those of the pools.
+/// Ensures:    of two buffers of a pool that are live together, one starts at or above the top of the other
+///             for every batch; with symbolic_options::mixing_rule::apart every buffer that grows lies above
+///             all that do not. No top is above the arena. Same problem and options, same placement.
 /// Complexity: pack() three times; O(n log^2 p) for each order, n = buffers, p = the last position;
-///             fit_affine() where they are few; and improve_affine() with a million buffers in all.
+///             fit_affine() if they are few; and improve_affine() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
 [[nodiscard]] symbolic_packing
 pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
@@ -236,22 +238,20 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 
 // --- stack slots -----------------------------------------------------------------------------------------
 
-/// Slots as a placement: in each pool one above the other, so that whoever shares a slot shares its address.
+/// Offsets for slots: those of a pool lie one above the other; buffers of a slot have the same offset.
 ///
 ///     slot  bytes  alignment            pool 0   [ slot 1: 96 bytes ][ slot 0: 40 bytes ]
 ///       0     40           8            pool 1   [ slot 2: 64 bytes ]
 ///       1     96          64
 ///       2     64           8
 ///
-/// The coarsest alignments come first: where they are powers of two and sizes are multiples of them, no
-/// byte is lost between slots.
-
-/// The offset of each buffer's slot; `bounds`, by pool, is what is known to be the least.
+/// The coarsest alignments come first: if they are powers of two and sizes are multiples of them, there is
+/// no padding between slots. `bounds`, by pool, are known lower bounds.
 ///
 /// Requires:   `slots` has an entry for each buffer of the problem, `no_slot` only for 0 bytes; buffers of a
 ///             slot are of one pool and no larger than it.
-/// Ensures:    a slot begins at a multiple of the alignments of its pool and of all its tenants; slots of
-///             equal alignment keep their order. Pins and lives are not looked at.
+/// Ensures:    a slot begins at a multiple of the alignments of its pool and of all its buffers; slots of
+///             equal alignment keep their order. Pins and live ranges are ignored.
 /// Complexity: O(buffers + slots log slots).
 /// Throws:     precondition_error if the slots of a pool end beyond 64 bits, or a common alignment does.
 [[nodiscard]] placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
@@ -259,30 +259,30 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 
 // --- place concurrently ----------------------------------------------------------------------------------
 
-/// An offset for every buffer, for steps that run as soon as they may: buffers of which neither gives its
-/// bytes to the other lie apart, in as low an arena a pool as is quickly found.
+/// Offsets for steps that run as soon as their dependences allow: only their partial order is known.
 ///
-///     for each pool:  bound = most bytes of buffers that all conflict with each other, if it is known
-///                     for each order: fit; keep the lowest
-///                     reorder who reaches above the bound, and fit again
-///                     stop when the bound is met: nothing can be lower
+///     for each pool:  bound = the given bound, or the highest top that a single buffer requires
+///                     for each order: greedy fit; keep the lowest
+///                     move buffers that reach above the bound forward in the order, and fit again
+///                     stop when the height equals the bound: it is optimal
 ///
-/// What a buffer must not meet is not one range of positions here but several, with holes between them; apart
-/// from that it is the problem of place.hpp, and as there, greedy placement has no guaranteed factor.
+/// Two buffers conflict unless one may reuse the bytes of the other in every execution. A buffer's conflicts
+/// are several ranges of positions with holes; otherwise it is the problem of place.hpp. No guaranteed
+/// factor.
 ///
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
 
 struct place_concurrently_options {
-    std::vector<byte_count> bounds = {};   ///< by pool: the height that is low enough; none: not known
-    std::vector<buffer_id> antichain = {}; ///< buffers that all conflict with each other, many bytes in all
-    std::vector<byte_count> fallback = {}; ///< by buffer: a placement that is valid, or nothing
-    std::uint64_t visits = 100'000'000;    ///< about a second's work, then no further order is begun
-    std::uint64_t most_visits = no_limit;  ///< a pool that has no placement by then is `no_limit` high
+    std::vector<byte_count> bounds = {};   ///< by pool: a height that is low enough; none: unknown
+    std::vector<buffer_id> antichain = {}; ///< pairwise conflicting buffers with many bytes in all
+    std::vector<byte_count> fallback = {}; ///< by buffer: a valid placement; may be empty
+    std::uint64_t visits = 100'000'000;    ///< about a second of work; then no further order is begun
+    std::uint64_t most_visits = no_limit;  ///< a pool without a placement by then has height `no_limit`
 };
 
-/// The first that is pinned where its alignment forbids, or else the first that is pinned onto one before it:
-/// then `bytes` is `no_limit`, and `buffers` are indexes of these.
+/// The first buffer with a misaligned pin, else the first pinned onto an earlier one: then
+/// `bytes` of the proof is `no_limit`, and its `buffers` are indexes into those given here.
 template <class Buffer>
 placement::proof check_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
                             placed_by_range& placed)
@@ -308,15 +308,15 @@ placement::proof check_pins(std::vector<Buffer> const& buffers, placement_confli
     return {};
 }
 
-/// The lowest that orders and search find for one pool. `best` is a placement to begin with, or `no_limit`
-/// high. Returns false if the visits were spent before each order was tried to its end.
+/// The lowest placement that orders and search find for one pool. `best` is the initial placement, or has
+/// height `no_limit`. Returns false if the visits were spent before each order was tried to its end.
 template <class Buffer>
 bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
                        std::vector<unsigned char> is_in_antichain, byte_count bound, std::uint64_t visits,
                        std::uint64_t most_visits, placed_by_range& placed, packing& best,
                        std::uint32_t& tried)
 {
-    // Quick ones first, for of very many buffers only they can be had.
+    // Cheap orders first: for very many buffers there is time for no others.
     struct attempt {
         concurrent_order order;
         bool by_levels;
@@ -330,7 +330,6 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     std::vector<std::uint32_t> best_order;
     std::uint64_t spent = 0;
     auto try_order = [&](std::vector<std::uint32_t> order) {
-        // To put on top what is left takes little, as a rule.
         std::uint64_t const left = visits - spent;
         std::uint64_t const visit_limit = left + larger(left, std::uint64_t{256} * order.size());
         packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent,
@@ -341,7 +340,7 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
         best_order = std::move(order);
         if (found.height < best.height) best = std::move(found);
     };
-    // In the order of the offsets that it has, none is placed above its own.
+    // In the order of its offsets, no buffer is placed above its present offset.
     if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.origin, keys));
     for (attempt now : portfolio) {
         if (best.height <= bound) return true;
@@ -363,11 +362,12 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     return true;
 }
 
+/// Places the buffers of all pools for any execution that respects the dependences.
+///
 /// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/dependences.hpp);
-///             where `fallback` is given, it is valid. The lives in the problem are not looked at.
-/// Ensures:    buffers of one pool of which neither gives to the other do not overlap in bytes, offsets are
-///             aligned and pins kept. No pool is higher than by the fallback. Same problem and options, same
-///             placement.
+///             `fallback`, if given, is valid. The live ranges in the problem are ignored.
+/// Ensures:    conflicting buffers of one pool do not overlap in bytes, offsets are aligned and pins kept.
+///             No pool is higher than by the fallback. Same problem and options, same placement.
 /// Complexity: O(pools * positions + n log n) and at most a packing an order, n = buffers.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if every packing exceeds 64
 ///             bits.
@@ -378,7 +378,7 @@ template <class Lives>
 {
     std::size_t const all = problem.buffers.size(), pools = detail::pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
-                   "sublet: a table has not one entry for each buffer");
+                   "sublet: a table needs one entry for each buffer");
     std::vector<detail::sort_key> members; // by pool, then by first begin
     std::vector<unsigned char> marked(all);
     for (buffer_id b : options.antichain) marked[b] = 1;

@@ -2,17 +2,18 @@
 #ifndef SUBLET_PLACEMENT_PLACE_HPP
 #define SUBLET_PLACEMENT_PLACE_HPP
 
-/// An offset for every buffer, in as low an arena a pool as can be found, and why it cannot be lower.
+/// An offset for every buffer, as low an arena in each pool as can be found, and a proved lower bound.
 ///
-///     auto p = sublet::place(problem);                                      // in counted steps
-///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // in seconds
-///     auto r = sublet::place(problem, {.previous = q.offset});              // and moving little
+///     auto p = sublet::place(problem);                                      // counted work budget
+///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // time limit in seconds
+///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
-///     a bound that search has proved? ─► minimize_core(): the few buffers that are the reason
+///     a bound proved by search? ─► minimize_core(): a minimal set of buffers that proves it
 ///
-/// Without a time limit the same problem and options have the same answer on every machine, and on however
-/// many threads. This is the only call that looks at a clock.
+/// Dynamic storage allocation is NP-hard: greedy orders, ejection, then exact search. Without a time limit
+/// the result depends on problem and options only, not on the machine or the number of threads. No other
+/// function reads a clock.
 
 #include <sublet/placement/detail/timed_control.hpp>
 #include <sublet/placement/problem.hpp>
@@ -26,30 +27,29 @@
 namespace sublet {
 
 struct place_options {
-    double time_limit = 0;   ///< seconds for all pools; 0: none, the counts are the limits
-    std::size_t threads = 1; ///< the answer is the same for any number, but for a time limit
+    double time_limit = 0;   ///< seconds for all pools; 0: none, only the counts limit
+    std::size_t threads = 1; ///< without a time limit the result is the same for any number
     std::uint64_t seed = 0;
     placement::objective objective = placement::objective::minimize;
-    // Of each pool. Not given: as many as pack() has by itself, and within a time limit any number.
-    std::optional<std::uint64_t> visits = {};         ///< looks at pieces in the way, while orders are tried
-    std::optional<std::uint64_t> improve_visits = {}; ///< the same, while shapes are reordered
-    std::optional<std::uint64_t> nodes = {};          ///< of the search
-    detail::stop_request stop = {};                   ///< ends it early, with the best so far
+    // For each pool; default: pack_options. With a time limit, improve_visits and nodes default to no limit.
+    std::optional<std::uint64_t> visits = {};         ///< pieces examined by greedy orders
+    std::optional<std::uint64_t> improve_visits = {}; ///< pieces examined by ejection
+    std::optional<std::uint64_t> nodes = {};          ///< nodes of the exact search
+    detail::stop_request stop = {};                   ///< ends the search early, with the best so far
     detail::search_listener progress = {};            ///< called with best, bound, nodes
-    per_value<byte_count> previous = no_offset;       ///< by buffer: where it was; `no_offset`: it is new
+    per_value<byte_count> previous = no_offset;       ///< by buffer: its old offset; `no_offset`: new
     per_value<bool> keep = false;                     ///< by buffer: it must not move
 };
 
-/// Place the buffers of a problem.
+/// Places the buffers of a problem.
 ///
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
-/// Ensures:    what pack() ensures; placement/problem.hpp says what the status promises. Kept buffers are
-/// where they
-///             were. If `is_timed_out`, a time limit or a stop request has made a difference; otherwise same
+/// Ensures:    as pack(); placement/problem.hpp defines the status. Kept buffers have their old offsets.
+///             `is_timed_out`: a time limit or a stop request may have changed the result; otherwise same
 ///             problem and options, same placement.
-/// Complexity: pack(), or for one pool after the other its share of the time limit.
-/// Throws:     precondition_error where pack(), choose_pools() or replan() do, or a table has not one entry a
-///             buffer; and what the listener throws.
+/// Complexity: pack(); with a time limit, each pool gets its share of the time.
+/// Throws:     precondition_error where pack(), choose_pools() or replan() do, or if a table does not have
+///             one entry per buffer; and what the listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});
 
 } // namespace sublet

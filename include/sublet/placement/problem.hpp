@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_PROBLEM_HPP
 #define SUBLET_PLACEMENT_PROBLEM_HPP
 
-/// Buffers with sizes and lives to be given offsets, and the offsets.
+/// The input and the result of offset placement: buffers with sizes and live ranges; offsets, heights and
+/// proofs.
 
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -13,44 +14,44 @@
 
 // --- problem ---------------------------------------------------------------------------------------------
 
-/// Dynamic storage allocation: rectangles that may slide up and down, but not in time.
+/// Dynamic storage allocation: rectangles with fixed horizontal position that may slide up and down.
 ///
 ///     offset
 ///       96 |     +-------+
-///          |     |   c   |             width   the life of a buffer, fixed
+///          |     |   c   |             width   the live range of a buffer, fixed
 ///       64 |---+ +---+---+             height  its size
-///          | a |     | d |             below   its offset: what we look for
-///       32 |---+-----+ .-|             the top of the highest one is the arena
+///          | a |     | d |             below   its offset: the unknown
+///       32 |---+-----+ .-|             the highest top is the height of the arena
 ///          |    b    |_| |
 ///        0 +---------+---+--> position
 ///
-/// Not all of a rectangle need be solid. For part of its life nothing of a buffer may matter, or only a
-/// window of its bytes (below d: what it leaves free at first), and others may lie there. A search looks for
-/// *stackings*: there is an order of the buffers in which each lies above all those before it that it is
-/// alive with, as far above as their windows ask for. If each buffer has a byte that matters whenever any of
-/// its bytes do, every placement is one: of two, the one whose byte is higher is above the other at all
-/// positions. A buffer with windows that have no byte in common may also be *threaded* through others, above
-/// one of them now and below it later. Such placements are found where a free gap is looked for, but none
-/// are ever exhausted: what is proved there is proved by the bytes alive, by pins and by sizes.
+/// Not all of a rectangle need be solid. During a gap, none of a buffer's bytes matter, or only a window of
+/// them (below d: the bytes that it leaves free at first), and other buffers may lie there. A search
+/// enumerates *stackings*: in some order of the buffers each lies above all earlier ones that it is live
+/// with, by the distance that their windows require. If each buffer has a byte that matters whenever any of
+/// its bytes do, every placement is a stacking: of two buffers, the one with the higher byte is above the
+/// other at all positions. A buffer with windows that have no byte in common may also be *threaded* through
+/// others: above one of them now and below it later. Heuristics that look for free gaps find such
+/// placements, but no search exhausts them: bounds on them come only from live bytes, pins and sizes.
 ///
-/// Finding the lowest arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes alive at one
+/// Minimising the arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes live at one
 /// position are a lower bound, and often reached.
 
 namespace sublet {
 
-/// Buffers of one pool whose lives overlap must not overlap in bytes.
+/// Buffers of one pool must not overlap in bytes while they are live together.
 struct placement_problem {
     struct buffer {
         live_range life;
         byte_count size = 0;
         byte_count alignment = 1; ///< >= 1, any integer
         pool_id pool = 0;
-        byte_count pinned = no_offset;    ///< the offset that it must have
-        byte_count preferred = no_offset; ///< the offset that it takes if that costs nothing
+        byte_count pinned = no_offset;    ///< the required offset
+        byte_count preferred = no_offset; ///< the offset to take if that costs no height
     };
 
-    /// During `when` only the bytes [begin, end) of a buffer matter, counted from its offset; none, if they
-    /// are none. Gaps of a buffer do not meet; what lies outside of its life says nothing.
+    /// During `when` only the bytes [begin, end) of the buffer matter, relative to its offset; none if the
+    /// range is empty. Gaps of a buffer do not overlap; parts outside of its live range are ignored.
     struct gap {
         buffer_id buffer = no_buffer;
         live_range when;
@@ -59,16 +60,16 @@ struct placement_problem {
     };
 
     /// `buffer` lies `distance` bytes above `anchor`. Both are parts of one piece of storage: they may
-    /// overlap each other, and at each position it holds all bytes from the lowest to the highest of its live
-    /// parts.
+    /// overlap each other, and at each position the storage occupies all bytes from the lowest to the
+    /// highest of its live parts.
     struct colocation {
         buffer_id buffer = no_buffer;
         buffer_id anchor = no_buffer;
         byte_count distance = 0;
     };
 
-    /// `buffer` may be in `pool`, at a cost. Who has no choice is in its own pool, for nothing; of colocated
-    /// buffers the one that others are anchored to chooses.
+    /// `buffer` may be in `pool`, at a cost. A buffer without choices is in its own pool, at no cost; of
+    /// colocated buffers the anchor chooses.
     struct choice {
         buffer_id buffer = no_buffer;
         pool_id pool = 0;
@@ -85,87 +86,82 @@ struct placement_problem {
 namespace detail {
 
 /// One more than the highest pool id that the problem names.
-/// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely, and there are few.
+/// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely.
 [[nodiscard]] std::size_t pool_count(placement_problem const& problem);
 
 } // namespace detail
 
 // --- result ----------------------------------------------------------------------------------------------
 
-/// What a placement is returned as: offsets, heights, and for each pool a proof of how low it cannot be.
+/// The result of a placement: offsets, heights, and for each pool a lower bound with its proof.
 ///
-///     optimal      as low as the proof allows: nothing is lower (or: fits, where no more was asked)
-///     feasible     fits its pools, and lies `height - lower_bound` above what is proved
-///     limit        does not fit, and that nothing fits is not proved: a limit struck, or windows let buffers
+///     optimal      the height equals the proved bound (with objective::fit: it fits the capacity)
+///     feasible     fits its pools, and is `height - lower_bound` above the proved bound
+///     limit        does not fit, and infeasibility is not proved: the budget ended, or windows let buffers
 ///                  be threaded through each other (problem.hpp)
-///     infeasible   the proof needs more than the pool has: nothing fits
+///     infeasible   the proved bound exceeds the capacity: nothing fits
 ///
-/// Where nothing fits there are offsets nevertheless, of the lowest placement found, unless pins or parts
-/// contradict each other. Whoever doubts a result asks checking/check_placement.hpp, which shares no code
-/// with what places.
+/// If nothing fits, the offsets are those of the lowest placement found, unless pins or parts contradict
+/// each other. checking/check_placement.hpp checks a result; it shares no code with placement.
 
 struct placement {
     struct proof {
-        /// Why no placement of a pool is lower than `bytes`.
+        /// The kinds of proof that no placement of a pool is lower than `bytes`.
         enum class reason : std::uint8_t {
-            nothing,        ///< 0 bytes need no reason
-            live_bytes,     ///< the parts of buffers alive at `position` have `bytes` bytes
-            top_of_pin,     ///< `buffers[0]` ends there: by its pin, or since it is that large
+            nothing,        ///< the bound is 0
+            live_bytes,     ///< the parts of buffers live at `position` have `bytes` bytes
+            top_of_pin,     ///< `buffers[0]` ends there: by its pin or by its size
             exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded
-                            ///< (problem.hpp)
-            given,          ///< who asked for a placement knew
-            pin_misaligned, ///< never: `buffers[0]` is pinned where alignment forbids
-            pins_clash,     ///< never: `buffers[0]` and `buffers[1]` are pinned onto each other
-            parts_clash ///< never: what is asked of `buffers[0]` and `[1]`, which are colocated, cannot both
-                        ///< be
+            given,          ///< the caller gave the bound
+            pin_misaligned, ///< impossible: the pin of `buffers[0]` violates its alignment
+            pins_clash,     ///< impossible: `buffers[0]` and `buffers[1]` are pinned onto each other
+            parts_clash ///< impossible: pins or distances of the colocated `buffers[0]` and `[1]` contradict
         };
 
         placement::proof::reason kind = placement::proof::reason::nothing;
-        byte_count bytes = 0; ///< `no_limit`: at no height
+        byte_count bytes = 0; ///< `no_limit`: no height is possible
         step_id position = 0;
-        std::vector<buffer_id> buffers = {}; ///< few: of those that fail together, none can be left out
+        std::vector<buffer_id> buffers = {}; ///< small: with `exhausted`, none can be left out
     };
 
     enum class objective : std::uint8_t {
-        minimize, ///< as low as can be
+        minimize, ///< as low as possible
         fit       ///< within the capacities: whatever fits is optimal
     };
 
-    /// What was asked, where it is not in the problem.
+    /// Options that are not in the problem.
     struct question {
         placement::objective objective = placement::objective::minimize;
-        std::span<byte_count const> previous =
-            {}; ///< by buffer; `no_offset`, or beyond its end: had no place
+        std::span<byte_count const> previous = {}; ///< old offsets by buffer; `no_offset` or missing: none
     };
 
-    /// From good to bad.
     enum class outcome : std::uint8_t { optimal, feasible, limit, infeasible };
 
     struct pool_result {
         byte_count height = 0;
-        byte_count lower_bound = 0; ///< the `bytes` of the proof, if something fits at all
-        step_id peak_position = 0;  ///< the first with the most bytes alive
+        byte_count lower_bound = 0; ///< the `bytes` of the proof, if a placement exists
+        step_id peak_position = 0;  ///< the first with the most live bytes
         std::uint32_t packings = 0; ///< orders tried
-        std::uint64_t nodes = 0;    ///< of the search
+        std::uint64_t nodes = 0;    ///< of the exact search
         placement::proof proof = {};
         placement::outcome status = placement::outcome::optimal;
     };
 
     std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
-    std::vector<placement::pool_result> pools = {}; ///< by pool
-    std::vector<pool_id> pool_of = {}; ///< by buffer, if there were choices; else it is in its own
-    placement::outcome status = placement::outcome::optimal; ///< of all pools the worst
+    std::vector<placement::pool_result> pools = {};          ///< by pool
+    std::vector<pool_id> pool_of = {};                       ///< by buffer, if there were choices; else empty
+    placement::outcome status = placement::outcome::optimal; ///< the worst of all pools
     pool_id pool = 0;                                        ///< the first with that status
-    byte_count cost = 0;                                     ///< of the pools chosen
-    byte_count cost_bound = 0;                               ///< if all were in their cheapest pools
-    byte_count moved_bytes = 0; ///< against the previous placement, if one was given
-    bool is_cut_short = false;  ///< place_concurrently(): its visits were spent before its orders were tried
-    bool is_timed_out = false;  ///< a clock or a stop request struck: another run may give another answer
+    byte_count cost = 0;                                     ///< of the chosen pools
+    byte_count cost_bound = 0;                               ///< with every buffer in its cheapest pool
+    byte_count moved_bytes = 0; ///< relative to the previous placement, if one was given
+    bool is_cut_short = false;  ///< place_concurrently(): the visits ended before all orders were tried
+    bool is_timed_out = false;  ///< a time limit or a stop request may have changed the result
 };
 
 namespace detail {
 
-/// What height and bound say about a pool; one that cannot be placed at any height is infeasible.
+/// The status that height and bound imply; a pool that cannot be placed at any height is infeasible.
 [[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound,
                                                      byte_count capacity) noexcept
 {
@@ -174,7 +170,6 @@ namespace detail {
     return height == bound ? placement::outcome::optimal : placement::outcome::feasible;
 }
 
-/// The worst of all pools, and the first that has it.
 void set_overall_status(placement& all);
 
 } // namespace detail

@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_BEST_PACKING_HPP
 #define SUBLET_PLACEMENT_DETAIL_BEST_PACKING_HPP
 
-/// The best of several constructive heuristics.
+/// The best of several constructive heuristics for placing shapes: best fit away from the peak, bottom-left
+/// fit, and fit() into gaps, with several orders. No guaranteed factor; stops at the lower bound.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -16,26 +17,25 @@
 
 // --- gap list --------------------------------------------------------------------------------------------
 
-/// An arena at one moment: who is alive, from the bottom up, and the gaps between them, the tightest first.
+/// The shapes that are live at the current position, by offset, and the gaps between them, by size.
 ///
 ///     0      8    12          24   30             gaps:   4 bytes at 8
 ///     +------+    +-----------+    +------+               6 bytes at 24
-///     |  b   |    |     a     |    |  c   |               all that are above c
+///     |  b   |    |     a     |    |  c   |               unlimited above c
 ///     +------+    +-----------+    +------+
 ///
-/// An allocator with boundary tags (Knuth, "The Art of Computer Programming" 1, section 2.5): who leaves
-/// finds its neighbours by links, and the gaps beside it grow together. Gaps are found by their room: they
-/// lie sorted in blocks, and a table says where each block begins, which is a tree of two levels with few
-/// misses of the cache.
+/// An allocator with boundary tags (Knuth, "The Art of Computer Programming" 1, section 2.5): links find the
+/// neighbours of a freed shape, and the gaps beside it are merged. Gaps are sorted by size in blocks, and a
+/// table says where each block begins: a tree of two levels with few cache misses.
 
 namespace sublet::detail {
 
-/// Gaps by room, of equals by where they begin.
+/// Gaps by size, ties by begin.
 class sorted_gaps {
 public:
     struct gap {
         byte_count room = 0, begin = 0;
-        std::uint32_t below = 0; ///< who lies below it
+        std::uint32_t below = 0; ///< the shape below it
         friend bool operator<(gap const& a, gap const& b)
         {
             return a.room != b.room ? a.room < b.room : a.begin < b.begin;
@@ -47,10 +47,10 @@ public:
 
     void insert(gap const& g);
 
-    /// Requires: it is in it.
+    /// Requires: the gap is in the list.
     void erase(gap const& g);
 
-    /// The first that has at least this room; past the last if none has.
+    /// The first gap with at least this room; past the last if there is none.
     [[nodiscard]] cursor first_with_room(byte_count room) const;
     template <class Cursor>
     [[nodiscard]] Cursor next(Cursor c) const
@@ -73,7 +73,6 @@ private:
         }
     };
 
-    /// The last that begins no later, or the first.
     template <class Gap>
     [[nodiscard]] std::size_t block_of(Gap const& g) const
     {
@@ -127,16 +126,14 @@ private:
 
 class gap_list {
 public:
-    /// An empty arena for so many shapes.
     explicit gap_list(std::size_t shapes);
 
-    /// Into the tightest gap, of equals the lowest. The origin, or `no_offset` if it would end above the
-    /// ceiling.
+    /// Places the shape into the smallest gap that fits, ties lowest. Returns the origin, or `no_offset` if
+    /// it would end above the ceiling.
     ///
-    /// Complexity: O(log gaps) and a look at some that alignment makes too small.
+    /// Complexity: O(log gaps), plus the gaps that alignment makes too small.
     byte_count allocate(std::uint32_t id, placement_shape const& shape, byte_count ceiling);
 
-    /// On top of all others.
     void stack(std::uint32_t id, byte_count origin, byte_count size);
 
     void deallocate(std::uint32_t id);
@@ -168,113 +165,103 @@ private:
     }
 
     std::uint32_t sentinel_;                   // below the lowest and above the highest
-    std::vector<byte_count> begin_, end_;      // by shape, and the border
-    std::vector<std::uint32_t> below_, above_; // by shape, of those alive
+    std::vector<byte_count> begin_, end_;      // by shape, and the sentinel
+    std::vector<std::uint32_t> below_, above_; // by live shape
     sorted_gaps gaps_;
 };
 
-// --- fit outwards ----------------------------------------------------------------------------------------
+// --- fit from peak ---------------------------------------------------------------------------------------
 
-/// Place shapes from the peak outwards: stack those that are alive there, then allocate and free, once
-/// forwards in time and once backwards.
+/// Places shapes away from the peak: stacks those that are live there, then allocates and frees, once
+/// forwards in time and once backwards. Ignores gaps, windows and preferred origins.
 ///
 ///         <──── backwards   peak   forwards ────>
 ///                  +----+----|---+
-///                  |    b    |   |----+             c is born when a has died: it takes the tightest
-///        +---------+--+------|---+ c  |             of the gaps that are free at that time
+///                  |    b    |   |----+             c begins when a has ended: it takes the smallest
+///        +---------+--+------|---+ c  |             gap that is free at that position
 ///        |   d        |  a   | +-+----+
 ///        +------------+------|-+
 ///
-/// Who comes next in time meets only those that are alive when it comes: all others are dead, or have not
-/// come yet. So there is one list of gaps, as in an allocator, and neither past nor future is ever looked at;
-/// a million shapes take no longer than a million allocations. Unlike an allocator, which begins at the
-/// beginning, this one loses nothing at the peak. The tightest gap is much better here than the lowest, for
-/// what leaves no rest makes no rest that is too small.
+/// The next shape meets only shapes that are live at its begin: the others have ended or are not placed yet.
+/// So one list of gaps suffices, as in an allocator. Unlike an allocator, which starts at the first
+/// position, this loses nothing at the peak. Best fit is much better here than first fit: an exact fit
+/// leaves no small gap.
 ///
-/// Where all live together, or each within another (brackets), nothing is lost at all. For others there is no
-/// bound, but where shapes are many they are usually close.
-
-/// Place all shapes, as if each were solid all its life.
+/// Optimal if all shapes are live together, or if their live ranges are nested. Otherwise there is no
+/// guarantee; for many shapes the result is usually close to the bound.
 ///
-/// Requires:   `order` names each shape once (those that are alive at the peak are stacked in it); `bound` is
-///             that of the shapes; none is pinned. Preferred origins are not looked at.
+/// Requires:   `order` names each shape once (it orders those that are live at the peak); `bound` is that of
+///             the shapes; none is pinned.
 /// Ensures:    as fit(): given up if it ends above the ceiling.
 /// Complexity: O(n log n) time, O(n + positions) memory, n = shapes.
 [[nodiscard]] packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                     placement_bound const& bound, byte_count ceiling = no_limit - 1);
 
-// --- fit upwards -----------------------------------------------------------------------------------------
+// --- bottom-left fit -------------------------------------------------------------------------------------
 
-/// Place shapes from the bottom up: next is always one that can lie as low as any.
+/// Places shapes from the bottom up: the next is always one that can lie lowest. Ignores preferred origins.
 ///
-///     offset |          +----+             a, b and c can lie at 0; most bytes are alive where b lives, so
-///            |     +----+ e? |             b is first, then a and c; now d and e can lie on a at the
-///            |-----+  b | c  |             lowest, and of these d lives at a time when more is to come
+///     offset |          +----+             a, b and c can lie at 0; b, which is live at the peak, is first,
+///            |     +----+ e? |             then a and c; now d and e can lie lowest, on a; of these d is
+///            |-----+  b | c  |             taken, which is live where more bytes are still to be placed
 ///            |  a  |    +----+--+
 ///            |-----+----+-------+--> position
 ///
-/// A placement in which nothing can be lowered is such a sequence, so nothing is lost by looking for one. Of
-/// those that can lie equally low that one is taken that lives where most bytes are still to be placed: there
-/// the arena will be highest if anything is wasted.
+/// Every placement in which no shape can be lowered is such a sequence. Of shapes that can lie equally low,
+/// the one is taken that is live where most bytes are still to be placed, since waste raises the arena most
+/// there; `order` breaks ties between shapes of one position.
 ///
-/// It is what a branch and bound for this problem tries first (Moffitt, "MiniMalloc: a lightweight memory
-/// allocator for hardware-accelerated machine learning", ASPLOS 2023), with the choice of the time in place
-/// of a static order: that one only breaks ties.
-
-/// Place all shapes; of those that are alive at one time and can lie equally low, in the given order.
+/// Source: the first descent of the branch and bound of Moffitt, "MiniMalloc: a lightweight memory allocator
+/// for hardware-accelerated machine learning", ASPLOS 2023, which has a static order instead.
 ///
-/// Requires:   `order` names each shape once; `bound` is that of the shapes; none is pinned. Preferred
-/// origins
-///             are not looked at.
-/// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the ceiling.
+/// Requires:   `order` names each shape once; `bound` is that of the shapes; none is pinned.
+/// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the
+///             ceiling.
 /// Complexity: O(n * (n + positions)) time, n = shapes; O(n + positions) memory.
 [[nodiscard]] packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                       placement_bound const& bound, byte_count ceiling = no_limit - 1);
 
-// --- parts in time ---------------------------------------------------------------------------------------
+// --- time components -------------------------------------------------------------------------------------
 
-/// Shapes cut into parts where nobody lives on: each may be placed as if there were no others.
+/// Shapes split at positions that no live range crosses: each component is placed independently.
 ///
 ///     [====)   [===)     |  [=====)      |    [=)
 ///        [=======)       |     [======)  |  [=====)
 ///          [=====)       |               |  [===)
-///           part 0          part 1          part 2
+///          component 0     component 1     component 2
 ///
-/// The arena is as high as the highest part. A batch of programs, or one whose steps are repeated, falls into
-/// many, and each has a peak of its own to begin at.
+/// The arena is as high as the highest component. A batch of programs, or a program with repeated steps, has
+/// many components, each with a peak of its own.
 
-/// By part, the number of its first shape; and the number of shapes behind them.  O(n)
+/// By component, the number of its first shape; then the number of shapes.  O(n)
 [[nodiscard]] std::vector<std::uint32_t> time_components(placement_shapes const& all);
 
 /// The shapes from `first` to before `last` as shapes of their own, without their buffers.
 ///
 /// Requires:   first < last.
-/// Ensures:    shape i is first + i of all; positions are only those from its first birth to its last death.
-/// Complexity: O(shapes and positions of the part).
+/// Ensures:    shape i is first + i of all; positions are only those from its first begin to its last end.
+/// Complexity: O(shapes and positions of the component).
 [[nodiscard]] placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
                                             std::uint32_t last);
 
 // --- best packing ----------------------------------------------------------------------------------------
 
-/// The lowest of the packings that several ways and orders make.
+/// The lowest of the packings that several methods and orders make.
 ///
-///     upwards      next is what can lie lowest          where shapes are few: it looks at all of them each
-///     time outwards     next is what comes next, away from the peak                           for any number
-///     of them lowest, tightest     one after the other into a gap           for any number, but gaps may be
-///     hard to find
+///     bottom_left            the shape that can lie lowest is next              few shapes: quadratic
+///     from_peak              the nearest in time is next, away from the peak    any number
+///     first_fit, best_fit    one after the other into a gap                     any number; may be slow
 ///
-///     for each way and order, for each part of time that is still too high:  pack it; keep the lowest
-///     stop when all are as low as the bound: nothing can be lower
+///     for each method and order, for each time component that is above the bound:  pack it; keep the lowest
+///     stop when all equal the bound: the result is optimal
 ///
-/// Greedy, with no guaranteed factor: a problem that one order packs badly is often one that another packs
-/// well. What is pinned, or prefers an origin, goes into gaps only.
+/// Greedy, with no guaranteed factor: different problems need different orders. Shapes with a pin or a
+/// preferred origin are placed by first_fit and best_fit only.
 
 enum class packing_method : std::uint8_t { first_fit, best_fit, from_peak, bottom_left };
 
-/// Shapes are few enough to look at each of them as often as there are shapes.
 inline constexpr std::size_t max_quadratic_shapes = 2048;
 
-/// What is tried can be tried for these shapes.
 template <class Component>
 bool is_possible(Component const& component, packing_method method)
 {
@@ -284,18 +271,18 @@ bool is_possible(Component const& component, packing_method method)
            method == packing_method::best_fit;
 }
 
-/// One packing, quickly: there is always one, unless 64 bits do not suffice; then its height is `no_limit`.
+/// One packing, fast; its height is `no_limit` only if 64 bits do not suffice.
 ///
-/// Requires:   no two pins clash; `bound` is that of the shapes.
-/// Complexity: O(n log n) where nothing is pinned or prefers an origin; otherwise gaps are looked for only as
-///             long as that takes few visits a shape.
+/// Requires:   no two pins conflict; `bound` is that of the shapes.
+/// Complexity: O(n log n) if nothing is pinned or prefers an origin; otherwise gap search ends after a few
+///             visits per shape.
 [[nodiscard]] packing first_packing(placement_shapes const& all, placement_bound const& bound);
 
-/// `best`, or what is lower: one attempt after the other, until the height is `bound.bytes`, or so many
-/// visits are spent that nothing further is begun. `tried` counts the attempts.
+/// `best`, or a lower packing: attempts until the height is `bound.bytes`, or so many visits are spent that
+/// no further attempt begins. `tried` counts the attempts.
 ///
-/// Requires:   as first_packing(); the bound's `bytes` may be any height that is low enough; `best` has a
-///             place for each shape.
+/// Requires:   as first_packing(); the bound's `bytes` may be any height that is low enough; `best` has an
+///             origin for each shape.
 [[nodiscard]] packing best_packing(placement_shapes const& all, placement_bound const& bound,
                                    std::uint64_t visits, packing best, search_control& control,
                                    std::uint32_t& tried);

@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_CONCURRENT_HPP
 #define SUBLET_PLACEMENT_DETAIL_CONCURRENT_HPP
 
-/// Placement by conflicts instead of by time. Included by placement/pack.hpp.
+/// Placement of buffers by pairwise conflicts, for steps of which only a partial order is known: first fit
+/// in several orders, then local search over orders. No guaranteed factor. Included by placement/pack.hpp.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -17,24 +18,24 @@
 
 // --- conflicts -------------------------------------------------------------------------------------------
 
-/// Which buffers of a pool must lie apart if only a partial order of the steps is known.
+/// The pairs of buffers of a pool that must not overlap in bytes, as begins and ranges.
 ///
 ///     position   0   1   2   3   4   5
 ///     a          [===)       [===)           a conflicts with what begins at 0 or 3
 ///     b              [===========)           and b with what begins at 1, 2 or 3
 ///     c                      [=======)       c begins at 3: with a, b and c's own range
 ///
-/// A buffer has ranges of positions, and whatever begins in them must not take its bytes: live ranges with
-/// holes. Two conflict if and only if one of them begins in a range of the other. So nobody has to list the
-/// pairs, of which there may be n * n / 2: begins and ranges are all there is to know.
+/// A buffer has ranges of positions, like live ranges with holes: a buffer that begins in one of them must
+/// not take its bytes. Two buffers conflict if and only if one begins in a range of the other. So the pairs,
+/// of which there may be n * n / 2, are never listed.
 ///
-/// Positions at which nothing begins do not matter. What is left of them is numbered densely.
+/// Only positions at which some buffer begins are kept; they are numbered densely.
 
 namespace sublet::detail {
 
 struct placement_conflicts {
-    std::vector<std::uint32_t> first_begin{0}; ///< by buffer, and one more: where its begins begin
-    std::vector<step_id> begin;                ///< ascending for each buffer, never none
+    std::vector<std::uint32_t> first_begin{0}; ///< by buffer, and one more: its first index in `begin`
+    std::vector<step_id> begin;                ///< ascending for each buffer, at least one
     live_range_lists ranges;                   ///< by buffer, ascending, from its first begin
 
     [[nodiscard]] std::size_t buffers() const { return first_begin.size() - 1; }
@@ -44,26 +45,27 @@ struct placement_conflicts {
         return {begin.data() + first_begin[b], begin.data() + first_begin[b + 1]};
     }
 
-    /// a and b must lie apart.  O(begins * ranges)
+    /// Whether a and b must not overlap.  O(begins * ranges)
     [[nodiscard]] bool conflict(buffer_id a, buffer_id b) const { return begins_in(a, b) || begins_in(b, a); }
 
 private:
     [[nodiscard]] bool begins_in(buffer_id a, buffer_id b) const;
 };
 
-/// The conflicts of some of the buffers among each other, which are numbered anew, as `members` lists them.
+/// The conflicts among some of the buffers, renumbered in the order of `members`.
 ///
-/// Requires:   `lives` are the concurrent_live_ranges of all buffers, and `lists` what analysis/dependences.hpp
-///             makes of them: by buffer, the positions at which nobody may begin who takes its bytes.
-/// Ensures:    two members conflict if and only if neither gives to the other. One that is given, that is,
-///             has no begin, begins before all positions.
+/// Requires:   `lives` are the concurrent_live_ranges of all buffers, and `lists` their conflict ranges
+///             (analysis/dependences.hpp): by buffer, the positions at which no reuse of its bytes may
+///             begin.
+/// Ensures:    two members conflict if and only if neither may reuse the bytes of the other. A member
+///             without begins begins before all positions.
 /// Complexity: O(members + their begins and ranges + positions).
 template <class Lives>
 [[nodiscard]] placement_conflicts conflicts_among(std::vector<buffer_id> const& members, Lives const& lives,
                                                   live_range_lists const& lists)
 {
     SUBLET_EXPECTS(lists.values() == lives.buffers(), "sublet: conflicts are not those of the buffers");
-    // Position p is p + 1 here, and 0 is before all of them.
+    // Position p has index p + 1; index 0 is before all positions.
     std::vector<step_id> rank(std::size_t{lives.positions} + 2, 0);
     for (buffer_id b : members) {
         if (lives.begins[b].empty()) rank[0] = 1;
@@ -88,7 +90,7 @@ template <class Lives>
         for (step_id at : lives.begins[b]) result.begin.push_back(rank[at + 1]);
         result.first_begin.push_back(static_cast<std::uint32_t>(result.begin.size()));
         for (live_range r : lists[b]) {
-            if (is_given && lives.ends[b].empty()) break; // touched nowhere: free at once
+            if (is_given && lives.ends[b].empty()) break; // never accessed: free at once
             r = {rank[r.first + 1], rank[r.last + 1]};
             if (is_empty(r)) continue;
             if (ranges.size() != first.back() && ranges.back().last == r.first) ranges.back().last = r.last;
@@ -102,49 +104,46 @@ template <class Lives>
 
 // --- placed by range -------------------------------------------------------------------------------------
 
-/// What has been placed so far, asked one question: where is the lowest gap for a buffer, if only a partial
-/// order of the steps is known?
+/// The buffers placed so far, with one query: the lowest gap that is free for a buffer.
 ///
-///                  0 - 7                    ranges of a: [1, 4) lies under the nodes 1 and 2 - 3
+///                  0 - 7                    ranges of a: [1, 4) is covered by the nodes 1 and 2 - 3
 ///             /             \               a begins at 1: under the nodes 1, 0 - 1, 0 - 3 and 0 - 7
 ///          0 - 3           4 - 7
-///         /     \         /     \           b is in the way of a if it begins under one of a's nodes,
+///         /     \         /     \           b conflicts with a if it begins under one of a's nodes,
 ///      0 - 1   2 - 3   4 - 5   6 - 7        or if a begins under one of b's
 ///      0   1   2   3   4   5   6   7
 ///
-/// Each node knows the bytes of all that begin under it, and the bytes of all whose ranges it belongs to.
-/// Both are unions, in which neighbours grow together: buffers that are packed well become one stretch, and
-/// nobody walks past those that are in the way one by one, however many they are. A query asks some twice the
-/// logarithm of the number of positions of such unions for every range and begin, and stops at the first gap.
-///
-/// Nodes that belong to nobody's ranges are never asked, and know nothing.
+/// Each node of a segment tree has two unions of bytes (byte_unions): of the buffers that begin under it,
+/// and of those with ranges that cover it. Buffers that are packed without gaps are one interval of a union,
+/// so a query does not examine them one by one. It visits about twice log p unions for each range and begin,
+/// p = positions, and stops at the first gap. Nodes that cover no range of any buffer are never queried, and
+/// stay empty.
 
-/// Complexity: a query walks as many unions from below up to the gap that is found, an insertion from above
-///             down to where the new bytes go. `visits` counts their steps: up to 16 for one where so many
-///             stretches have been made that most of them are in no cache.
+/// Complexity: a query visits that many unions upwards to the gap found, an insertion downwards to the new
+///             bytes. `visits` counts these steps, one as up to 16 if the intervals are too many for the
+///             caches.
 class placed_by_range {
 public:
     /// Requires: `conflicts` outlives this.
     explicit placed_by_range(placement_conflicts const& conflicts);
 
-    /// As if nothing had been placed.  O(positions)
+    /// O(positions)
     void clear();
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
-    /// What lies on others is allowed.
+    /// The buffer may overlap others.
     void insert(buffer_id b, byte_count begin, byte_count end);
 
-    /// The bytes from `begin` to `end` are free for b.
     [[nodiscard]] bool is_free(buffer_id b, byte_count begin, byte_count end) const;
 
-    /// The lowest multiple of `alignment` at which `size` bytes of b are free up to `ceiling`, or
-    /// `no_offset`. One that is `is_limited` gives up after some steps a union, and takes what lies above them
-    /// all.
+    /// The lowest multiple of `alignment` at which `size` bytes are free for b and end at or below
+    /// `ceiling`, or `no_offset`. With `is_limited` the gap search ends after some steps per union, and b
+    /// goes above them all.
     [[nodiscard]] byte_count lowest_gap(buffer_id b, byte_count size, byte_count alignment,
                                         byte_count ceiling, bool is_limited = false);
 
 private:
-    /// The end of the highest that is in the way of b.
+    /// The highest end of the buffers that conflict with b.
     byte_count top(buffer_id b);
 
     static constexpr std::uint32_t none = byte_unions::none;
@@ -162,7 +161,7 @@ private:
             }
     }
 
-    /// Of those only that are asked.
+    /// Visits queried nodes only.
     template <class Visit>
     void for_each_node_of_begins(buffer_id b, Visit visit) const
     {
@@ -187,7 +186,7 @@ private:
     std::size_t leaves_;
     std::vector<unsigned char> use_;
     std::vector<byte_union>
-        unions_; // by node: of those whose ranges it belongs to, of those that begin under it
+        unions_; // by node: of buffers with ranges that cover it, of buffers that begin under it
     byte_unions intervals_;
     std::vector<interval> cursors_;
     std::uint64_t visits_ = 0, step_cost_ = 1;
@@ -195,87 +194,77 @@ private:
 
 // --- concurrent orders -----------------------------------------------------------------------------------
 
-/// The orders in which buffers are offered a place if only a partial order of the steps is known.
+/// The orders in which buffers are placed if only a partial order of the steps is known.
 ///
-///     octave    those of twice the size first, else as they begin
-///     size      the largest first, of equals the one whose conflicts have the most bytes
-///     area      size times the bytes of its conflicts
-///     peak      the antichain before all others, most bytes of conflicts first, the others by area
-///     last      the last to be needed first
-///     begin     as they begin
+///     size_class   by power of two of the size, largest first, then by begin
+///     size         largest first, ties by the bytes of the conflicting buffers
+///     area         by size times the bytes of the conflicting buffers
+///     peak         the antichain first, by the bytes of the conflicting buffers, the others by area
+///     last         latest end first
+///     begin        by begin
 ///
-/// The antichain are buffers that all conflict with each other and have the most bytes. The arena is as low
-/// as their sum only if they lie without a gap, so it is what the peak is for intervals.
+/// The antichain is a set of pairwise conflicting buffers with the most bytes. It plays the role of the peak
+/// of intervals: a height near its sum needs it packed without gaps.
 ///
-/// Neighbours in the order of positions have nearly the same conflicts. Placed one after the other they lie
-/// next to each other, and what has to be remembered of them grows together: octave is the order for a
-/// million buffers that nearly all conflict.
+/// Buffers with adjacent begins have nearly the same conflicts. Placed one after the other they are
+/// adjacent, too, and their bytes merge in the unions: size_class is the order for a million buffers that
+/// nearly all conflict.
 ///
-///     a ──► b ──► c ──► d      by size d, b, c, a: b may have been put above a place that c needs
+///     a ──► b ──► c ──► d      by size d, b, c, a: b may lie above bytes that c needs
 ///     size  2  3  2  4         by levels a, c and then d, b: a, c at 0, and what lies above them at 2
 ///
-/// Levels are what lowest fit makes of an order if all sizes are 1: slots. To offer places level by level, in
-/// each by size, is what keeps a long row of buffers, where each conflicts with the next few, from rising.
+/// The levels of an order are its first-fit slots if all sizes are 1. Placing level by level, in each by
+/// size, keeps a long chain of buffers, each in conflict with the next few, from growing in height.
 
 enum class concurrent_order : std::uint8_t { size_class, size, area, peak, last, begin };
 
-/// By buffer, its bytes and those of all that conflict with it; some count twice if one begins several times.
+/// By buffer, its bytes and those of all conflicting buffers; a buffer with several begins may count twice.
 ///
 /// Complexity: O(buffers + begins + ranges + positions).
 [[nodiscard]] std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
                                                         std::vector<byte_count> const& size);
 
-/// What the orders look at, of the buffers of one pool.
 struct order_keys {
     std::vector<byte_count> size;
-    std::vector<byte_count> conflicting; ///< the bytes of its conflicts and its own
+    std::vector<byte_count> conflicting; ///< bytes of the conflicting buffers and its own
     std::vector<unsigned char> is_in_antichain;
-    std::vector<step_id> last; ///< behind the last range
+    std::vector<step_id> last; ///< end of the last range
 };
 
 [[nodiscard]] order_keys keys_of(std::vector<placement_problem::buffer> const& buffers,
                                  placement_conflicts const& conflicts,
                                  std::vector<unsigned char> is_in_antichain);
 
-/// The ids of sorted offers.
 [[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> entries);
 
-/// The buffers' indexes in the given order; of equals the lower index first.  O(n log n)
+/// The buffers' indexes in the given order; ties by index.  O(n log n)
 [[nodiscard]] std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys);
 
-/// The buffers' indexes from the lowest level to the highest, in each by falling size.  O(n log n)
+/// The buffers' indexes by rising level, in each by falling size.  O(n log n)
 [[nodiscard]] std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
                                                          order_keys const& keys);
 
 // --- fit concurrently ------------------------------------------------------------------------------------
 
-/// Place buffers one after the other, each into the lowest gap that those before it have left, and try to do
-/// better by moving those that reach too high forward in the order.
+/// First fit: places `buffers`, all of one pool, in `order`, pinned ones first.
 ///
-///     order   a  b  c  d  e         d reaches above the bound, and conflicts with a and b
-///             a  d  b  c  e         so it is offered its place before b: kept, as it is no higher than
-///             before
+/// First fit depends on the order alone, and some order makes it optimal: in the order of the offsets of an
+/// optimal placement, no buffer is placed above its offset there.
 ///
-/// Lowest fit depends on the order alone, and some order makes it optimal: take buffers by their offsets in
-/// an optimal placement, and none is placed above its offset there. So the search is for an order.
-///
-/// Who reaches above the bound could have been lower only in bytes of those that were placed before it and
-/// conflict with it, so it is moved before one of these.
-
-/// As fit(): place `buffers`, all of one pool, in `order`, pinned ones first.
-///
-/// Requires:   `placed` is made of the conflicts of `buffers`; `order` names each once; pins are sound.
-/// Ensures:    those that conflict do not overlap in bytes; every offset is a multiple of its alignment or a
-///             pin. The placement is given up as soon as it is clear that it ends above `ceiling`. Once it
-///             has visited as much as `limit`, it looks no longer for gaps but puts all others on top of
-///             those that they conflict with; at `most` it is given up.
+/// Requires:   `placed` is made of the conflicts of `buffers`; `order` names each once; pins are consistent.
+/// Ensures:    conflicting buffers do not overlap in bytes; every offset is a multiple of its alignment or a
+///             pin. The placement is given up as soon as it must end above `ceiling`. After `limit` visits
+///             the others are put on top of those that they conflict with; after `most` it is given up.
 /// Complexity: n insertions and queries, n = buffers.
 [[nodiscard]] packing fit_concurrently(std::vector<placement_problem::buffer> const& buffers,
                                        std::vector<std::uint32_t> const& order, placed_by_range& placed,
                                        byte_count ceiling, std::uint64_t limit = no_limit,
                                        std::uint64_t most = no_limit);
 
-/// Lower `best`, which was placed in `order`, to `bound` if that can be done within `visits`.
+/// Local search over orders: lowers `best`, which was placed in `order`, to `bound`, within `visits`.
+///
+///     order   a  b  c  d  e         d reaches above the bound, and conflicts with a and b
+///             a  d  b  c  e         so it is moved before b; kept if the height does not grow
 ///
 /// Ensures:    `best` is no higher than it was, and valid as fit_concurrently() has it.
 void lower_by_reordering(std::vector<placement_problem::buffer> const& buffers,

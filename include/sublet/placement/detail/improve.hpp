@@ -2,7 +2,7 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_IMPROVE_HPP
 #define SUBLET_PLACEMENT_DETAIL_IMPROVE_HPP
 
-/// Improves a packing: a shape is forced lower, and those in its way are placed anew.
+/// Local search that lowers a packing below a ceiling: ejection of shapes with learned penalties.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -17,26 +17,26 @@
 
 // --- sorted pieces ---------------------------------------------------------------------------------------
 
-/// Pieces that lie in an arena and may be taken away again, sorted by where they begin, or by where they end.
+/// Placed pieces, sorted by begin or by end, with insertion and removal.
 ///
 ///     offset     +---c---+            sorted by begin: a, b, c
 ///       |    +-b-+  +-a--+--+         sorted by end:   b, c, a      (a ends above c's end here)
 ///       |           |       |
 ///       +-------------------------> position
 ///
-/// A list of blocks, each of which knows from when to when those in it live: what is alive during a life
-/// is found in order, and whole blocks that are not are passed over.
+/// A list of blocks, each with the hull of its live ranges: a query for a live range visits pieces in order
+/// and skips blocks with a hull that does not overlap it.
 
 namespace sublet::detail {
 
-/// A piece of a shape that has its place. `at` is what it is sorted by: one of its ends.
+/// A placed piece of a shape; `at` is its sort key: its begin or its end.
 struct piece_entry {
     byte_count at = 0;
     byte_count other = 0; ///< its other end
     live_range when;
     std::uint32_t shape = 0;
 
-    /// No two of those that lie are equal.
+    /// Distinct placed pieces never compare equal.
     [[nodiscard]] friend constexpr bool operator<(piece_entry const& a, piece_entry const& b) noexcept
     {
         if (a.at != b.at) return a.at < b.at;
@@ -44,30 +44,30 @@ struct piece_entry {
     }
 };
 
-/// Complexity: an insertion or removal O(block + log n), now and then O(blocks); a list O(blocks + pieces in
-///             the blocks that are alive with it).
+/// Complexity: an insertion or removal O(block + log n), now and then O(blocks); a query O(blocks + pieces
+///             in the blocks that overlap it).
 class sorted_pieces {
 public:
     void insert(piece_entry const& piece);
 
-    /// Requires: it lies there.
+    /// Requires: it was inserted.
     void erase(piece_entry const& piece);
 
-    /// Append those that overlap `when`, ascending; returns how many were looked at.
+    /// Appends them ascending; returns how many pieces were examined.
     std::uint64_t collect_overlaps(live_range when, std::vector<piece_entry>& found) const;
 
 private:
     static constexpr std::size_t block_capacity = 128;
     struct block {
-        piece_entry lowest = {}; // none of these is below it, none of those in lower blocks is not
-        live_range lives = {};   // the hull of theirs, and perhaps of some that have gone
+        piece_entry lowest = {}; // not above any of these, above all in lower blocks
+        live_range lives = {};   // contains their live ranges
         std::vector<piece_entry> items = {};
     };
 
     [[nodiscard]] std::size_t block_of(piece_entry const& piece) const;
 
-    /// Those from place `at` on become a block of their own: as many as there are below, or the last one, if
-    /// they come in order.
+    /// Moves the pieces from index `at` on to a new block: the upper half, or the last one if they come in
+    /// order.
     template <class Index>
     void split(Index which, std::size_t at)
     {
@@ -90,48 +90,47 @@ private:
 
 // --- ejection --------------------------------------------------------------------------------------------
 
-/// Lower a packing below a ceiling: what reaches above it has to find a place among the others, and if there
-/// is none, pushes out whom it is easiest to find another place for.
+/// Lowers a packing below a ceiling: a shape above it is inserted among the others; if it fits nowhere, it
+/// ejects the shapes with the least penalty.
 ///
 ///     ceiling - - - - - +--x--+ - -              - - - - - - - - - -
 ///              +--a--+  |     |                  +--a--+
 ///              |     |  +-----+                  |     |  +--x--+
 ///              +-----+  +--b--+          ──►     +-----+  |     |     b goes where c leaves room,
-///        +--c--+        |     |            +--c--+        +-----+     or pushes out another one
+///        +--c--+        |     |            +--c--+        +-----+     or ejects another one
 ///
-/// How hard it is to find a place for a shape is guessed at first (a long life is worse than a large size),
-/// and then learned: whoever has to push others out weighs more from then on. So two that push out each other
-/// in turn soon look for a third, and those that are wanted everywhere end up at the bottom of it all.
+/// The penalty estimates how hard a shape is to place: first from its live range and size (length counts
+/// more), then it grows with each ejection that the shape causes. So two shapes that eject each other in
+/// turn soon eject a third, and shapes that are hard to place are rarely ejected.
 ///
 /// Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing problem with
-/// time windows", Operations Research Letters 37, 2009: ejection by counts of failures. There the counts grow
-/// by one; here by a quarter, since sizes differ by orders of magnitude.
+/// time windows", Operations Research Letters 37, 2009: ejection by counts of failures. There the counts
+/// grow by one; here by a quarter, since sizes differ by orders of magnitude.
 
 struct ejection_limits {
-    std::uint64_t steps = no_limit;  ///< so often somebody is pushed out
-    std::uint64_t visits = no_limit; ///< what visits() may reach
+    std::uint64_t steps = no_limit;  ///< ejecting insertions
+    std::uint64_t visits = no_limit; ///< limit for visits()
 };
 
-/// What is learned of shapes while packings of them are lowered.
+/// The current packing and the penalties, kept between calls of lower().
 class ejection {
 public:
     /// Requires: `all` outlives this.
     ejection(placement_shapes const& all, std::uint64_t seed);
 
-    /// So often somebody was pushed out, and so many pieces were looked at to find places.
+    /// Ejecting insertions, and pieces examined, so far.
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
-    /// Find a packing that ends at `ceiling` or below, from one that does not.
+    /// Finds a packing that ends at `ceiling` or below.
     ///
-    /// Requires: `origin` is one of all shapes, in which no two overlap.
-    /// Ensures:  if it returns true, `origin` is such a packing that does not end above `ceiling`; pins stay.
-    ///           If not, it is as it was: the limits did not suffice, or `stop` said so, which is asked now
-    ///           and then.
+    /// Requires: `origin` is a packing of all shapes without overlaps.
+    /// Ensures:  if true, `origin` is a packing that ends at `ceiling` or below; pins stay. If false, it is
+    ///           unchanged: the limits were reached, or `stop`, which is called now and then, returned true.
     template <class Stop>
     bool lower(std::vector<byte_count>& origin, byte_count ceiling, ejection_limits limits, Stop stop)
     {
-        // From what was left of the attempt before: most are where they should be if it was one from here.
+        // Reuses the last state: after an attempt from the same packing most shapes are in place.
         visits_ += 64 + all_->size();
         unplaced_.clear();
         for (std::uint32_t s = 0; s != all_->size(); ++s) {
@@ -156,7 +155,7 @@ public:
     }
 
 private:
-    /// Put a shape where it fits, or where that ejects the least weight; false if pins forbid it everywhere.
+    /// Ejects the least penalty if necessary; false if pins forbid every origin.
     template <class Shape>
     bool insert_or_eject(Shape s, byte_count highest)
     {
@@ -177,7 +176,7 @@ private:
             return true;
         }
 
-        // Only where something ends is there less in the way than just below.
+        // The ejected penalty falls only at ends of pieces.
         collect_overlaps(s, by_end_, to_, false);
         byte_count const no_place = highest + 1;
         byte_count weight = 0, least = ~byte_count{0};
@@ -213,7 +212,7 @@ private:
         else pins += times;
     }
 
-    /// Whom s meets, as ranges of origins that it cannot have: [at, other), or the other way round.
+    /// The pieces that s overlaps in time, as ranges of forbidden origins: [at, other), or reversed.
     template <class Shape>
     void collect_overlaps(Shape s, std::vector<sorted_pieces> const& entries, std::vector<piece_entry>& found,
                           bool by_begin)
@@ -254,7 +253,7 @@ private:
         origin_[s] = no_offset;
     }
 
-    /// In the lists of all, and in those of the columns that its pieces touch.
+    /// Visits the lists of all pieces, and those of the columns that its pieces touch.
     template <class Shape, class Visit>
     void for_each_entry(Shape s, byte_count at, Visit visit)
     {
@@ -266,12 +265,12 @@ private:
             for (step_id c = p.when.first >> shift_; c <= (p.when.last - 1) >> shift_; ++c) {
                 visit(by_begin_[c + 1], by_begin);
                 visit(by_end_[c + 1], by_end);
-                visits_ += 64; // about what it costs
+                visits_ += 64; // estimated cost
             }
         }
     }
 
-    /// s weighs more from now on. Long ago counts less, so that no sum of weights exceeds 64 bits.
+    /// Old penalties fade, so that no sum exceeds 64 bits.
     template <class Shape>
     void add_penalty(Shape s)
     {
@@ -287,9 +286,9 @@ private:
     placement_shapes const* all_;
     std::uint64_t random_, steps_ = 0, visits_ = 0;
     std::vector<byte_count> initial_penalty_, penalty_, origin_;
-    std::vector<std::uint32_t> unplaced_; // the last one has the next turn
-    // Positions are cut into columns a few times as wide as lives are long on the average: most find all that
-    // they meet in the list of one column, and the others in a list of all, which is the first.
+    std::vector<std::uint32_t> unplaced_; // a stack
+    // Positions are cut into columns a few times as wide as the average live range: most shapes query the
+    // lists of one column, the others those of all pieces, which come first.
     step_id shift_ = 0;
     std::vector<sorted_pieces> by_begin_, by_end_;
     std::vector<piece_entry> from_, to_;
@@ -297,28 +296,28 @@ private:
 
 // --- improve ---------------------------------------------------------------------------------------------
 
-/// Lower a packing that orders have left above the bound.
+/// Lowers a packing that is above the bound, by ejection with a series of ceilings.
 ///
-///     height  |_____________                 ceilings half way between what was reached and what failed; a
-///             |_ _ _ _ _ _ _ _ __________    lap ends where they nearly meet. Then the next packing to begin
-///             |      ________ _ _ _          from has its lap, and when all had theirs, the first again,
-///     bound   |__________________________    with more steps
+///     height  |_____________                 bisect between the best height and failed ceilings; a round
+///             |_ _ _ _ _ _ _ _ __________    ends when they nearly meet. The next round begins with another
+///             |      ________ _ _ _          start packing; after all had a round, the step limit doubles
+///     bound   |__________________________
 ///
-/// For tens of thousands of shapes, for which exact search is out of reach, and quickly for a few hundred.
-/// There is no guaranteed factor. What packs the peak well, where all bytes of the bound are alive, is a good
-/// packing to begin with even if it is high elsewhere: what is too high there has somewhere to go.
+/// For tens of thousands of shapes, beyond exact search, and fast for a few hundred. No guaranteed factor. A
+/// packing without gaps at the peak, where all bytes of the bound are live, is a good start even if it is
+/// high elsewhere: shapes that are too high there have other places.
 
 struct improve_options {
-    std::uint64_t visits = 20'000'000; ///< looks at pieces in the way
+    std::uint64_t visits = 20'000'000; ///< pieces examined
     std::uint64_t seed = 0;
 };
 
-/// `best`, or what is lower, until the height is `bound.bytes` or the limits are reached. `tried` counts the
-/// packings that it makes to begin with.
+/// `best`, or a lower packing, until the height is `bound.bytes` or the limits are reached. `tried` counts
+/// the start packings.
 ///
 /// Requires:   `best` is a packing of all shapes; the bound's `bytes` may be any height that is low enough.
 /// Ensures:    the result is a packing of all shapes, no higher than `best`, with all pins. Same arguments,
-///             same packing, as long as the driver does not stop it.
+///             same packing, unless the control stops it.
 [[nodiscard]] packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
                               improve_options options, search_control& control, std::uint32_t& tried);
 

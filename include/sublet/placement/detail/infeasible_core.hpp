@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_INFEASIBLE_CORE_HPP
 #define SUBLET_PLACEMENT_DETAIL_INFEASIBLE_CORE_HPP
 
-/// A small set of buffers that already does not fit, for errors and for proofs.
+/// A minimal set of shapes that cannot be stacked within a capacity, for errors and proofs: two pins that
+/// overlap, or the result of a deletion filter that calls the exact search at most once per shape.
 
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
@@ -12,24 +13,24 @@
 #include <cstdint>
 #include <vector>
 
-// --- clashing pins ---------------------------------------------------------------------------------------
+// --- conflicting pins ------------------------------------------------------------------------------------
 
-/// Are two shapes pinned onto each other?
+/// Finds two pinned shapes that overlap.
 ///
 ///     offset       +---+
 ///          |   +---| c |        the pieces from below: a, b, c
-///          |   | b +---+        the top so far at the life of c is that of b, and c begins below it
+///          |   | b +---+        the top so far during c is that of b, and c begins below it
 ///          |   +-+-+--+
 ///          |     |  a |
 ///          +-----+----+---> position
 ///
-/// Pieces are painted over positions, the lowest first. As long as none clashes, each covers what is below
-/// it, so that it is enough to know of each position who was painted last: a tree of maxima over ranks.
+/// Pieces are painted over positions, the lowest first. As long as there is no conflict, each is above all
+/// below it, so the last paint at each position suffices: a tree of maxima over ranks.
 
 namespace sublet::detail {
 
-/// Who reaches highest over a range of positions. Whoever is painted reaches above all that were painted
-/// there before.
+/// The highest top over a range of positions, and its shape. Each painted range reaches above all earlier
+/// ones there.
 class skyline {
 public:
     static constexpr std::uint32_t no_shape = ~std::uint32_t{0};
@@ -49,7 +50,7 @@ private:
     {
         if (fresh.top > old.top) old = fresh;
     }
-    /// The nodes that together are the range.
+    /// The canonical nodes of the range.
     template <class Visit>
     void for_each_node(live_range when, Visit visit) const
     {
@@ -58,7 +59,6 @@ private:
             if (j % 2 == 1) visit(--j);
         }
     }
-    /// Those that have such a node below them.
     template <class Visit>
     void for_each_above(live_range when, Visit visit) const
     {
@@ -67,10 +67,10 @@ private:
     }
 
     std::size_t leaves_;
-    std::vector<skyline_top> within_, over_; // by node: somewhere below it, and all over it
+    std::vector<skyline_top> within_, over_; // by node: maximum under it, and over all of it
 };
 
-/// Two that share a byte at a position, `conflict` is false if no two do.
+/// `conflict` is false if no pins overlap.
 struct clashing_pair {
     bool conflict = false;
     std::uint32_t one = 0; ///< the lower number
@@ -84,9 +84,9 @@ struct clashing_pair {
 
 /// Some of the shapes of a pool, as a problem of their own.
 ///
-///     shapes      0  1  2  3  4        positions stay as they are, with the same ranks: what was read off
-///     chosen         1     3  4        the whole at a position can be compared with what is read off the
-///     subset         0     1  2        part
+///     shapes      0  1  2  3  4        ranks of positions are unchanged, so that numbers by
+///     chosen         1     3  4        position of all shapes can be compared with those of
+///     subset         0     1  2        the subset
 
 /// Requires:   `chosen` ascends.
 /// Ensures:    shape i of the result is `chosen[i]`, with its parts.
@@ -94,22 +94,21 @@ struct clashing_pair {
 [[nodiscard]] placement_shapes subset_of(placement_shapes const& all,
                                          std::vector<std::uint32_t> const& chosen);
 
-// --- fewest that fail ------------------------------------------------------------------------------------
+// --- infeasible core -------------------------------------------------------------------------------------
 
-/// A few shapes that already cannot be stacked within a capacity, out of many that cannot.
+/// A minimal subset of shapes that cannot be stacked within a capacity.
 ///
-///     blamed by the search   a b c d e f g
-///     without a              it still fails, and blames  b d e g
-///     without b              fits: b is needed
-///     without d              fits: d is needed ...
-///     left                   b d e g                      of these none can be left out
+///     core of the search     a b c d e f g
+///     without a              still infeasible, with the core b d e g
+///     without b              feasible: b is needed
+///     without d              feasible: d is needed ...
+///     result                 b d e g                      of these none can be left out
 ///
-/// Shapes that are in nobody's way, and such as lie at another time, are gone after a few questions, for each
-/// search that fails says whom it has looked at. Before any search, one shape that is too high alone and two
-/// that neither fit one way round nor the other are looked for.
+/// Irrelevant shapes are dropped after few searches, since each failed search reports the shapes in its
+/// conflict. Single shapes and pairs that cannot fit are looked for before any search.
 ///
-/// Source: deletion filtering, Chinneck and Dravnieks, "Locating minimal infeasible constraint sets in linear
-/// programs", ORSA Journal on Computing 3, 1991; here with what a failed search has looked at.
+/// Source: deletion filtering, Chinneck and Dravnieks, "Locating minimal infeasible constraint sets in
+/// linear programs", ORSA Journal on Computing 3, 1991; here with the conflicts of failed searches.
 
 struct infeasible_core {
     std::vector<std::uint32_t> shapes; ///< ascending
@@ -117,9 +116,9 @@ struct infeasible_core {
     std::uint64_t nodes = 0;
 };
 
-/// Requires:   no stacking of all shapes is within `capacity`, nor one of `core` alone, which ascend.
+/// Requires:   no stacking of all shapes is within `capacity`, nor one of `core` alone, which ascends.
 /// Ensures:    no stacking of the result is. Same input, same result.
-/// Complexity: O(b^2) looks and at most b searches that together have `nodes` nodes, b = blamed.
+/// Complexity: O(b^2) pair tests and at most b searches with `nodes` nodes in all, b = size of `core`.
 [[nodiscard]] infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
                                             std::vector<std::uint32_t> core, std::uint64_t nodes,
                                             search_control& control);

@@ -2,7 +2,9 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_PORTFOLIO_HPP
 #define SUBLET_PLACEMENT_DETAIL_PORTFOLIO_HPP
 
-/// Several searches that share a budget, and the lowest height that they find and prove.
+/// A portfolio of exact searches with a common node budget: can shapes be stacked within a capacity
+/// (decide), and what is their lowest stacking (minimize)? Exponential at worst; at most `nodes` nodes of
+/// O(n) each.
 
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search.hpp>
@@ -18,47 +20,45 @@
 
 // --- portfolio -------------------------------------------------------------------------------------------
 
-/// Several searches in turn, each with a small budget of nodes that grows from lap to lap.
+/// Several searches in turn, each with a small node budget that doubles with each restart.
 ///
-///     lap 0    L:TWA ▪    W:TWA ▪    W:TZW ▪    L:TZW ▪    W:WAT ▪
-///     lap 1    L:TWA ▪▪   W:TWA ▪▪   ...
-///     lap 2    ...        and two with orders drawn anew in each lap
+///     restart 0    L:TWA ▪    W:TWA ▪    W:TZW ▪    L:TZW ▪    W:WAT ▪
+///     restart 1    L:TWA ▪▪   W:TWA ▪▪   ...        and two with random orders, new in each restart
 ///
-/// How long a search takes varies wildly with its order: what one finds in a hundred nodes another does not
-/// in a million. So nobody gets much time before the others had theirs. Gomes, Selman and Kautz, "Boosting
-/// combinatorial search through randomization", AAAI 1998, on why this pays.
+/// The nodes of a search vary wildly with its order: one order may need a hundred nodes, another a million.
+/// So no order gets a large budget before the others had the same. Source: Gomes, Selman and Kautz,
+/// "Boosting combinatorial search through randomization", AAAI 1998.
 
 namespace sublet::detail {
 
 struct search_options {
     std::uint64_t nodes = 1'000'000; ///< of all searches together
-    std::uint64_t seed = 0;          ///< of the orders that are drawn
+    std::uint64_t seed = 0;          ///< of the random orders
     search_techniques techniques = {};
 };
 
 struct search_result {
     search_outcome outcome = search_outcome::limit;
     std::vector<byte_count> origin; ///< by shape, if found
-    byte_count height = no_limit; ///< if found; if exhausted, no stacking is lower (`no_limit`: none at all)
+    byte_count height = no_limit; ///< if found; if exhausted, no stacking is lower (`no_limit`: none exists)
     std::uint64_t nodes = 0;
     std::vector<std::uint32_t> core; ///< if exhausted: shapes that alone cannot be stacked, ascending
 };
 
-/// The searches of one problem, for one capacity after the other.
 class search_portfolio {
 public:
     explicit search_portfolio(scaled_shapes const& scaled) : problem(search_problem_of(scaled)) {}
     search_portfolio(search_portfolio const&) = delete;
     search_portfolio& operator=(search_portfolio const&) = delete;
 
-    /// What was learned for another capacity is forgotten.
+    /// Resets the failure weights.
     void reset_capacity(byte_count capacity)
     {
         problem.set_capacity(capacity);
         for (auto& s : searches)
             if (s) s->reset_weights();
     }
-    /// Aim at another capacity for a while; what was learned is kept for the way back.
+    /// Searches for another capacity for a while; saves the failure weights.
     void switch_capacity(byte_count capacity)
     {
         problem.set_capacity(capacity);
@@ -66,7 +66,7 @@ public:
             if (s) s->swap_weights();
     }
 
-    /// Lap by lap: one search of each order with up to `budget` nodes each, `left` for all.
+    /// One restart: a search of each order with up to `budget` nodes each, `left` for all.
     search_result run(std::uint32_t restart, std::uint64_t budget, std::uint64_t left,
                       search_options const& options, search_control& control, byte_count best,
                       byte_count bound)
@@ -118,56 +118,54 @@ private:
     std::optional<stacking_search> searches[fixed_orders + random_orders];
 };
 
-/// Whether all numbers of a search, for that capacity in units, stay below `bound`.
 bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_count bound);
 
 /// Whether the shapes can be stacked within `capacity` bytes.
 ///
 /// Requires:   all.fault is none.
-/// Ensures:    the same answer with any driver, unless it stops the search.
+/// Ensures:    the same result with any control that does not stop the search.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each, usually far less.
 [[nodiscard]] search_result decide(placement_shapes const& all, byte_count capacity,
                                    search_options const& options, search_control& control);
 
 // --- minimize --------------------------------------------------------------------------------------------
 
-/// The lowest stacking, between a height that one has and a bound that none is below.
+/// The lowest stacking between a lower bound and the height of an incumbent.
 ///
-///     best    ──────┬──────────────┬── found: best is as low as that
+///     best    ──────┬──────────────┬── found: the new best
 ///     target        │      ┬───────┘
-///     target        │      │ budget spent: a lower target is not tried in this lap
-///     bound   ──────┴──────┴── tried first; if nothing fits there, the bound rises
+///     target        │      │ budget spent: no lower target in this round
+///     bound   ──────┴──────┴── tried first; if exhausted, the bound rises
 ///
-/// What a search exhausts are stackings. Where shapes may be threaded through each other (problem.hpp) that
-/// says nothing of other placements: no stacking is looked for there any more, and the bound stays.
+/// A search exhausts stackings only. Where shapes may be threaded through each other (problem.hpp) this
+/// proves nothing about other placements: lower stackings are no longer searched for, but the bound stays.
 ///
-/// The bound is reached more often than not, so it is tried first, with a small budget. Then the gap is
-/// bisected, nearer to the bound than to the best, which is what lowers the best soon; and all again with
-/// twice the budget.
+/// The bound is usually attained, so it is tried first, with a small budget. Then the gap is bisected,
+/// nearer to the bound than to the best, which lowers the best quickly; then the budget is doubled.
 
 struct minimize_result {
     packing best;
-    byte_count bound = 0;          ///< no placement is lower; `no_limit`: there is none
-    byte_count least_stacking = 0; ///< no stacking is lower: the bound, or above it
-    bool is_proved = false;        ///< best is as high as the bound
+    byte_count bound = 0;          ///< no placement is lower; `no_limit`: none exists
+    byte_count least_stacking = 0; ///< no stacking is lower; at least the bound
+    bool is_proved = false;        ///< the height of best equals the bound
     std::uint64_t nodes = 0;
-    std::vector<std::uint32_t> core = {}; ///< shapes that alone are no lower, if search raised the bound
+    std::vector<std::uint32_t> core = {}; ///< if search raised the bound: shapes that alone are no lower
 
-    /// No stacking is lower than `height`, for which `tried` are to blame; if these can only be stacked, no
-    /// placement is.
+    /// Records that no stacking of `tried` is lower than `height`; if these can only be stacked, this is a
+    /// bound for all placements.
     void raise_bound(placement_shapes const& all, byte_count height, std::vector<std::uint32_t> tried);
 };
 
-/// The lowest height above `height` that stackings can have: origins are multiples of the unit.
+/// The lowest height above `height` that a stacking can have: origins are multiples of the unit.
 byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height);
 
-/// Lower the incumbent as far as it goes.
+/// Lowers the incumbent as far as the node budget allows.
 ///
 /// Requires:   all.fault is none; nothing is lower than `bound`; the incumbent is a placement of the shapes,
 ///             or none, with a height of `no_limit`.
-/// Ensures:    the same answer with any driver, unless it stops the search. The bound is raised only as far
-///             as it holds for placements that are no stackings, too; an incumbent that is one of those may
-///             be lower than all stackings, and is returned then.
+/// Ensures:    the same result with any control that does not stop the search. The bound is raised only if
+///             it holds for placements that are no stackings, too; an incumbent that is no stacking may be
+///             lower than all stackings, and is returned then.
 /// Complexity: exponential at worst; at most `options.nodes` nodes of O(n) each.
 [[nodiscard]] minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
                                        search_options const& options, search_control& control);

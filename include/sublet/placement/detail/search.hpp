@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_HPP
 #define SUBLET_PLACEMENT_DETAIL_SEARCH_HPP
 
-/// The exact search: can shapes be stacked within a capacity? With the orders in which it asks.
+/// The exact search: a branch and bound that decides whether shapes can be stacked within a capacity. It
+/// branches on one shape at a time, and prunes by section bounds, conflict sets and time components.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/search_state.hpp>
@@ -16,30 +17,31 @@
 
 // --- search orders ---------------------------------------------------------------------------------------
 
-/// Which shape a search decides about next: a rule for where, and keys for who is first there.
+/// Variable ordering: the rule for the section to branch in, and the keys that break ties between its
+/// shapes.
 ///
 ///     W:TWA    W  in the section that failed most     T  the most bytes of a section that it is in
-///     S:TWA    S  in the one with the least slack     W  its width: how long it lives
-///     L:TZW    L  anywhere, as low as possible        A  its area    Z  its size
+///     S:TWA    S  in the one with the least slack     W  its width: length of its live range
+///     L:TZW    L  in any, as low as possible          A  its area    Z  its size
 ///
-/// No order is good for all problems, so there are several (portfolio.hpp); those that a search is given
-/// first are few that do well on problems of very different kinds, the others are drawn. Among equally low
-/// shapes it mostly pays to take first what has failed most often: Boussemart, Hemery, Lecoutre and Sais,
-/// "Boosting systematic search by weighting constraints", ECAI 2004.
+/// No order is good for all problems, so there are several (portfolio.hpp): the first few do well on very
+/// different problems, the others are random. Among equally low shapes it usually pays to branch on the one
+/// that failed most often: Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting
+/// constraints", ECAI 2004.
 
 namespace sublet::detail {
 
-/// Of the sections with the lowest floor: the heaviest, by how often it had too little room, then the one
-/// with the least slack; or the one with the least slack; or no section, just the lowest shape.
+/// Among the sections with the lowest floor: by failures, ties by slack; or by slack; or the lowest shape,
+/// ignoring sections.
 enum class search_rule : std::uint8_t { weight, slack, lowest };
 
-/// Which shape of a section comes first, if several are equally low; the largest first.
+/// Ties between equally low shapes of a section; the largest first.
 enum class search_key : std::uint8_t { total, width, area, size };
 
 struct search_order {
     search_rule rule;
     search_key keys[3];
-    bool by_failures; ///< before the keys: who had part in more conflicts so far
+    bool by_failures; ///< before the keys: the number of conflicts it was in
 };
 
 /// The shapes by three keys, then by number.  O(n log n + sections they are in)
@@ -57,7 +59,7 @@ struct search_order {
             break;
         case search_key::width: value = problem.length[k]; break;
         case search_key::area:
-            // The order of numbers that are not negative is that of their bits.
+            // Nonnegative floating-point numbers are ordered as their bits.
             value = std::bit_cast<std::uint64_t>(static_cast<double>(problem.length[k]) *
                                                  static_cast<double>(problem.size[k]));
             break;
@@ -88,7 +90,7 @@ inline constexpr std::size_t fixed_orders = sizeof search_orders / sizeof *searc
 inline constexpr std::size_t random_orders = 2;
 inline constexpr std::uint32_t first_random_restart = 2;
 
-/// Any rule, and three of the four keys in any order; the same for equal numbers.
+/// A random order: any rule, and three of the four keys; a function of its arguments.
 [[nodiscard]] constexpr search_order draw_order(std::uint64_t seed, std::uint32_t restart, std::size_t which)
 {
     std::uint64_t bits = (seed + 1) * 0x9e3779b97f4a7c15u + restart * random_orders + which;
@@ -112,28 +114,26 @@ inline constexpr std::uint32_t first_random_restart = 2;
 
 // --- search ----------------------------------------------------------------------------------------------
 
-/// Can shapes be stacked within a capacity? A search that either finds how, or shows that they cannot.
+/// Branch and bound over stacking orders within a capacity: finds a stacking or proves that there is none.
 ///
-///              which shape? one in the section whose floor is lowest
+///              which shape? one in the section with the lowest floor
 ///             /                  |
-///     it lies below          one that is not placed
-///     all neighbours         comes below it
-///     not placed             (it waits)
+///     place: it lies below     postpone: an unplaced
+///     all unplaced             neighbour comes
+///     neighbours               below it
 ///
-/// The two branches exclude each other and leave nothing out, whatever shape is asked about: so the search is
-/// free to ask where it is tightest. A conflict names the decisions that it needs; a decision that no
-/// conflict below it needs is skipped without its other branch (backjumping). Where no unplaced shape
-/// connects two sides of time, they are solved one after the other.
+/// The branches are disjoint and exhaustive for every shape, so the search may branch where it is tightest.
+/// A conflict names the decisions that it needs; a decision that no conflict below it needs is undone
+/// without its other branch (backjumping). Time components that no unplaced shape connects are solved one
+/// after the other.
 ///
-/// It starts from Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine
-/// learning", ASPLOS 2023, which places in the order of offsets; from there the sections and their bound.
-/// Conflict sets: Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational
-/// Intelligence, 1993.
+/// Source: Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine learning",
+/// ASPLOS 2023, which places in the order of offsets: the sections and their bound. Conflict sets: Prosser,
+/// "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence, 1993.
 
 enum class search_outcome : std::uint8_t { found, exhausted, limit };
 
-/// One search with one order. It may be started again with a larger budget; what it learned of sections
-/// stays.
+/// One search with one order. A restart with a larger budget keeps the failure weights.
 class stacking_search {
 public:
     using state_type = search_state;
@@ -150,7 +150,7 @@ public:
             for (; s > problem.first[k]; --s) first_shape_at[s] = k + 1;
     }
 
-    /// Another order; what was learned stays.
+    /// Keeps the failure weights.
     void set_order(search_problem const& problem, search_order const& with)
     {
         order = with;
@@ -159,15 +159,14 @@ public:
         for (std::uint32_t i = 0; i != problem.shapes; ++i) rank[ranked[i]] = i;
     }
     void reset_weights() { state.weight.assign(state.all->sections + state.all->shapes, 0); }
-    /// Put aside what was learned, and take up what was put aside before, if anything.
     void swap_weights()
     {
         state.weight.swap(saved_weights);
         if (state.weight.empty()) reset_weights();
     }
 
-    /// Ensures: at most `budget` nodes, counted in `nodes`; `stop(nodes)` is asked now and then. If exhausted
-    ///          nothing fits, and `core_shapes` do not on their own.
+    /// Ensures: at most `budget` nodes, counted in `nodes`; calls `stop(nodes)` now and then. If exhausted,
+    ///          no stacking exists, not even of `core_shapes` alone.
     template <class Stop>
     search_outcome run(std::uint64_t budget, Stop stop)
     {
@@ -223,16 +222,15 @@ private:
     search_order order{};
     std::vector<std::uint32_t> rank, saved_weights;
     std::vector<std::uint32_t>
-        first_shape_at;              ///< by section, and one more: the first shape that is new there
-    std::vector<std::uint32_t> seen; ///< by section: the last round in which it was looked at
+        first_shape_at;              ///< by section, and one more: the first shape that starts there
+    std::vector<std::uint32_t> seen; ///< by section: the last round that visited it
     std::uint32_t round = 0;
     std::vector<frame> frames;
-    std::vector<std::uint32_t> postponements;    ///< by shape: its frames that wait
-    std::vector<std::uint64_t> branch_conflicts; ///< by frame that waits: what its other branch was blamed on
-    std::vector<time_component> components;      ///< a list: those still to be solved
+    std::vector<std::uint32_t> postponements;    ///< by shape: its frames in the postpone branch
+    std::vector<std::uint64_t> branch_conflicts; ///< by frame: conflict of its place branch
+    std::vector<time_component> components;      ///< a linked list of unsolved ones
     std::uint32_t component = none;
 
-    /// Undo the decisions of a conflict until one has another branch that holds.
     bool backtrack()
     {
         count_conflict();
@@ -262,7 +260,7 @@ private:
             if (is_involved) {
                 for (std::size_t w = 0; w != sets.size(); ++w) sets[w] |= branch_conflicts[at + w];
                 state.conflict.add_shape(j);
-                // An earlier decision about j may have part in it, too.
+                // An earlier decision about j may be in the conflict, too.
                 if (postponements[j] == 0) state.conflict.remove_decision(j);
             }
             frames.pop_back();
@@ -270,7 +268,7 @@ private:
         return false;
     }
 
-    /// Every shape that has part in the conflict has failed once more.
+    /// Counts a failure of every shape in the conflict.
     void count_conflict()
     {
         if (!order.by_failures) return;
@@ -281,7 +279,7 @@ private:
                 ++failures[w * 64 + static_cast<unsigned>(std::countr_zero(bits))];
     }
 
-    /// The sections [first, last) as a list of parts, cut where nobody is cut in two.
+    /// Adds the sections [first, last) as a list of components, split where no unplaced shape crosses.
     void split(std::uint32_t first, std::uint32_t last)
     {
         std::uint32_t end = last;
@@ -304,11 +302,11 @@ private:
             }
     }
 
-    /// The next shape to decide about; `none` if all are placed, `cycle` if all wait for each other.
+    /// The next shape to branch on; `none` if all are placed, `cycle` if all are postponed.
     std::uint32_t choose()
     {
         for (; component != none; component = components[component].next) {
-            // Shapes are sorted by birth: those of a part follow each other.
+            // Shapes are sorted by begin: those of a component are contiguous.
             std::uint32_t const begin = first_shape_at[components[component].first],
                                 end = first_shape_at[components[component].last];
             search_number low = state_type::placed_bound;
@@ -331,7 +329,7 @@ private:
         return none;
     }
 
-    /// Of the sections of those as low as `low`, the heaviest or the one with the least slack.
+    /// Of the sections of the shapes at `low`, the one with most failures or the least slack.
     std::uint32_t choose_section(std::uint32_t begin, std::uint32_t end, search_number low)
     {
         ++round;
@@ -356,7 +354,7 @@ private:
         return slack != other_slack ? slack < other_slack : s < other;
     }
 
-    /// The lower one is better, then who failed more, then who comes first in the order.
+    /// The lower shape is better, then the one with more failures, then the first in the order.
     void consider(std::uint32_t k, std::uint32_t& best) const
     {
         if (state.lb[k] == state_type::placed_bound || state.postponed_at[k] >= 0) return;

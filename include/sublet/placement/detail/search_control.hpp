@@ -2,17 +2,16 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_CONTROL_HPP
 #define SUBLET_PLACEMENT_DETAIL_SEARCH_CONTROL_HPP
 
-/// What says when a search is over, and on which threads its tasks run.
+/// The interface by which a search asks whether to stop, and runs independent tasks.
 ///
-///     search ──► stop(best, bound, nodes)?     a clock, a stop request, a progress line
-///            ──► run(7, task)                  task(0) ... task(6), one after the other or at once
+///     search ──► stop(best, bound, nodes)?     a time limit, a stop request, progress reports
+///            ──► run(7, task)                  task(0) ... task(6), sequentially or in parallel
 ///
-/// The searches themselves count nodes and know no clock and no thread. All that makes one run different from
-/// the next is behind this interface. A search asks once in some hundred nodes, so that the call costs
-/// nothing.
+/// The searches count nodes; time and threads, which make runs differ, are behind this interface. A search
+/// calls stop() once in some hundred nodes, so its cost does not matter.
 ///
-/// Tasks that run at once still give the answer of tasks in turn: of those that succeed the one with the
-/// lowest number wins, and one with a higher number than a success may give up.
+/// Parallel tasks give the result of sequential ones: of the tasks that succeed the one with the lowest
+/// number wins, and a task with a higher number than a success may give up.
 
 #include <sublet/units.hpp>
 
@@ -23,7 +22,7 @@
 
 namespace sublet::detail {
 
-/// Refers to a callable, which gets the number of a task. Nothing is kept or copied.
+/// A non-owning reference to a callable that takes the number of a task.
 class task_ref {
 public:
     template <class F>
@@ -39,7 +38,7 @@ private:
     void (*call_)(void const*, std::size_t);
 };
 
-/// The lowest of the numbers that several tasks offer, perhaps at once; the highest there is, if none does.
+/// The lowest number offered so far; initially the maximum. Thread-safe.
 class atomic_minimum {
 public:
     void update(std::uint32_t other)
@@ -53,17 +52,17 @@ private:
     std::atomic<std::uint32_t> number_ = ~std::uint32_t{0};
 };
 
-/// A search asks it every few hundred nodes whether to go on, and has it run independent tasks.
+/// Implemented by deterministic_control and timed_control.
 class search_control {
 public:
-    /// Whether to give up. Several tasks may ask at once; once true it stays true.
+    /// Whether to stop. May be called by several tasks at once; once true it stays true.
     ///
-    /// `best` is the lowest height found (`no_limit`: none), no height below `bound` is possible, `nodes` are
-    /// those of the calling task.
+    /// `best` is the lowest height found (`no_limit`: none), no height below `bound` is possible, `nodes`
+    /// are those of the calling task.
     [[nodiscard]] virtual bool stop(byte_count best, byte_count bound, std::uint64_t nodes) = 0;
     /// Calls task(i) once for each i below `tasks`, and returns after the last.
     virtual void run(std::size_t tasks, task_ref task) = 0;
-    /// A piece of work begins, of so many that are left: one that divides its time does so now.
+    /// Begins a work item, `left` of which remain with it: divides the remaining time.
     virtual void begin(std::size_t) {}
 
     search_control(search_control const&) = delete;
@@ -74,7 +73,7 @@ protected:
     ~search_control() = default;
 };
 
-/// Never stops, and runs one task after the other.
+/// Never stops, and runs tasks sequentially.
 class deterministic_control : public search_control {
 public:
     [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return false; }

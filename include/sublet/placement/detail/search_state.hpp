@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_STATE_HPP
 #define SUBLET_PLACEMENT_DETAIL_SEARCH_STATE_HPP
 
-/// What the exact search knows while it places and takes back, and which decisions a conflict needs.
+/// The state of the exact search: lower bounds of all origins, undone by a trail, and explanations of
+/// conflicts.
 
 #include <sublet/placement/detail/sections.hpp>
 #include <sublet/units.hpp>
@@ -14,24 +15,24 @@
 
 // --- search conflict -------------------------------------------------------------------------------------
 
-/// Which decisions made a search fail, so that it need not try those anew that had no part in it.
+/// The decisions that caused a conflict, so that the search need not try again those that did not.
 ///
 ///     no room for c, d, e          c lies on b, b on a: a and b were placed
 ///     |   c   |  d   |             d lies on a
-///     +-------+      |             e waits: so the decision about e, and whatever keeps those that it
-///     |   b   +------+             could wait for from being lower
-///     +-------+-+  a |             f, placed far away, has no part in it
+///     +-------+      |             e is postponed: in the conflict are its decision and the reasons why the
+///     |   b   +------+             neighbours that it could wait for are no lower
+///     +-------+-+  a |             f, placed far away, is not in the conflict
 ///
-/// A conflict is two sets. Its *shapes* have no stacking on their own, all others gone, in which its
-/// *decisions* hold. Of these, one about a shape that is placed says: it lies below those neighbours that
-/// were not placed then; so where it lies is explained by whoever holds up its sky, and by who holds up that
-/// one. All placed shapes of a conflict have their decisions in it. That is why waiting (search_state.hpp) is
-/// sound here, too: without the others, all of them lie where the search put them, and no shape that is moved
-/// down to its sky meets one of them.
+/// A conflict is two sets. Its *shapes* alone have no stacking in which its *decisions* hold. A decision
+/// that places a shape means: it lies below those neighbours that were unplaced then; so its origin is
+/// explained by the shape that raised its min_origin, and so on down. All placed shapes of a conflict have
+/// their decisions in it. That makes postponing (search_state) sound here, too: without the other shapes,
+/// all of them lie where the search put them, and a shape that moves down to its min_origin meets none of
+/// them.
 
 namespace sublet::detail {
 
-/// `State` is a search_state, which has one of these.
+/// `State` is search_state, which has a member of this type.
 template <class State>
 class search_conflict {
 public:
@@ -51,14 +52,14 @@ public:
         return (sets_[words_ + k / 64] >> k % 64 & 1) != 0;
     }
     [[nodiscard]] std::size_t words() const { return words_; }
-    /// Both sets, decisions first, each of words().
+    /// Decisions, then shapes, each of words().
     [[nodiscard]] std::vector<std::uint64_t>& sets() { return sets_; }
     [[nodiscard]] std::vector<std::uint64_t> const& sets() const { return sets_; }
 
     void add_shape(std::uint32_t k) { set(sets_.data() + words_, k); }
     void remove_decision(std::uint32_t k) { sets_[k / 64] &= ~(std::uint64_t{1} << k % 64); }
 
-    /// j lies where it does because of `raised_by` and whatever that one lies on.
+    /// The origin of j is explained by `raised_by` and the reasons of that.
     void note_reasons(std::uint32_t j, std::uint32_t raised_by)
     {
         std::uint64_t* const row = reasons_.data() + j * words_;
@@ -67,7 +68,7 @@ public:
         set(row, j);
     }
 
-    /// From now on: that k cannot be as low as `max_origin`. Returns how many units too high it is.
+    /// Starts a conflict: k cannot lie at `max_origin` or below. Returns how many units too high it is.
     search_number begin(State const& state, std::uint32_t k, search_number max_origin)
     {
         clear();
@@ -75,7 +76,7 @@ public:
         explain_queued(state);
         return lowest - max_origin;
     }
-    /// Or: that those of section s that are not placed have too little room.
+    /// Starts a conflict: the unplaced pieces of section s have too little room.
     auto begin_section(State const& state, std::uint32_t s)
     {
         clear();
@@ -90,11 +91,10 @@ public:
 
 private:
     std::size_t words_ = 0;
-    std::vector<std::uint64_t> reasons_; ///< by shape that is placed: the decisions that put it there
+    std::vector<std::uint64_t> reasons_; ///< by placed shape: the decisions that put it there
     std::vector<std::uint64_t> sets_;
-    std::vector<std::uint32_t>
-        queued_in_;                    ///< by shape: the last conflict in which its waiting was asked about
-    std::vector<std::uint32_t> queue_; ///< those whose waiting is still to be explained
+    std::vector<std::uint32_t> queued_in_; ///< by shape: the last conflict that queued it
+    std::vector<std::uint32_t> queue_;     ///< postponed shapes still to be explained
     std::uint32_t conflicts_ = 0;
 
     static void set(std::uint64_t* bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
@@ -108,7 +108,7 @@ private:
         if (j == no_shape) return;
         for (std::size_t w = 0; w != words_; ++w) sets_[w] |= reasons_[j * words_ + w];
     }
-    /// Why k is no lower than `need`. Returns what the reasons show: it may be no lower than even that.
+    /// Explains why k is not below `need`. Returns the bound that the reasons prove, which may be higher.
     search_number explain(State const& state, std::uint32_t k, search_number need)
     {
         add_shape(k);
@@ -125,8 +125,8 @@ private:
         queued_in_[k] = conflicts_;
         queue_.push_back(k);
     }
-    /// One that waits is no lower than its lb because of its decision, and because each neighbour that was
-    /// not placed then is either not below W or high enough itself.
+    /// A postponed shape is not below its lb because of its decision, and because each neighbour unplaced at
+    /// that time is either not below W or high enough itself.
     void explain_queued(State const& state)
     {
         while (!queue_.empty()) {
@@ -151,42 +151,43 @@ private:
 
 // --- search state ----------------------------------------------------------------------------------------
 
-/// What is known while shapes are stacked one after the other, and taken back again.
+/// What is known while shapes are placed and removed again.
 ///
-///     |        . . . . .        sky     by shape: it cannot be lower, for what is placed below it
-///     |   .----+                lb      nor lower than this, for what it waits for
-///     |   | b  |. . . . .       rest    by section: the height of those not placed
-///     | a +----+  c  |          room    by section: where they end at the latest
+///     |        . . . . .        min_origin        by shape: bound by the shapes placed below it
+///     |   .----+                lb                by shape: bound that includes postponement
+///     |   | b  |. . . . .       unplaced_height   by section: sum of the heights of unplaced pieces
+///     | a +----+  c  |          room              by section: the highest possible end
 ///     +---+----+-----+--> time
 ///
-/// Of those of a section that are not placed one is the lowest, and all lie above its lb: so one must have an
-/// lb of room - rest at most. Each section watches such a member, and looks for another when it has risen.
+/// One of the unplaced pieces of a section is the lowest, and the others fit above it: so one must have an
+/// lb of at most room - unplaced_height. Each section watches such a piece, and looks for another when it
+/// has risen.
 ///
-/// Two decisions change it. *Place j:* it lies below all its neighbours that are not placed, so it lies at
-/// its sky. *j waits:* one of them, m, lies below it, and so low that j could not stay: at less than W(m),
-/// the distance from the sky of j to an m above it. For if all those below j were as high as W or higher, j
-/// could be taken out and put at its sky, below all of them, and nobody else would have to move: j would have
-/// been placed. (It holds with pins, alignments and negative distances: sky and W are those of j as it would
-/// be placed; those above j are no nearer to it when it goes down; nobody placed lies above anybody who is
-/// not, so no circle arises.) Hence, j waiting, its lb is the least lb[m] + distance of all m with lb[m] <
-/// W(m), and there is no hope when there is no such m.
+/// There are two decisions. *Place j:* j lies below all its unplaced neighbours, so it lies at its
+/// min_origin. *Postpone j:* an unplaced neighbour m lies below j, and so low that j could not stay at its
+/// min_origin: below W(m), the lowest origin of an m above such a j. For if all neighbours below j were at W
+/// or higher, j could be moved down to its min_origin, below all of them, and no other shape would move:
+/// that is the other branch. (This holds with pins, alignments and negative distances: min_origin and W are
+/// those of the placed j; shapes above j are no nearer when it moves down; no placed shape lies above an
+/// unplaced one, so there is no cycle.) Hence the lb of a postponed j is the least lb[m] + distance over all
+/// m with lb[m] < W(m); without such m there is a conflict.
 ///
-/// Everything is written down in a log before it changes. Placed shapes have an lb of `placed_bound`, so that
-/// minima need not ask who is placed.
+/// All changes are logged in a trail. Placed shapes have an lb of `placed_bound`, so minima need no test for
+/// them.
 
-/// Techniques of a search that can be left out: answers stay the same, only later.
+/// Techniques that can be switched off: results stay the same, with more nodes.
 struct search_techniques {
-    bool bounds_postponed = true; ///< lb of those that wait
-    bool has_dominance = true;    ///< W; without it any neighbour below will do
-    bool backjumps = true;        ///< over decisions that have no part in a conflict
-    bool splits = true;           ///< parts of time that no unplaced shape connects are solved one by one
+    bool bounds_postponed = true; ///< lb of postponed shapes
+    bool has_dominance = true;    ///< W; without it any neighbour below suffices
+    bool backjumps = true;        ///< over decisions that are not in a conflict
+    bool splits = true;           ///< time components are solved one by one
 };
 
 class search_state {
 public:
     using problem_type = search_problem;
     static constexpr search_number placed_bound = std::numeric_limits<search_number>::max() / 2;
-    static constexpr search_number impossible = placed_bound - 1; ///< the lb of whom nothing can save
+    static constexpr search_number impossible = placed_bound - 1; ///< the lb of a shape that cannot be placed
     static constexpr std::uint32_t no_shape = ~std::uint32_t{0};
 
     void set_problem(problem_type const& of)
@@ -195,7 +196,7 @@ public:
         conflict.prepare(of.shapes);
     }
 
-    /// Nothing is placed. False if not even that is possible.
+    /// No shape is placed. False if that is a conflict already.
     bool reset()
     {
         std::uint32_t const n = all->shapes;
@@ -219,8 +220,7 @@ public:
         return true;
     }
 
-    /// Requires: j is neither placed nor does it wait.
-    /// Ensures:  if false, `conflict` says why.
+    /// Requires: j is neither placed nor postponed. Ensures: if false, `conflict` explains it.
     bool place(std::uint32_t j, std::uint32_t depth)
     {
         search_number const at = min_origin[j];
@@ -264,7 +264,7 @@ public:
         return propagate();
     }
 
-    /// What was logged after `mark` is as it was.
+    /// Undoes the changes since the trail had `mark` entries.
     void undo(std::size_t mark)
     {
         std::uint32_t const n = all->shapes;
@@ -295,17 +295,17 @@ public:
     problem_type const* all = nullptr;
     search_techniques techniques;
     std::vector<search_number> min_origin, lb, postponed_at;
-    std::vector<std::uint32_t> raised_by;        ///< by shape, who holds up its sky
-    std::vector<std::uint32_t> postpone_edge;    ///< by shape that waits: the edge that gives its lb
-    std::vector<std::uint32_t> decided_at;       ///< by shape that is placed or waits: when
-    std::vector<std::uint32_t> postponed_shapes; ///< those that wait, and some that do no longer
+    std::vector<std::uint32_t> raised_by;        ///< by shape: the shape that gives its min_origin
+    std::vector<std::uint32_t> postpone_edge;    ///< by postponed shape: the edge that gives its lb
+    std::vector<std::uint32_t> decided_at;       ///< by placed or postponed shape: its decision level
+    std::vector<std::uint32_t> postponed_shapes; ///< and some that no longer are
     std::vector<search_number> unplaced_height;
-    std::vector<std::uint32_t> watch;  ///< by section, a member that shows that there is room
-    std::vector<std::uint32_t> cut;    ///< by section, those not placed that are in the next one, too
-    std::vector<std::uint32_t> weight; ///< by section, how often it had too little room; then by shape
+    std::vector<std::uint32_t> watch;  ///< by section: a member that proves that there is room
+    std::vector<std::uint32_t> cut;    ///< by section: unplaced shapes that are in the next one, too
+    std::vector<std::uint32_t> weight; ///< failures by section, then by shape
 
     search_conflict<search_state> conflict;
-    byte_count next_height = no_limit; ///< the lowest at which any conflict since reset() would not be one
+    byte_count next_height = no_limit; ///< the lowest height without the conflicts since reset()
 
     struct change {
         std::uint32_t target, id;
@@ -313,13 +313,13 @@ public:
     };
     std::vector<change> trail;
 
-    /// Below it a neighbour lies that k waits for.
+    /// k waits for a neighbour below this origin.
     search_number limit(std::uint32_t k, problem_type::edge const& e) const
     {
         return techniques.has_dominance ? postponed_at[k] + e.up : placed_bound;
     }
 
-    /// No shape of a part can be placed: k and all others, given up, wait for each other.
+    /// No shape of a component can be placed: k and all others wait for each other.
     void fail_in_cycle(std::uint32_t k) { conflict.begin(*this, k, impossible - 1); }
     void mark_impossible(std::uint32_t k)
     {
@@ -341,7 +341,7 @@ private:
         dirty_last = larger(dirty_last, all->last[k]);
     }
 
-    /// Whether one of its members not placed is so low that all of them fit above it.
+    /// Whether an unplaced member is low enough for the others to fit above it.
     bool has_room(std::uint32_t s)
     {
         search_number const highest = all->room[s] - unplaced_height[s];
@@ -358,7 +358,6 @@ private:
         return lb[all->members[i].shape] + all->members[i].begin;
     }
 
-    /// New bounds for those that wait, then for sections.
     bool propagate()
     {
         for (int rounds = 0, again = 1; again != 0 && rounds != 16; ++rounds) {

@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_SECTIONS_HPP
 #define SUBLET_PLACEMENT_DETAIL_SECTIONS_HPP
 
-/// Shapes cut at the times where any begins or ends, in numbers that are small enough to be searched fast.
+/// The input of the exact search: shapes in small integer units, the distances of those that are live
+/// together, and the sections of time. O(n + pairs + section members) as a rule.
 
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
@@ -13,22 +14,21 @@
 
 // --- scaled shapes ---------------------------------------------------------------------------------------
 
-/// Shapes in units instead of bytes, so that a search counts with small numbers.
+/// Shapes in units instead of bytes, so that numbers in the search are small.
 ///
 ///     sizes 48, 80, 4096        unit 16: 3, 5, 256
-///     all aligned to 64         unit 64: 1, 2, 64      what is left over behind an end is of use to nobody
+///     all aligned to 64         unit 64: 1, 2, 64      padding behind an end cannot be used
 ///
-/// In a stacking each origin is 0, a pin, a phase, or the least that some others allow: a sum of distances,
-/// rounded up to alignments. So it is a multiple of whatever divides them all.
+/// In a lowest stacking each origin is 0, a pin, a phase, or the least that others allow: a sum of
+/// distances, rounded up to alignments. So it is a multiple of every common divisor of these.
 
 namespace sublet::detail {
 
-/// Shapes with ends rounded up and distances divided by `unit`; sizes are as they were, in bytes.
+/// Shapes with ends rounded up and distances divided by `unit`; sizes stay in bytes.
 struct scaled_shapes {
     placement_shapes shapes;
     byte_count unit = 1;
-    byte_count height_bound =
-        0; ///< in units: whatever order shapes are stacked in, they end below it or never fit
+    byte_count height_bound = 0; ///< in units: no stacking order needs more
 };
 
 /// Complexity: O(pieces), a few times.
@@ -36,19 +36,17 @@ struct scaled_shapes {
 
 // --- sections --------------------------------------------------------------------------------------------
 
-/// What an exact search looks at: who meets whom and how far apart, and the sections of time.
+/// The shapes as a graph: which ones are live together, at what distances, and the sections of time.
 ///
 ///     a  [=======)                     section   0    1    2
 ///     b      [=======)                           a b  b c  d
-///     c          [=======)
-///     d                  [===)         Ranks at which nothing ends that was not
-///                                      there before see no more than others do.
+///     c          [=======)             A section is a rank with a maximal set of live
+///     d                  [===)         pieces; other ranks add no constraint.
 ///     rank   0   1   2   3   4   5
 ///
-/// A section is a rank at which a set of pieces is alive that no other rank has more of: it is enough to look
-/// at them. Numbers are units of scaled_shapes.
+/// Numbers are units of scaled_shapes.
 
-using search_number = std::int64_t; ///< signed, and wide enough for twice the capacity
+using search_number = std::int64_t; ///< wide enough for twice the capacity
 
 struct search_problem {
     struct span { ///< a piece, in sections
@@ -61,8 +59,8 @@ struct search_problem {
     };
     struct edge {
         std::uint32_t to;
-        search_number up;   ///< how far `to` is above at least, if it is above
-        search_number down; ///< and how far it is below, if it is below
+        search_number up;   ///< least distance of `to` above, if it is above
+        search_number down; ///< least distance of `to` below, if it is below
     };
 
     std::uint32_t shapes = 0;
@@ -72,17 +70,17 @@ struct search_problem {
     std::vector<std::uint32_t> first_span, first_edge; ///< by shape, and one more
     std::vector<std::uint32_t> first_member;           ///< by section, and one more
     std::vector<span> spans;
-    std::vector<member> members; ///< of each section by number
+    std::vector<member> members; ///< by section, ascending by shape
     std::vector<edge> edges;     ///< ascending
     std::vector<search_number> alignment, phase, lowest,
-        highest;                            ///< by shape; of origins the lowest and highest
-    std::vector<search_number> load;        ///< by section: the height of all pieces
-    std::vector<std::uint32_t> first, last; ///< by shape: its sections, from the first to the last
+        highest;                            ///< by shape; of its origin
+    std::vector<search_number> load;        ///< by section: sum of the heights of its pieces
+    std::vector<std::uint32_t> first, last; ///< by shape: its range of sections
     std::vector<byte_count> size;           ///< by shape, in bytes
     std::vector<std::uint32_t> length;      ///< by shape, in positions
 
     std::vector<search_number> max_origin; ///< by shape: its highest origin; -1 if it is too large
-    std::vector<search_number> room;       ///< by section: where pieces end at the latest
+    std::vector<search_number> room;       ///< by section: the highest end of a piece
 
     [[nodiscard]] std::span<span const> spans_of(std::uint32_t s) const
     {
@@ -100,13 +98,13 @@ struct search_problem {
         return past == 0 ? at : at + (alignment[s] - past);
     }
 
-    /// What s needs to have its origin there; `no_limit` beyond its pin.
+    /// The height that s needs at this origin; `no_limit` above its pin.
     [[nodiscard]] byte_count height_at(std::uint32_t s, search_number origin) const
     {
         return origin > highest[s] ? no_limit : static_cast<byte_count>(origin) * unit + size[s];
     }
 
-    /// What may end where, in an arena of `capacity` units and `rest` bytes.
+    /// Computes the highest origins and ends for an arena of `capacity` bytes.
     void set_capacity(byte_count capacity)
     {
         room.assign(sections, 0);
@@ -122,9 +120,8 @@ struct search_problem {
     }
 };
 
-/// Complexity: O(n * pieces + sections * n) at worst, O(n + pairs that meet + sizes of sections) if shapes
-/// are
-///             plain.
+/// Complexity: O(n * pieces + sections * n) at worst, O(n + pairs that are live together + sizes of
+///             sections) if all shapes are plain.
 [[nodiscard]] search_problem search_problem_of(scaled_shapes const& scaled);
 
 } // namespace sublet::detail

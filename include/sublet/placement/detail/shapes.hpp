@@ -2,8 +2,9 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_SHAPES_HPP
 #define SUBLET_PLACEMENT_DETAIL_SHAPES_HPP
 
-/// A placement problem in the form that the algorithms work on: compressed time, joined buffers, a bound.
-/// Included by all of placement/.
+/// The form of a placement problem that the algorithms work on: rigid shapes, that is, rectangles over ranks
+/// of positions with a residue class of origins and perhaps a pin; and their lower bound. O(n log n), n =
+/// buffers, gaps and colocations. Included by all of placement/.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/problem.hpp>
@@ -15,17 +16,17 @@
 #include <span>
 #include <vector>
 
-// --- phase -----------------------------------------------------------------------------------------------
+// --- residue class ---------------------------------------------------------------------------------------
 
-/// Offsets that are allowed at regular distances, and those that two such rules have in common.
+/// Offsets that are congruent to a phase modulo an alignment, and the intersection of two such classes.
 ///
 ///     multiples of 4, less 1          3       7      11      15      19      23
 ///     multiples of 6, less 1              5          11              17      23
 ///     both                                           11                      23     11 modulo 12
 ///
-/// A buffer that lies 1 above the origin of a shape and is aligned to 4 allows the shape 3, 7, 11 ... Two
-/// rules are either incompatible or one again; and if of several each two are compatible, all are (the
-/// Chinese remainder theorem).
+/// A buffer that lies 1 above the origin of a shape and is aligned to 4 allows the shape the origins 3, 7,
+/// 11 and so on. The intersection of two classes is empty or again a class; if several are pairwise
+/// compatible, all are (Chinese remainder theorem).
 
 namespace sublet::detail {
 
@@ -36,16 +37,15 @@ struct residue_class {
     friend constexpr bool operator==(residue_class const&, residue_class const&) = default;
 };
 
-/// Where the lowest part of something may be whose part at `distance` is aligned.
 [[nodiscard]] constexpr residue_class aligned_origins(byte_count distance, byte_count alignment) noexcept
 {
     byte_count const past = distance % alignment;
     return {alignment, past == 0 ? 0 : alignment - past};
 }
 
-using sublet::align_up; // and for such offsets:
+using sublet::align_up; // and for residue classes:
 
-/// The lowest of them at or above `offset`; `no_offset` beyond 64 bits.
+/// The lowest allowed offset at or above `offset`; `no_offset` beyond 64 bits.
 [[nodiscard]] constexpr byte_count align_up(byte_count offset, residue_class const& allowed) noexcept
 {
     if (offset <= allowed.phase) return allowed.phase;
@@ -53,14 +53,14 @@ using sublet::align_up; // and for such offsets:
     return up != no_offset && sum_fits(up, allowed.phase) ? up + allowed.phase : no_offset;
 }
 
-/// Reduce `one` to the offsets that `other` allows too. False if there are none; then `one` stays.
+/// Restricts `one` to the offsets that `other` allows too. False if there are none; then `one` is unchanged.
 ///
 /// Complexity: O(log alignment) steps of Euclid's algorithm, and as many additions.
 /// Throws:     precondition_error if the common alignment reaches 2^62.
 [[nodiscard]] constexpr bool restrict_to(residue_class& one, residue_class const& other)
 {
     if (one.alignment % other.alignment == 0) return one.phase % other.alignment == other.phase;
-    // inverse * one.alignment is divisor, modulo other.alignment.
+    // Invariant: inverse * one.alignment is congruent to divisor modulo other.alignment.
     std::int64_t inverse = 1, next_inverse = 0;
     byte_count divisor = one.alignment, next = other.alignment;
     while (next != 0) {
@@ -72,14 +72,14 @@ using sublet::align_up; // and for such offsets:
         divisor = next;
         next = rest;
     }
-    byte_count const steps = other.alignment / divisor; // of `one`, after which `other` repeats
+    byte_count const steps = other.alignment / divisor; // steps of `one` after which `other` repeats
     byte_count const common = checked_multiply(one.alignment, steps);
     SUBLET_EXPECTS(common < byte_count{1} << 62, "sublet: a common alignment is too large");
     byte_count const from = one.phase % other.alignment;
     byte_count const missing =
         other.phase >= from ? other.phase - from : other.alignment - from + other.phase;
     if (missing % divisor != 0) return false;
-    // step = missing / divisor * inverse modulo steps, doubled and added so that no product is too large.
+    // step = missing / divisor * inverse modulo steps, by doubling, so that no product overflows.
     byte_count factor = missing / divisor % steps, step = 0;
     auto const period = static_cast<std::int64_t>(steps);
     byte_count addend = static_cast<byte_count>((inverse % period + period) % period);
@@ -94,7 +94,7 @@ using sublet::align_up; // and for such offsets:
 
 // --- pieces ----------------------------------------------------------------------------------------------
 
-/// The rectangles that something to be placed is made of: one at a position, one after the other.
+/// The rectangles of a shape: at most one at each position, ascending in time.
 ///
 ///     a buffer   with a gap   and with a window       two at fixed distance: from the lowest
 ///     +-------+  +--+   +--+  +--+   +--+             byte to the highest at each position
@@ -102,8 +102,8 @@ using sublet::align_up; // and for such offsets:
 ///     +-------+  +--+   +--+  |      |  |             +--+--+  |         +--+  |  +--+
 ///                             +------+--+             +-----+--+   ->    +--+--+--+--+
 ///
-/// Then positions are replaced by their ranks among those where a piece begins or ends: what overlaps stays
-/// as it is, and no table over positions is longer than twice the number of pieces.
+/// Positions are replaced by their ranks among those where a piece begins or ends: overlaps are unchanged,
+/// and there are at most twice as many as pieces.
 
 /// The bytes [begin, end) above a shape's origin, during `when`.
 struct shape_piece {
@@ -117,34 +117,34 @@ struct shape_piece {
 /// Throws: precondition_error for a gap of no buffer.
 [[nodiscard]] std::vector<sort_key> gaps_in_order(placement_problem const& problem);
 
-/// Append what of a buffer is solid: its life without its gaps, and their windows.
+/// Appends the solid parts of a buffer: its live range without its gaps, and the windows of the gaps.
 ///
 /// Complexity: O(log gaps), and as many steps as the buffer has gaps.
-/// Throws:     precondition_error for a window outside of the buffer, and for gaps that meet.
+/// Throws:     precondition_error for a window outside of the buffer, and for gaps that overlap.
 void append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps, buffer_id id,
                    byte_count distance, std::vector<shape_piece>& pieces);
 
-/// Replace pieces that overlap in time by one at a position: from the lowest byte to the highest.
+/// Replaces pieces that overlap in time by one at a position: from the lowest byte to the highest.
 ///
-/// The pieces paint the positions between two of their begins and ends, and who paints first stays: the
-/// lowest begins, then, in a second round, the highest ends.  O(n log n)
+/// Paints the elementary intervals between piece ends twice; the first paint stays: in the order of rising
+/// begins, then in that of falling ends.  O(n log n)
 void merge_pieces(std::vector<shape_piece>& pieces);
 
-/// Replace the positions of `pieces` by their ranks, and return the positions by rank. Where positions are
-/// dense they are counted, otherwise sorted.
+/// Replaces the positions of `pieces` by their ranks, and returns the positions by rank: by counting sort if
+/// positions are dense, else by comparison.
 [[nodiscard]] std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces);
 
-// --- colocated -------------------------------------------------------------------------------------------
+// --- colocation groups -----------------------------------------------------------------------------------
 
-/// Who is one piece of storage with whom, and how far above the lowest of them.
+/// Groups of colocated buffers, and the distance of each buffer above the lowest of its group.
 ///
 ///     b 8 above a, b 16 above c           c 0
 ///                                         a 8
 ///     |--8--|--8--|                       b 16
 ///     c     a     b
 ///
-/// Buffers are joined to groups by walking from one of each to all that are colocated with it, adding up
-/// distances on the way. Whoever is come by twice has to be found at the same height.
+/// A graph search from one buffer of each group adds up distances. A buffer that is reached twice must get
+/// the same distance; otherwise the colocations contradict each other.
 
 /// A buffer in its shape.
 struct shape_part {
@@ -155,14 +155,14 @@ struct shape_part {
 
 struct colocated_groups {
     std::vector<std::uint32_t> first{0}; ///< by group: its first part; and one more
-    std::vector<shape_part> parts;       ///< `shape` is the group; not those of no bytes or no life
-    std::vector<sort_key> inconsistent;  ///< ascending {group, one, other}: not at the distance asked for
+    std::vector<shape_part> parts;       ///< `shape` is the group; without parts of no bytes or no positions
+    std::vector<sort_key> inconsistent;  ///< ascending {group, one, other}: contradictory distances
 };
 
-/// Groups in the order in which `members` names the first of each, which is where its parts begin.
+/// Groups in the order of their first members, which is also the order of their parts.
 ///
-/// Requires:   members are distinct; whoever needs bytes and is colocated with a member is one.
-/// Ensures:    the lowest part of each group is at distance 0. Who needs no bytes is no part, but passes
+/// Requires:   members are distinct; every buffer with bytes that is colocated with a member is a member.
+/// Ensures:    the lowest part of each group is at distance 0. A buffer without bytes is no part, but passes
 ///             distances on.
 /// Complexity: O(members) if nothing is colocated, else O(buffers + colocations).
 /// Throws:     precondition_error for colocated buffers that do not exist or are not both members, and for
@@ -172,7 +172,7 @@ struct colocated_groups {
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
-/// What is moved about when buffers are placed: rigid shapes made of rectangles.
+/// The unit of placement: a rigid shape of pieces, which is one buffer or a group of colocated buffers.
 ///
 ///     a buffer     one with a gap and a window   two, colocated 8 apart
 ///     +------+     +--+   +----+                     +------+
@@ -181,36 +181,32 @@ struct colocated_groups {
 ///     +------+     +--+      +-+                  +-----+--+
 ///     1 piece      3 pieces                       3 pieces: at each position one
 ///
-/// All that a placement_problem can say about one pool is said here in one form: a shape has pieces, one at a
-/// position and one after the other (pieces), an origin that is `phase` modulo `alignment` (phase),
-/// and perhaps a pin; it may be several buffers (colocated).
-///
-/// Two shapes are told apart by a single distance in each direction, reach(): how far the origin of the one
-/// above must be from that of the one below.
+/// min_separation() gives for two shapes the least distance of their origins, in each of the two vertical
+/// orders.
 
 struct placement_shape {
     live_range life;          ///< in ranks, from the first piece to the last; never empty
-    byte_count size = 0;      ///< origin + size is what it needs of the arena; never 0
+    byte_count size = 0;      ///< bytes above the origin; never 0
     byte_count alignment = 1; ///< its origin is `phase` modulo this
     byte_count phase = 0;
     byte_count pinned = no_offset;
     byte_count preferred = no_offset;
 };
 
-/// What contradicts itself before anything is placed.
+/// Contradictions that are found before anything is placed.
 enum class shape_fault : std::uint8_t {
     none,
-    pin_misaligned, ///< `buffer` is pinned where alignment forbids
-    parts_clash     ///< what is asked of `buffer` and of `other`, colocated with it, cannot both be
+    pin_misaligned, ///< the pin of `buffer` violates its alignment
+    parts_clash     ///< requirements of `buffer` and `other`, which are colocated, contradict
 };
 
-/// The shapes of one pool, sorted by the begin of their lives.
+/// The shapes of one pool, sorted by the begin of their live ranges.
 struct placement_shapes {
     std::vector<placement_shape> shapes;
     std::vector<std::uint32_t> first_piece{0}; ///< by shape, and one more
     std::vector<shape_piece> pieces;           ///< by shape, ascending in time
-    std::vector<shape_part> parts;             ///< ascending by shape; not those that need no bytes
-    std::vector<step_id> positions;            ///< by rank: the position
+    std::vector<shape_part> parts;             ///< ascending by shape; without buffers of no bytes
+    std::vector<step_id> positions;            ///< by rank
     shape_fault fault = shape_fault::none;
     buffer_id buffer = no_buffer;
     buffer_id other = no_buffer;
@@ -220,7 +216,7 @@ struct placement_shapes {
     {
         return {pieces.data() + first_piece[s], pieces.data() + first_piece[s + 1]};
     }
-    /// One rectangle, from its origin up: all that its life and size say.
+    /// The shape is a single rectangle that begins at its origin.
     [[nodiscard]] bool is_plain(std::uint32_t s) const
     {
         return first_piece[s + 1] - first_piece[s] == 1 && pieces[first_piece[s]].begin == 0 &&
@@ -228,8 +224,8 @@ struct placement_shapes {
     }
 };
 
-/// How far above the origin of `below` that of `above` must be: not at all (`meets` is false) if they have no
-/// position in common, and perhaps below it, if windows leave room.
+/// The least distance of the origin of `above` from that of `below`; `meets` is false if they share no
+/// position. Negative if windows let `above` lie lower.
 struct shape_separation {
     bool meets = false;
     std::int64_t distance = 0;
@@ -239,22 +235,21 @@ struct shape_separation {
 [[nodiscard]] shape_separation min_separation(placement_shapes const& all, std::uint32_t below,
                                               std::uint32_t above);
 
-/// Whether b can be above a piece of a and below another one: the distances at which they clash have a hole.
+/// Whether b can be above one piece of a and below another: the forbidden distances are no interval.
 bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
 
 /// Whether every placement of `some` shapes is a stacking.
 ///
-/// It is if each has a byte that all of its pieces have: where two meet, the one whose byte is higher is
-/// above the other, and the order of these bytes is one in which each lies above all before it. Otherwise two
-/// are looked for that can pass each other, or several in a circle: a above b at one position, b above c at
-/// another, c above a at a third.
+/// It is if each shape has a byte that all of its pieces have: where two shapes meet, the one with the
+/// higher byte is above the other, so sorting by these bytes gives a stacking order. Otherwise the function
+/// looks for two shapes that can interleave, or a cycle: a above b at one position, b above c at another, c
+/// above a at a third.
 ///
-/// Ensures:    true only if it is so, whatever their alignments and pins are; false only if it is not, these
-///             left aside, or if there are more than 64 or they are very large.
+/// Ensures:    if true, it holds for any alignments and pins; if false, it fails without them, or there are
+///             more than 64 shapes, or they are very large.
 /// Complexity: O(pieces of these); if one has no such byte O(n^2 pieces of two + n^3), n = up to 64 shapes.
 [[nodiscard]] bool can_only_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> const& some);
 
-/// The lowest origin at or above `offset` that its alignment allows; `no_offset` beyond 64 bits.
 [[nodiscard]] constexpr byte_count align_up(byte_count offset, placement_shape const& shape) noexcept
 {
     if (shape.alignment == 1) return offset;
@@ -263,41 +258,41 @@ bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t 
 
 /// The shapes of `members`, which are buffers of one pool.
 ///
-/// Requires:   members are distinct; whoever is colocated with a member is one.
-/// Ensures:    buffers of 0 bytes or an empty life are in no shape; those of nothing but gaps are if others
-///             are that they are colocated with. Shapes that are born together stand as `members` does. If
-///             `fault` is not none, it is the first that was met, and not all that a shape says holds.
+/// Requires:   members are distinct; every buffer that is colocated with a member is one.
+/// Ensures:    buffers of 0 bytes or an empty live range are in no shape; buffers with no solid part only if
+///             a colocated one has one. Shapes with equal begins are in the order of `members`. If `fault`
+///             is not none, it is the first contradiction found, and the shapes may be incomplete.
 /// Complexity: O(n log n) time, O(n + buffers of the problem) memory, n = members, gaps and colocations.
-/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, a window outside of its buffer,
-///             gaps that meet, colocation across pools, and what reaches 2^62 bytes: shapes, tops of pins,
-///             common alignments.
+/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, a window outside of its
+///             buffer, gaps that overlap, colocation across pools, and what reaches 2^62 bytes: shapes, tops
+///             of pins, common alignments.
 [[nodiscard]] placement_shapes shapes_of(placement_problem const& problem,
                                          std::vector<buffer_id> const& members, pool_limits limits = {});
 
 // --- bound -----------------------------------------------------------------------------------------------
 
-/// What no placement of some shapes goes below, and why.
+/// A height that no placement of the shapes goes below, and its reason.
 ///
 ///     bytes  |      +--+
-///     alive  |  +---+  +--+        at one position so many bytes are alive that they need all of this,
-///            |--+         +---     however they are stacked
+///     live   |  +---+  +--+        the bytes live at one position are needed however they are
+///            |--+         +---     stacked
 ///            +---------^------> position
 ///
-/// Or one shape alone reaches that high: by its pin, or because it is so large. Neither knows of alignment:
-/// what it costs between two shapes is for those to find who place them.
+/// Or the top of a single shape: its pin plus its size, or its size alone. Alignment padding between shapes
+/// is not in the bound.
 
 struct placement_bound {
     byte_count bytes = 0;
     std::vector<byte_count> live_bytes = {}; ///< by rank of position
-    step_id peak_position = 0;               ///< the first rank with the most bytes alive
+    step_id peak_position = 0;               ///< the first rank with the most live bytes
     placement::proof::reason kind = placement::proof::reason::nothing; ///< or live_bytes, or top_of_pin
-    std::uint32_t shape = ~std::uint32_t{0}; ///< top_of_pin: the first that reaches as high
+    std::uint32_t shape = ~std::uint32_t{0}; ///< for top_of_pin: the first that reaches this high
 };
 
 /// The lower bound for the shapes of one pool.
 ///
 /// Complexity: O(pieces + positions).
-/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once, or a shape leads beyond that.
+/// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once, or a shape ends beyond that.
 [[nodiscard]] placement_bound lower_bound(placement_shapes const& all);
 
 } // namespace sublet::detail

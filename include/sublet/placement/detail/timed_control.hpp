@@ -2,7 +2,7 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_TIMED_CONTROL_HPP
 #define SUBLET_PLACEMENT_DETAIL_TIMED_CONTROL_HPP
 
-/// Limits on time, stops and progress reports for a search. Included by placement/place.hpp.
+/// Time limits, stop requests, threads and progress reports for a search. Included by placement/place.hpp.
 
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/units.hpp>
@@ -17,23 +17,23 @@
 
 // --- search listener -------------------------------------------------------------------------------------
 
-/// What a caller hangs on a search: a question whether to stop, and a listener that hears how far it is.
+/// Callables that an options struct holds: a stop request and a progress listener.
 ///
 ///     .stop = source.get_token()                                  a std::stop_token
 ///     .stop = [&] { return quit.load(); }                         or any predicate
 ///     .progress = [](byte_count best, byte_count bound, std::uint64_t nodes) { ... }
 ///
-/// Both are kept by value, like std::function, whose header would cost every user of an options struct more
-/// than all else that it includes.
+/// Both are kept by value. The header of std::function would cost every user more compile time than
+/// all other headers here.
 
 namespace sublet::detail {
 
 template <class Signature>
 class copyable_function;
 
-/// Nothing, or a copy of any callable.
+/// Empty, or a copy of any callable.
 ///
-/// Requires: it is not called while it holds nothing.
+/// Requires: it is not called while empty.
 template <class Result, class... Arguments>
 class copyable_function<Result(Arguments...)> {
 public:
@@ -75,13 +75,12 @@ private:
     void (*destroy_)(void*) = nullptr;
 };
 
-/// What is called while a search goes on: with the lowest height found (`no_limit`: none yet), the height
-/// below which nothing is possible, both of the pool at hand, and the nodes of the task that reports.
-/// Nothing, or any callable; it is kept by value, and never called twice at once.
+/// Empty, or a callable for progress reports: the lowest height found (`no_limit`: none yet), the lower
+/// bound, both of the current pool, and the nodes of the reporting task. Calls never overlap.
 using search_listener = copyable_function<void(byte_count, byte_count, std::uint64_t)>;
 
-/// Whether a search is asked to stop: nothing (never), a std::stop_token, or any predicate. It is kept by
-/// value, and may be called by several threads at once.
+/// Empty (never stops), a std::stop_token, or any predicate. Kept by value; may be called by several threads
+/// at once.
 class stop_request {
 public:
     stop_request() = default;
@@ -107,33 +106,33 @@ private:
     copyable_function<bool()> predicate_;
 };
 
-// --- clocked ---------------------------------------------------------------------------------------------
+// --- timed control ---------------------------------------------------------------------------------------
 
-/// The driver of a search that has a clock, a stop request, threads and a listener.
+/// A search_control with a time limit, a stop request, threads and a listener.
 ///
-///     stop?   ── has the time come, has somebody asked? ──►  yes, and yes from then on
-///             └─ is something new, or a while over?     ──►  listener(best, bound, nodes)
-///     run     ── 7 tasks on 2 threads: each takes the next that nobody has taken
+///     stop    ── time limit reached, or stop requested? ──►  true, and true from then on
+///             └─ a new result, or 100 ms later?         ──►  listener(best, bound, nodes)
+///     run     ── 7 tasks on 2 threads: each takes the next task that is left
 ///
-/// It is the only part of placement that includes threads and clocks; the searches see driver.hpp alone.
+/// Only this part of placement includes threads and clocks; the searches see search_control.hpp alone. The
+/// number of threads changes the time to a result, not the result.
 
-/// A search_control. What threads change is when an answer comes, not which.
 class timed_control final : public search_control {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    /// `seconds` in all, from now on; 0: any number.
+    /// The time limit is `seconds` from now; 0: none.
     timed_control(std::size_t threads, stop_request request, search_listener listener, double seconds = 0,
                   time_point (*now)() = &std::chrono::steady_clock::now);
 
-    /// It has its share of the time that is left.
+    /// Gives the next item its share of the time that is left.
     void begin(std::size_t left) override;
 
     [[nodiscard]] bool stop(byte_count best, byte_count bound, std::uint64_t nodes) override;
-    /// Whether anybody was ever told to stop.
+    /// Whether stop() ever returned true.
     [[nodiscard]] bool has_stopped() const { return has_stopped_; }
 
-    /// Throws: what the first of the tasks that throw has thrown, after the last has ended.
+    /// Throws: after all tasks have ended, the exception of the first task that threw.
     void run(std::size_t tasks, task_ref task) override;
 
 private:
@@ -148,7 +147,7 @@ private:
     std::atomic<bool> is_over_{false}, has_stopped_{false};
     std::atomic_flag is_reporting_;
     time_point last_report_{};
-    byte_count reported_best_ = 0, reported_bound_ = no_limit; // what is never told
+    byte_count reported_best_ = 0, reported_bound_ = no_limit; // differs from any report
 };
 
 } // namespace sublet::detail

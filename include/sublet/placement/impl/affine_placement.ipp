@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-// --- stack two ended -------------------------------------------------------------------------------------
+// --- stack affine ----------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -78,7 +78,7 @@ SUBLET_DECL std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::bu
     return start;
 }
 
-// --- fit two ended ---------------------------------------------------------------------------------------
+// --- fit affine ------------------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
                                                  std::vector<buffer_id> const& order, byte_count most)
@@ -89,7 +89,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buff
     auto is_below = [](byte_count const* a, byte_count const* b) { return a[0] <= b[0] && a[1] <= b[1]; };
     std::vector<affine_bytes> start(buffers.size());
     std::vector<batch_extremes> placed(buffers.size());
-    std::vector<buffer_id> by_start, overlapping; // by rising start for a batch of 1
+    std::vector<buffer_id> by_start, overlapping; // ascending by start for a batch of 1
     for (buffer_id id : order) {
         symbolic_plan::buffer b = buffers[id];
         overlapping.clear();
@@ -124,7 +124,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buff
     return start;
 }
 
-// --- improve two ended -----------------------------------------------------------------------------------
+// --- improve affine --------------------------------------------------------------------------------------
 
 class hill_climber {
 public:
@@ -150,7 +150,7 @@ public:
         return result;
     }
 
-    /// Those that the highest of the worst batch stands on, and itself. Asked after stack().
+    /// The highest buffer of the worst batch and those stacked below it. Requires: stack() was called.
     std::vector<buffer_id> critical_path(affine_stacking const& all) const
     {
         std::vector<buffer_id> path{worst_top_};

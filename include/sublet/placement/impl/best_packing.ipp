@@ -70,8 +70,8 @@ SUBLET_DECL byte_count gap_list::allocate(std::uint32_t id, placement_shape cons
             insert_gap(id);
             return at;
         }
-        // After many that only alignment makes too small: with so much room it fits wherever a gap
-        // begins.
+        // After many gaps that only alignment made too small: with this much room any begin of a gap is
+        // fine.
         bool const skips_ahead = ++rejected == 64 && sum_fits(shape.size, shape.alignment);
         found = skips_ahead ? gaps_.first_with_room(shape.size + shape.alignment) : gaps_.next(found);
     }
@@ -97,7 +97,7 @@ SUBLET_DECL void gap_list::deallocate(std::uint32_t id)
     insert_gap(under);
 }
 
-// --- fit outwards ----------------------------------------------------------------------------------------
+// --- fit from peak ---------------------------------------------------------------------------------------
 
 SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                   placement_bound const& bound, byte_count ceiling)
@@ -113,7 +113,7 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
     std::vector<std::uint32_t> stack, by_start, by_end;
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
-        SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape is not placed outwards");
+        SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape cannot be placed from the peak");
         if (!contains(shape.life, bound.peak_position)) continue;
         byte_count const at = align_up(result.height, shape);
         if (shape.size > ceiling || at > ceiling - shape.size) return give_up();
@@ -123,7 +123,7 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
     }
     std::vector<byte_count> key(n);
     for (bool forwards : {true, false}) {
-        // Backwards time is counted from the end, so that lives begin where they end.
+        // Backwards, positions are counted from the end, so that live ranges begin where they end.
         auto const positions = static_cast<step_id>(all.positions.size());
         step_id const peak = forwards ? bound.peak_position : positions - 1 - bound.peak_position;
         auto life = [&](std::uint32_t s) {
@@ -156,13 +156,13 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
     return result;
 }
 
-// --- fit upwards -----------------------------------------------------------------------------------------
+// --- bottom-left fit -------------------------------------------------------------------------------------
 
 SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                     placement_bound const& bound, byte_count ceiling)
 {
     struct unplaced_shape {
-        byte_count lowest; // where it can lie
+        byte_count lowest; // lowest possible origin
         live_range life;
         std::uint32_t id;
         bool is_plain;
@@ -173,7 +173,7 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
     queue.reserve(all.size());
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
-        SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape is not placed upwards");
+        SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape cannot be placed bottom-left");
         queue.push_back({shape.phase, shape.life, s, all.is_plain(s)});
     }
     std::vector<byte_count> unplaced_load = bound.live_bytes;
@@ -215,8 +215,8 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
             if (!now.is_plain || !w.is_plain) {
                 shape_separation const apart = min_separation(all, now.id, w.id);
                 if (!apart.meets) continue;
-                above = now.lowest + static_cast<byte_count>(apart.distance); // below it: modulo 2^64
-                if (apart.distance < 0 && above > now.lowest) continue;       // not even at 0 in the way
+                above = now.lowest + static_cast<byte_count>(apart.distance); // if below it: modulo 2^64
+                if (apart.distance < 0 && above > now.lowest) continue;       // no overlap even at 0
             }
             if (above > w.lowest) w.lowest = align_up(above, all.shapes[w.id]);
         }
@@ -224,7 +224,7 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
     return result;
 }
 
-// --- parts in time ---------------------------------------------------------------------------------------
+// --- time components -------------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& all)
 {
@@ -266,13 +266,13 @@ struct packing_attempt {
     placement_order order;
 };
 
-/// For any number of shapes quickly the first; and for few a better one.
+/// A fast first attempt for any number of shapes; a better one for few.
 inline constexpr packing_attempt first_attempt_large{packing_method::from_peak, placement_order::peak_birth};
 
 inline constexpr packing_attempt first_attempt_small{packing_method::bottom_left, placement_order::load_area};
 
-/// What makes the largest difference to those before it comes next, on lifetimes of networks, on perturbed
-/// copies of them, and on drawn ones.
+/// Ordered by the gain over the attempts before, measured on live ranges of networks, on perturbed copies of
+/// them, and on random ones.
 inline constexpr packing_attempt packing_attempts[] = {
     first_attempt_small,
     {packing_method::bottom_left, placement_order::load_death},
@@ -289,12 +289,12 @@ inline constexpr packing_attempt packing_attempts[] = {
     {packing_method::best_fit, placement_order::size},
     {packing_method::first_fit, placement_order::birth}};
 
-/// A part of time, and the lowest packing of its shapes.
+/// A time component and the lowest packing of its shapes.
 struct component_packing {
-    placement_shapes own; ///< unless it is all there is
+    placement_shapes own; ///< unless it is the only component
     placement_shapes const* all = nullptr;
     std::uint32_t first = 0;
-    bool has_pin_or_preference = false; ///< pins or preferred origins
+    bool has_pin_or_preference = false; ///< some shape has one
     placement_bound bound;
     packing best;
 
@@ -385,7 +385,7 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
         for (component_packing& component : components) {
             if (component.best.height <= bound.bytes || !is_possible(component, attempt.method)) continue;
             if (spent >= visits) break;
-            // To be worth anything a packing must end below the best so far.
+            // Only packings that end below the best so far are of use.
             packing next = pack_component(component, attempt,
                                           {.ceiling = component.best.height - 1,
                                            .known_height = bound.bytes,

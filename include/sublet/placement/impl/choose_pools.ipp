@@ -14,7 +14,7 @@ namespace sublet::detail {
 SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
-    std::vector<buffer_id> leader(n); // of those colocated, the lowest
+    std::vector<buffer_id> leader(n); // the lowest of the colocated buffers
     for (buffer_id b = 0; b != n; ++b) leader[b] = b;
     auto find = [&leader](buffer_id b) {
         while (leader[b] != b) b = leader[b] = leader[leader[b]];
@@ -28,14 +28,14 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
         leader[larger(a, b)] = smaller(a, b);
     }
     for (placement_problem::choice const& c : problem.choices) {
-        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice is one of no buffer");
+        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice names a buffer that does not exist");
         has_choice[c.buffer] = 1;
     }
     for (buffer_id b = 0; b != n; ++b)
         if (is_anchored[b] == 0) has_chooser[find(b)] = 1;
     auto is_chooser = [&](buffer_id b) { return is_anchored[b] == 0 || has_chooser[find(b)] == 0; };
 
-    // One entry for each chooser and pool, in the order of storage, pool, chooser, cost.
+    // One entry per chooser and pool, in the order of storage, pool, chooser, cost.
     std::vector<sort_key> cost_entries; // {storage and pool, chooser, cost's index}
     std::vector<byte_count> cost;
     std::vector<std::uint32_t> choosers(n, 0); // by leader
@@ -89,7 +89,7 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 
 // --- choose pools ----------------------------------------------------------------------------------------
 
-/// So often it is tried whether a pool can be placed with one more.
+/// Limit of trial packings of pools with one more buffer.
 inline constexpr std::size_t max_trial_packings = 64;
 
 SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together,
@@ -143,16 +143,16 @@ SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
                                         relief); // ascends as the ratio does
 }
 
-/// Move on who costs least for the relief that it gives, until nowhere too many bytes are alive, or nobody
-/// who is there can go on.
+/// Moves storage with the least extra cost per relief to its next pool, until no load exceeds a capacity or
+/// no candidate is left.
 SUBLET_DECL void lower_loads(pool_assignment_state& all)
 {
     auto const positions = static_cast<step_id>(all.shapes.positions.size());
     for (bool moved = true; moved;) {
         moved = false;
         for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
-            std::vector<std::uint32_t> overloaded{0}; // below a rank: the positions where there is too much,
-            std::vector<byte_count> excess{0};        // and how much too much
+            std::vector<std::uint32_t> overloaded{0}; // by rank: number of lower positions with excess load
+            std::vector<byte_count> excess{0};        // by rank: sum of the excess below
             for (step_id at = 0; at != positions; ++at) {
                 byte_count const bytes = all.load[pool].most({at, at + 1}), most = all.capacity[pool];
                 overloaded.push_back(overloaded.back() + (bytes > most));
@@ -163,7 +163,7 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
             for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
                 std::uint32_t const k = all.storage_of[s];
                 if (all.pool(k) != pool || !all.has_next_pool(k)) continue;
-                double relief = 0; // what it takes away from where there is too much, or all of that
+                double relief = 0; // over positions with excess, at most the excess
                 for (shape_piece const& p : all.shapes.pieces_of(s)) {
                     auto const own = static_cast<double>(p.end - p.begin) *
                                      (overloaded[p.when.last] - overloaded[p.when.first]);
@@ -184,8 +184,7 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
     }
 }
 
-/// Place the buffers of one pool within its capacity, quickly. Returns the height, and in `offset` where they
-/// are; pins that contradict each other are too high.
+/// Packs one pool with small budgets. Returns its result, and the offsets in `offset`.
 SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
                                             pool_assignment_state const& all, pool_id pool,
                                             pack_options options, search_control& control,
@@ -244,7 +243,7 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
             fits = false;
             continue;
         }
-        // Twice as much in each round, so that there are few.
+        // Doubles in each round, so that there are few rounds.
         byte_count bytes_to_move = is_fault ? 1 : tried.height - all.capacity[pool];
         bytes_to_move = bytes_to_move << rounds[pool] >> rounds[pool] == bytes_to_move
                             ? bytes_to_move << rounds[pool]
@@ -266,7 +265,7 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignmen
 {
     std::vector<buffer_id> all_buffers;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) all_buffers.push_back(b);
-    std::vector<placement_shapes> shapes; // by pool: they differ in their alignments
+    std::vector<placement_shapes> shapes; // by pool: alignments differ
     std::vector<placed_pieces> placed;
     for (std::size_t pool = 0; pool != all.capacity.size(); ++pool) {
         shapes.push_back(shapes_of(problem, all_buffers, limits_of(problem, pool)));
@@ -299,8 +298,7 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignmen
     return true;
 }
 
-/// Who is not in its cheapest pool goes to a cheaper one that has room and where `fits` agrees, the greatest
-/// saving first.
+/// Moves storage to cheaper pools that have room and for which `fits` holds, the greatest saving first.
 template <class Fits>
 void move_to_cheaper(pool_assignment_state& all, Fits fits)
 {
@@ -354,12 +352,12 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
 
 // --- replan ----------------------------------------------------------------------------------------------
 
-/// So many of those that were moved are asked once more, one after the other, the heaviest first.
+/// Limit of trials to move single shapes back, the heaviest first.
 inline constexpr std::size_t max_return_trials = 32;
 
-/// Where the shapes of a pool were, and how much is moved if one of them is not there again.
+/// The old origins of a pool's shapes, and the bytes that move with each.
 struct old_placement {
-    std::vector<byte_count> old_origin; ///< by shape; `no_offset`: it was nowhere, or its parts were apart
+    std::vector<byte_count> old_origin; ///< by shape; `no_offset`: none, or its parts moved apart
     std::vector<byte_count> weight;     ///< by shape
 };
 
@@ -388,10 +386,10 @@ SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placemen
     return former;
 }
 
-/// Of two that are in each other's way at home the lighter goes, unless it is pinned.
+/// Of two fixed shapes that overlap, unfixes the lighter, unless it is pinned.
 ///
-/// Pieces are painted from below as in clashing_pins(). What lies under one that has gone is not to be seen
-/// then, so that there is another round whenever somebody went.
+/// Pieces are painted from below as in clashing_pins(). A shape below an unfixed one may be hidden, so
+/// another round follows whenever a shape was unfixed.
 SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement const& former,
                                    std::vector<unsigned char>& is_fixed)
 {
@@ -423,8 +421,8 @@ SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement co
     }
 }
 
-/// The lightest of those that stay go, up to `count` of them, if they live beside a shape that ends above
-/// `limit`. Returns whether any did.
+/// Unfixes the lightest fixed shapes, at most `count`, that are live together with a shape that ends above
+/// `limit`. Returns whether there were any.
 SUBLET_DECL bool unfix_neighbours(placement_shapes const& all, old_placement const& former,
                                   packing const& high, byte_count limit, std::size_t count,
                                   std::vector<unsigned char>& is_fixed)
@@ -443,7 +441,7 @@ SUBLET_DECL bool unfix_neighbours(placement_shapes const& all, old_placement con
     return !neighbours.empty();
 }
 
-/// As pack_shapes(), and of the shapes that have a home as few bytes away from it as are quickly found.
+/// As pack_shapes(), moving few bytes of the shapes that have an old origin.
 SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former, placement_bound const& bound,
                               byte_count capacity, pack_options const& options, search_control& control,
                               placement::pool_result& out)
@@ -489,7 +487,7 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
     for (std::size_t count = 1; least != 0 && !fits_with_fixed(is_fixed); count *= 2)
         if (found.height == no_limit || !unfix_neighbours(all, former, found, limit, count, is_fixed)) break;
 
-    // Perhaps not all that went had to.
+    // Some of the moved shapes may fit at their old origins after all.
     std::vector<sort_key> displaced;
     for (std::uint32_t s = 0; s != all.size(); ++s)
         if (former.old_origin[s] != no_offset && best.origin[s] != former.old_origin[s] &&
@@ -518,13 +516,13 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(previous.size() == buffers && keep.size() == buffers,
-                   "sublet: a table has not one entry for each buffer");
+                   "sublet: a table needs one entry for each buffer");
     placement_problem kept = problem;
     for (std::size_t b = 0; b != buffers; ++b) {
         if (keep[b] == 0) continue;
         byte_count& pinned = kept.buffers[b].pinned;
         SUBLET_EXPECTS(previous[b] != no_offset && (pinned == no_offset || pinned == previous[b]),
-                       "sublet: a buffer that is kept has no place, or is pinned elsewhere");
+                       "sublet: a kept buffer has no previous offset, or is pinned elsewhere");
         pinned = previous[b];
     }
     placement result = pack_pools(

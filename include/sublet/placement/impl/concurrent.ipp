@@ -37,7 +37,7 @@ SUBLET_DECL void placed_by_range::clear()
 
 SUBLET_DECL void placed_by_range::insert(buffer_id b, byte_count begin, byte_count end)
 {
-    std::uint64_t steps = 16; // what one costs whatever is found
+    std::uint64_t steps = 16; // cost of a step, whatever is found
     for_each_node_of_ranges(
         b, [&](std::size_t node) { steps += intervals_.unite(unions_[2 * node], begin, end); });
     for_each_node_of_begins(
@@ -68,7 +68,7 @@ SUBLET_DECL byte_count placed_by_range::lowest_gap(buffer_id b, byte_count size,
     std::uint64_t const stop =
         is_limited ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
 
-    // Each union in turn lifts the buffer above what it meets of it, until none of them does.
+    // Each union in turn raises the buffer above what overlaps it, until none of them does.
     byte_count at = 0;
     for (std::size_t i = 0, unchanged = 0; unchanged < cursors_.size();
          i = i + 1 < cursors_.size() ? i + 1 : 0) {
@@ -106,7 +106,7 @@ SUBLET_DECL byte_count placed_by_range::top(buffer_id b)
 SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
                                                       std::vector<byte_count> const& size)
 {
-    // By position: the bytes that begin below it, and the bytes whose ranges it belongs to.
+    // By position: the bytes of buffers that begin before it, and of buffers with a range that contains it.
     std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), covering = begun;
     for (buffer_id b = 0; b != size.size(); ++b) {
         for (step_id at : conflicts.begins(b)) begun[at] += size[b];
@@ -122,7 +122,7 @@ SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const&
     }
     std::vector<byte_count> sum(size.size(), 0);
     for (buffer_id b = 0; b != size.size(); ++b) {
-        // Who begins where it begins first has it in its ranges, and is found there.
+        // A buffer that begins at the first begin of b has b in its ranges, and is counted there.
         step_id const behind = conflicts.begins(b).front() + 1;
         for (step_id at : conflicts.begins(b)) sum[b] += covering[at];
         for (live_range r : conflicts.ranges[b]) sum[b] += begun[r.last] - begun[larger(r.first, behind)];
@@ -156,8 +156,7 @@ SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> entries)
 SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys)
 {
     constexpr byte_count front = byte_count{1} << 63;
-    // Products leave 64 bits. The order of floating-point numbers that are not negative is that of their
-    // bits.
+    // Products exceed 64 bits. Nonnegative floating-point numbers are ordered as their bits.
     auto product = [](byte_count a, byte_count b) {
         return std::bit_cast<byte_count>(static_cast<double>(a) * static_cast<double>(b));
     };
@@ -244,8 +243,8 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
         return static_cast<std::size_t>(state >> 11) % n;
     };
     packing now = best;
-    std::vector<std::uint32_t> too_high, next;     // places in the order
-    std::size_t rounds = 16 * (order.size() + 16); // more are in vain where few are to be ordered
+    std::vector<std::uint32_t> too_high, next;     // indexes into the order
+    std::size_t rounds = 16 * (order.size() + 16); // more rounds gain nothing for few buffers
     for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0; --rounds) {
         too_high.clear();
         for (std::uint32_t i = 1; i < order.size(); ++i)

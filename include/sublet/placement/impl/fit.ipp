@@ -11,7 +11,8 @@ namespace sublet::detail {
 SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, byte_count end)
 {
     std::uint64_t steps = 1;
-    std::uint32_t above = none, at = all.recent; // in the end `at` is the highest that begins so low
+    std::uint32_t above = none,
+                  at = all.recent; // becomes the highest interval that begins at or below `begin`
     if (at != none && intervals_[at].begin <= end) {
         for (; (above = intervals_[at].above) != none && intervals_[above].begin <= end; ++steps) at = above;
     } else {
@@ -47,11 +48,11 @@ SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, 
     return steps;
 }
 
-// --- placed ----------------------------------------------------------------------------------------------
+// --- placed pieces ---------------------------------------------------------------------------------------
 
 SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
 {
-    std::vector<std::uint32_t> events(all.positions.size(), 0); // births and deaths
+    std::vector<std::uint32_t> events(all.positions.size(), 0); // begins and ends
     for (shape_piece const& p : all.pieces) {
         ++events[p.when.first];
         ++events[p.when.last];
@@ -93,7 +94,7 @@ SUBLET_DECL byte_count placed_pieces::free_origin(placement_shapes const& all, s
     byte_count at = next_free_origin(all.shapes[shape], align_up(from, all.shapes[shape]), highest);
     if (choice == fit_rule::first_fit) return at;
     while (at != no_offset) {
-        byte_count const end = next_obstacle(); // as far as the origin may rise
+        byte_count const end = next_obstacle(); // how far the origin may rise
         if (best == no_offset || (end != no_offset && end - at < least_room)) {
             best = at;
             least_room = end == no_offset ? no_offset : end - at;
@@ -257,7 +258,7 @@ SUBLET_DECL byte_count range_maximum::over(live_range r) const
     return most;
 }
 
-/// By position, its place among all of them by rising load; of equals the later one has the lower.
+/// By position: its rank by rising load; of equal loads the later position ranks lower.
 SUBLET_DECL std::vector<byte_count> ranks_by_load(std::vector<byte_count> const& live_bytes)
 {
     std::vector<std::uint32_t> fullest(live_bytes.size());
@@ -268,7 +269,7 @@ SUBLET_DECL std::vector<byte_count> ranks_by_load(std::vector<byte_count> const&
     return rank;
 }
 
-/// By distance from the peak, counted in positions, its ring: each begins 1/`steps` farther out than the one
+/// By distance from the peak in positions: its class. Each class begins 1/`steps` farther out than the one
 /// before, and at least one position.
 SUBLET_DECL std::vector<std::uint32_t> distance_classes(std::size_t positions, std::size_t steps)
 {
@@ -298,7 +299,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
         by([&](placement_shape const& s) { return most.over(s.life); });
     };
     auto by_length = [&] { by([](placement_shape const& s) { return byte_count{length(s.life)}; }); };
-    auto by_area = [&] { // beyond 64 bits all are equal
+    auto by_area = [&] { // saturates at 64 bits
         by([](placement_shape const& s) {
             byte_count const width = length(s.life);
             return s.size <= (no_size - 1) / width ? s.size * width : no_size;

@@ -47,7 +47,7 @@ SUBLET_DECL std::size_t sorted_pieces::block_of(piece_entry const& piece) const
 
 // --- ejection --------------------------------------------------------------------------------------------
 
-/// The largest integer whose square is not above `n`.
+/// The integer part of the square root.
 [[nodiscard]] constexpr byte_count square_root(byte_count n) noexcept
 {
     byte_count root = 0;
@@ -65,7 +65,7 @@ SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
         initial_penalty_.push_back(square_root(s.size) * length(s.life));
         heaviest = larger(heaviest, initial_penalty_.back());
     }
-    unsigned excess = 0; // a guess has 28 bits
+    unsigned excess = 0; // an initial penalty has 28 bits
     while (heaviest >> excess >> 28 != 0) ++excess;
     for (byte_count& g : initial_penalty_) g = (g >> excess) + 1;
     penalty_ = initial_penalty_;
@@ -95,10 +95,11 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
 {
     static constexpr placement_order peak_orders[] = {placement_order::peak_birth,
                                                       placement_order::peak_length};
-    constexpr std::uint64_t most_visits = 10'000'000; // of one of them: nobody asks the driver meanwhile
+    constexpr std::uint64_t most_visits =
+        10'000'000; // of one start packing, which does not call control.stop()
     if (best.height == no_limit) return best;
     ejection eject(all, options.seed);
-    std::uint64_t spent = 0; // on pyramids
+    std::uint64_t spent = 0; // on start packings
     auto stop = [&] { return control.stop(best.height, bound.bytes, eject.steps()); };
     auto is_over = [&] {
         return best.height <= bound.bytes || spent + eject.visits() >= options.visits || stop();
@@ -118,7 +119,7 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
             start = peak_packing.height == no_limit ? best.origin : std::move(peak_packing.origin);
         }
         limits.visits = options.visits - smaller(spent, options.visits);
-        byte_count failed_below = bound.bytes; // all below it has failed, in this lap
+        byte_count failed_below = bound.bytes; // all lower ceilings failed in this round
         while (best.height - failed_below > (best.height - bound.bytes) / 8 && !is_over()) {
             byte_count const ceiling = failed_below + (best.height - 1 - failed_below) / 2;
             if (!eject.lower(start, ceiling, limits, stop)) {

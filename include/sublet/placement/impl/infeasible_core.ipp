@@ -6,7 +6,7 @@
 
 #include <utility>
 
-// --- clashing pins ---------------------------------------------------------------------------------------
+// --- conflicting pins ------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -67,9 +67,9 @@ SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<
     return some;
 }
 
-// --- fewest that fail ------------------------------------------------------------------------------------
+// --- infeasible core -------------------------------------------------------------------------------------
 
-/// The lowest place within the capacity for one shape at or above `from`; `no_offset` if there is none.
+/// The lowest origin of a shape from `from` on within the capacity; `no_offset` if there is none.
 SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count from, byte_count capacity)
 {
     byte_count at = align_up(from, shape);
@@ -101,7 +101,7 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
     infeasible_core result{std::move(core)};
     std::vector<unsigned char> is_needed(all.size(), 0);
     for (;;) {
-        std::uint32_t smallest = no_buffer; // of those that might not be needed
+        std::uint32_t smallest = no_buffer; // of those that may be superfluous
         for (std::uint32_t s : result.shapes)
             if (is_needed[s] == 0 &&
                 (smallest == no_buffer || all.shapes[s].size < all.shapes[smallest].size))

@@ -67,14 +67,14 @@ SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placemen
     return proof;
 }
 
-/// Up to so many the visits of the options are those of a pool; beyond that they grow with the shapes.
+/// Above so many shapes the visit budget grows with their number.
 inline constexpr std::size_t visits_scale_above = 200'000;
 
-/// What solves it soon solves it with so many nodes, or with 64 a shape; else orders have their turn first.
+/// Nodes of the first, short search, or 64 a shape if that is less: easy problems need no more.
 inline constexpr std::size_t short_search_nodes = 16'000;
 
-/// What search makes of the shapes of a pool with `nodes` nodes: it may lower `best`, and in `out` it may
-/// raise the bound. No stacking is lower than `least_stacking`, which it may raise, too.
+/// Exact search for the shapes of a pool with `nodes` nodes: may lower `best` and raise the bound in `out`.
+/// No stacking is lower than `least_stacking`, which it may raise, too.
 SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count capacity,
                                    pack_options const& options, std::uint64_t nodes, packing best,
                                    search_control& control, placement::pool_result& out,
@@ -111,16 +111,16 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
 {
     packing best = first_packing(shapes, bound);
     ++out.packings;
-    placement_bound goal = bound; // low enough: then nobody looks any further
+    placement_bound goal = bound; // a height that ends the search
     auto is_done = [&] {
         if (out.lower_bound > capacity) goal.bytes = no_limit;
         else if (options.objective == placement::objective::fit) goal.bytes = capacity;
         else goal.bytes = out.lower_bound;
-        // Asked even if it is low enough: somebody may be listening.
+        // Called even if the goal is reached: a progress listener may be attached.
         return control.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
     };
     std::size_t const n = shapes.size();
-    // One more order is worth having, however many the shapes are, and takes about a hundred looks for each.
+    // One more order pays for any number of shapes; it takes about a hundred visits for each.
     std::uint64_t const visits = n <= visits_scale_above || options.visits > no_limit / n
                                      ? options.visits
                                      : options.visits / visits_scale_above * n;
@@ -167,7 +167,7 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
 
 namespace sublet::detail {
 
-/// So many buffers are stacked again, all orders together, to improve one; fewer if they are few.
+/// Buffers stacked by improve_affine() in all its moves.
 inline constexpr std::size_t max_restacked_buffers = 1'000'000;
 
 SUBLET_DECL std::vector<byte_count> sampled_batches(byte_count most)
@@ -180,7 +180,7 @@ SUBLET_DECL std::vector<byte_count> sampled_batches(byte_count most)
     return batches;
 }
 
-/// Each batch by itself, without regard to capacities.
+/// Packs the sizes of each sampled batch alone, ignoring capacities.
 SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_plan::buffer> const& buffers,
                                                    byte_count most, pack_options const& options)
 {
@@ -275,8 +275,8 @@ private:
                       [&](buffer_id b) { return descending(buffers_[b].size.at(batch)); });
     }
 
-    /// Who starts lower does so for every batch, so in the order of starts for one nobody comes to lie
-    /// higher.
+    /// A buffer that starts lower does so for every batch, so the order of starts for one batch places no
+    /// buffer higher.
     void improve()
     {
         std::vector<batch_goal> goals;
@@ -300,7 +300,7 @@ private:
         return height;
     }
 
-    /// Keep what is nearest to what one batch alone needs, where it is farthest.
+    /// Keeps the starts with the least worst ratio to the height of one batch alone.
     void offer(std::vector<affine_bytes> start)
     {
         double worst = 1;
@@ -328,7 +328,7 @@ private:
     byte_count most_;
     ids fixed_, scaled_; // ascending
     std::vector<affine_bytes> best_;
-    double worst_ = 0; // of `best_`: how many times as high as it would be alone
+    double worst_ = 0; // of `best_`: its largest ratio to the height of a batch alone
 };
 
 } // namespace sublet::detail
@@ -360,7 +360,7 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
                                   std::vector<byte_count> const& bounds)
 {
     std::size_t const buffers = problem.buffers.size();
-    SUBLET_EXPECTS(slots.slot_of.size() == buffers, "sublet: a table has not one entry for each buffer");
+    SUBLET_EXPECTS(slots.slot_of.size() == buffers, "sublet: a table needs one entry for each buffer");
     auto limits_of = [&](std::size_t pool) {
         return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
     };

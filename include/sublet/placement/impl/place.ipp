@@ -10,7 +10,7 @@
 
 namespace sublet::detail {
 
-/// What place() asks of pack().
+/// The pack_options for the given place_options.
 SUBLET_DECL pack_options budgets_of(place_options const& options)
 {
     pack_options budgets;
@@ -23,7 +23,7 @@ SUBLET_DECL pack_options budgets_of(place_options const& options)
     return budgets;
 }
 
-/// Name the fewest buffers for a bound that search has proved, with as many nodes as that may have taken.
+/// Minimises the buffers that prove a bound found by search; its node budget is that of a search.
 SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, pack_options const& budgets,
                                 search_control& control, placement::proof& proof)
 {
@@ -34,7 +34,7 @@ SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, 
         shapes, minimize_core(shapes, proof.bytes - 1, std::move(core), budgets.nodes, control).shapes);
 }
 
-/// Each in its own pool.
+/// Places each buffer in its own pool.
 SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
                                   std::vector<unsigned char> const& keep, pack_options const& budgets,
                                   timed_control& control)
@@ -54,8 +54,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
     return result;
 }
 
-/// What a pool cannot hold does not fit only if it cannot hold those either that have no other pool; only
-/// they bound its height.
+/// Derives infeasibility and bounds of pools from buffers without a choice only: others could be elsewhere.
 SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates const& candidates,
                                   pack_options const& budgets, search_control& control, placement& result)
 {
@@ -91,7 +90,7 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     pack_options const budgets = detail::budgets_of(options);
     if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, budgets, control);
 
-    control.begin(2); // half of the time at most
+    control.begin(2); // at most half of the time
     detail::pool_assignment const chosen = choose_pools(problem, budgets, control);
     placement_problem fixed = problem;
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];

@@ -51,7 +51,7 @@ SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacit
     search_result result;
     if (numbers_stay_below(scaled, height_bound, byte_count{1} << 60))
         result = decide_scaled(scaled, height, options, control);
-    // What does not fit within enough fits nowhere.
+    // If it does not fit within the height of any stacking order, no height suffices.
     if (result.outcome == search_outcome::exhausted && height < capacity) result.height = no_limit;
     return result;
 }
@@ -107,7 +107,7 @@ SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes cons
         while (result.least_stacking == goal && goal < result.best.height && !is_over) {
             if (try_height(goal) != search_outcome::limit) break;
             portfolio.switch_capacity(goal);
-            // Closer than an eighth is left to the next lap, which begins at the bound again.
+            // Gaps below an eighth are left to the next round, which begins at the bound again.
             byte_count low = next_height(all, scaled.unit, goal);
             byte_count share = 4;
             while (result.least_stacking == goal && !is_over && low < result.best.height &&

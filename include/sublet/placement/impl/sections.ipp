@@ -25,7 +25,7 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
         unit = std::gcd(unit, s.phase);
         if (s.pinned != no_offset) unit = std::gcd(unit, s.pinned);
     }
-    // An alignment that divides the unit asks for nothing; any other one is made a multiple of it.
+    // An alignment that divides the unit is no constraint; any other one is made a multiple of it.
     for (bool changes = true; std::exchange(changes, false);)
         for (placement_shape const& s : shapes.shapes) {
             if (unit % s.alignment == 0 || s.alignment % unit == 0) continue;
@@ -58,8 +58,8 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     to.shapes = static_cast<std::uint32_t>(n);
     to.unit = scaled.unit;
 
-    // By rank: the sections that end there or before. One ends where a piece does, if any piece has begun
-    // since the last.
+    // By rank: the number of sections that end at or before it. A section ends where a piece ends, if a
+    // piece has begun since the last section.
     std::vector<std::uint32_t> ended(from.positions.size(), 0);
     std::vector<unsigned char> begins(from.positions.size(), 0), ends(from.positions.size(), 0);
     for (shape_piece const& p : from.pieces) begins[p.when.first] = ends[p.when.last] = 1;

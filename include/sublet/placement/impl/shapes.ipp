@@ -9,7 +9,7 @@
 
 namespace sublet::detail {
 
-/// Ascending, and each once.
+/// Sorts the positions and removes duplicates.
 SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
 {
     std::sort(positions.begin(), positions.end());
@@ -25,7 +25,7 @@ SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem
     order.reserve(problem.gaps.size());
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         placement_problem::gap const& g = problem.gaps[i];
-        SUBLET_EXPECTS(g.buffer < problem.buffers.size(), "sublet: a gap is one of no buffer");
+        SUBLET_EXPECTS(g.buffer < problem.buffers.size(), "sublet: a gap names a buffer that does not exist");
         order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
     }
     sort_by_key(order);
@@ -52,7 +52,7 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sor
         SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size, "sublet: a window is not within its buffer");
         live_range const when{larger(g.when.first, b.life.first), smaller(g.when.last, b.life.last)};
         if (is_empty(when)) continue;
-        SUBLET_EXPECTS(rest.first <= when.first, "sublet: two gaps of a buffer meet");
+        SUBLET_EXPECTS(rest.first <= when.first, "sublet: two gaps of a buffer overlap");
         add({rest.first, when.first}, 0, b.size);
         add(when, g.begin, g.end);
         rest.first = when.last;
@@ -72,8 +72,8 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     auto rank = [&](step_id at) {
         return partition_point(cuts.size(), [&](std::size_t i) { return cuts[i] >= at; });
     };
-    std::vector<byte_count> begin(cuts.size(), 0), end(cuts.size(), 0); // end == 0: nobody
-    std::vector<std::uint32_t> next(cuts.size());                       // at or after it: not painted
+    std::vector<byte_count> begin(cuts.size(), 0), end(cuts.size(), 0); // end == 0: unpainted
+    std::vector<std::uint32_t> next(cuts.size()); // the first unpainted one at or after it
     auto unpainted = [&](std::size_t at) {
         while (next[at] != at) at = next[at] = next[next[at]];
         return at;
@@ -205,7 +205,7 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
                 found.push_back(v);
             }
         }
-        if (lowest == too_far) { // nobody needs bytes
+        if (lowest == too_far) { // no buffer of the group has bytes
             result.inconsistent.resize(broken_before);
             continue;
         }
@@ -237,7 +237,7 @@ SUBLET_DECL shape_separation min_separation(placement_shapes const& all, std::ui
     return result;
 }
 
-/// Whether there is a byte that all pieces of a shape have.
+/// Whether all pieces of a shape share a byte.
 SUBLET_DECL bool has_common_byte(placement_shapes const& all, std::uint32_t shape)
 {
     byte_count highest_begin = 0, lowest_end = no_limit;
@@ -284,7 +284,8 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     }
     if (with_common_byte == n) return true;
     if (n > 64 || largest >> 53 != 0) return false; // no sum of distances is as large as `apart`
-    std::vector<std::int64_t> up(n * n, apart);     // how far the second is above the first, if it is above
+    std::vector<std::int64_t> up(n * n,
+                                 apart); // least distance of the second above the first, if it is above
     for (std::size_t a = 0; a != n; ++a)
         for (std::size_t b = 0; b != n; ++b) {
             if (a == b) continue;
@@ -292,7 +293,7 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
             if (shape_separation const r = min_separation(all, some[a], some[b]); r.meets)
                 up[a * n + b] = r.distance;
         }
-    // A circle is possible if its distances come to 0 or less (Floyd, "Algorithm 97", CACM 5(6), 1962).
+    // A cycle is possible if its distances sum to 0 or less (Floyd, "Algorithm 97", CACM 5(6), 1962).
     for (std::size_t via = 0; via != n; ++via)
         for (std::size_t a = 0; a != n; ++a)
             for (std::size_t b = 0; b != n; ++b) {
@@ -302,7 +303,7 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     return true;
 }
 
-/// Collects shapes as they come, and sorts them in the end.
+/// Collects shapes in any order, and sorts them at the end.
 class shape_collector {
 public:
     shape_collector(placement_problem const& problem, std::vector<buffer_id> const& members,
@@ -339,11 +340,11 @@ private:
     {
         return {groups_.parts.data() + groups_.first[group], groups_.parts.data() + groups_.first[group + 1]};
     }
-    /// Where the origin may be for the sake of this part.
+    /// The origins of the shape for which this part is aligned.
     residue_class allowed(shape_part const& part) const
     {
         byte_count const own = problem_.buffers[part.buffer].alignment;
-        if (own == 1 && limits_.alignment == 1) return {}; // no divisions for the most common case
+        if (own == 1 && limits_.alignment == 1) return {}; // avoids divisions in the most common case
         return aligned_origins(part.distance, combine_alignment(own, limits_.alignment));
     }
     void record_fault(shape_fault fault, buffer_id buffer, buffer_id other)
@@ -354,7 +355,7 @@ private:
         collected_.other = other;
     }
 
-    /// False if nothing of the group is solid.
+    /// False if the group has no solid part.
     bool add_pieces(std::uint32_t group)
     {
         parts const all = parts_of(group);
@@ -408,7 +409,7 @@ private:
         collected_.shapes.push_back(shape);
     }
 
-    /// Of those before it, one alone is what `part` cannot be with.
+    /// Finds an earlier part with an alignment that alone is incompatible with that of `part`.
     void record_incompatible(shape_part const& part, residue_class const& own, parts all)
     {
         for (shape_part const& other : all) {
@@ -419,7 +420,7 @@ private:
         }
     }
 
-    /// Whether there is an offset for each where one is pinned.
+    /// Checks that all parts are aligned if `pinned` is at its pin.
     void check_pin(shape_part const& pinned, parts all)
     {
         byte_count const pin = problem_.buffers[pinned.buffer].pinned;
@@ -431,7 +432,7 @@ private:
         }
     }
 
-    /// All as collected, but by begin of their lives.
+    /// The collected shapes, sorted by the begin of their live ranges.
     placement_shapes sorted_by_start()
     {
         placement_shapes result;

@@ -13,7 +13,7 @@ SUBLET_DECL timed_control::timed_control(std::size_t threads, stop_request reque
     : threads_(threads), stop_request_(std::move(request)), listener_(std::move(listener)),
       is_limited_(seconds > 0), now_(now)
 {
-    std::chrono::duration<double> const most{1e9}, wanted{seconds}; // more might not fit the clock
+    std::chrono::duration<double> const most{1e9}, wanted{seconds}; // a larger one might overflow the clock
     deadline_ = slice_end_ = now_() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                           wanted < most ? wanted : most);
 }
@@ -67,7 +67,7 @@ SUBLET_DECL void timed_control::run(std::size_t tasks, task_ref task)
 
 SUBLET_DECL void timed_control::report(byte_count best, byte_count bound, std::uint64_t nodes)
 {
-    if (is_reporting_.test_and_set(std::memory_order_acquire)) return; // another task is at it
+    if (is_reporting_.test_and_set(std::memory_order_acquire)) return; // another task reports
     auto const now = now_();
     bool const is_new = best != reported_best_ || bound != reported_bound_;
     if (is_new || now - last_report_ >= std::chrono::milliseconds(100)) {
