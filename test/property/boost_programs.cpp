@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Programs that are Boost graphs: through from_graph every way to order, share, place and rewrite says what
-// it says of the same program as a list, or as a flow of its own.
+// Programs that are Boost graphs: through from_graph every function that orders, shares, places or rewrites
+// gives the same result as for the same program as a list or as a flow.
 #include <sublet/advise_memory.hpp>
 #include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -29,7 +29,7 @@ namespace {
 using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 using vertex = boost::graph_traits<boost_graph>::vertex_descriptor;
 
-/// Operation v makes value v of those of its predecessors, and may write over the first.
+/// Operation v defines value v from those of its predecessors, and may write over the first.
 struct operations {
     boost_graph graph;
     std::vector<byte_count> bytes;
@@ -84,7 +84,7 @@ operations draw_operations_of(random_source& pick, std::uint32_t most)
 
 } // namespace
 
-TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten as their list is")
+TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten like the list of operations")
 {
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
@@ -108,7 +108,7 @@ TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten
         CHECK(planned.plan == plan_memory(list, ordered).plan);
 
         CHECK(share_slots(p, options).slot_of == share_slots(list, options).slot_of);
-        std::vector<buffer_id> each; // a buffer a value
+        std::vector<buffer_id> each; // one buffer per value
         for (value_id v = 0; v != p.values(); ++v) each.push_back(v);
         CHECK(releases(p, each.size(), each).counter == releases(list, each.size(), each).counter);
 
@@ -135,7 +135,7 @@ TEST_CASE("a Boost graph of operations is planned for every batch")
     for (byte_count batch : {1u, 3u, 8u}) CHECK(planned.plan.at(batch) == of_list.plan.at(batch));
 }
 
-TEST_CASE("a Boost graph of basic blocks is planned as the same blocks in a flow")
+TEST_CASE("a Boost graph of basic blocks is planned like the same blocks in a flow")
 {
     for (unsigned seed = 0; seed != 30; ++seed) {
         CAPTURE(seed);
@@ -153,7 +153,7 @@ TEST_CASE("a Boost graph of basic blocks is planned as the same blocks in a flow
             uses[pick.below(nodes)].push_back(v);
             uses[pick.below(nodes)].push_back(v);
         }
-        uses[0].clear(); // nothing is there before
+        uses[0].clear(); // nothing is defined before
         plan_options const options{.bytes = [](value_id v) { return 8 * (v + 1); }};
         auto const p = from_graph(
             blocks,

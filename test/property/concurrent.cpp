@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random tasks that run in any order: whatever plans them is right whatever order they run in, and where
-// something is planted that it does not know of, the checker finds it. With SUBLET_ROUNDS=50 in the
-// environment there are fifty times as many programs, with SUBLET_SEED=7 the seeds begin there.
+// Random tasks that run in any order: every planner's plan is valid under every order, and the checker finds
+// planted faults. With SUBLET_ROUNDS=50 in the environment there are fifty times as many programs, with
+// SUBLET_SEED=7 the seeds begin at 7.
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/schedule.hpp>
@@ -35,14 +35,14 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Tasks as a planner sees them: everything that it may ask about.
+/// Tasks as input of a planner.
 struct seen_tasks {
     random_tasks tasks;
     snapshot program;
     sharing_rule rule;
     dependence_graph g;
     std::vector<buffer_id> buffer_of; ///< by value; planned ones only
-    placement_problem problem;        ///< steps in a row
+    placement_problem problem;        ///< steps in sequence
     concurrent_live_ranges lives;
     conflict_ranges conflicts;
 
@@ -74,7 +74,7 @@ struct seen_tasks {
         list_lives();
     }
 
-    /// The lives if the steps run one after the other, as their positions stand.
+    /// The live ranges if the steps run in sequence by position.
     void list_lives()
     {
         std::vector<step_id> turn(program.steps()); // by step
@@ -116,7 +116,7 @@ memory_plan placed_at(seen_tasks const& seen, std::vector<byte_count> const& off
     return plan;
 }
 
-/// Slots one above the other, each as large and as aligned as any of its tenants asks for.
+/// Slots stacked by offset, each with the largest size and alignment of its occupants.
 memory_plan stacked(seen_tasks const& seen, slot_plan const& slots)
 {
     std::vector<byte_count> size(slots.slots), begin(slots.slots), top(2), offset;
@@ -137,7 +137,7 @@ memory_plan stacked(seen_tasks const& seen, slot_plan const& slots)
     return placed_at(seen, offset);
 }
 
-/// The plan of lives on one line, made safe by waiting.
+/// A plan for one order, made valid by hand-offs.
 memory_plan handed_over(seen_tasks const& seen, std::vector<live_range> const& lives)
 {
     placement_problem problem = seen.problem;
@@ -155,7 +155,7 @@ struct method {
     memory_plan (*plan)(seen_tasks const&);
 };
 
-// --- who plans: a line each ------------------------------------------------------------------------------
+// --- planners: one function each -------------------------------------------------------------------------
 
 memory_plan own_storage(seen_tasks const& seen)
 {
@@ -164,7 +164,7 @@ memory_plan own_storage(seen_tasks const& seen)
     return stacked(seen, slots);
 }
 
-/// Each buffer in the first slot with whose tenants it may share, by the definition of the rule.
+/// Each buffer in the first slot with occupants that it may share with, by the definition of the rule.
 memory_plan greedy(seen_tasks const& seen)
 {
     slot_plan slots;
@@ -237,7 +237,7 @@ memory_plan largest_first(seen_tasks const& seen)
                                          {.order = chain_options::ranking::largest_first, .pool = pool}));
 }
 
-/// The front door, which also writes over operands; it would check by itself.
+/// The public planner, which also takes in-place pairs; its own check is off.
 memory_plan plan_public(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
@@ -253,7 +253,7 @@ memory_plan plan_public_slots(seen_tasks const& seen)
         .plan;
 }
 
-/// Those wait who save anything by it.
+/// Hand-offs where they save bytes.
 memory_plan lowered_with_handoffs(seen_tasks const& seen)
 {
     plan_options options = seen.tasks.options();
@@ -278,15 +278,15 @@ constexpr method methods[] = {{"own storage", own_storage},
                               {"plan_concurrent, slots", plan_public_slots},
                               {"fewest slots", covered_by_chains},
                               {"offsets", at_offsets},
-                              {"hand-offs of steps in a row", listed_with_handoffs},
-                              {"hand-offs in a clock", scheduled_with_handoffs},
+                              {"hand-offs of a sequence", listed_with_handoffs},
+                              {"hand-offs in a schedule", scheduled_with_handoffs},
                               {"plan_with_handoffs", lowered_with_handoffs},
                               {"plan_with_handoffs, one level", schedule_with_handoffs}};
 
-// --- what is true ----------------------------------------------------------------------------------------
+// --- the rule by definition ------------------------------------------------------------------------------
 
-/// Whether a task may write class v over the one operand that it reads of class u, by declaration, and all
-/// others that touch u come before it.
+/// Whether a task is declared to write class v over the one operand of class u that it reads, and all other
+/// touches of u come before it.
 bool takes_over(random_tasks const& tasks, memory_plan const& plan, sharing_rule const& rule, value_id u,
                 value_id v)
 {
@@ -309,7 +309,7 @@ bool takes_over(random_tasks const& tasks, memory_plan const& plan, sharing_rule
     return false;
 }
 
-/// Whether the plan is wrong, by definition: something lies where it must not, or two share who may not.
+/// Whether the plan is invalid by definition: an illegal offset, or two classes share that may not.
 bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
 {
     sharing_rule const rule(tasks, plan.handoffs);
@@ -348,7 +348,7 @@ random_tasks_shape draw_shape(random_source& pick)
     return shape;
 }
 
-/// Calls `judge` with the dice and tasks.
+/// Calls `judge` with the generator and tasks.
 template <class Judge>
 void for_random_tasks(unsigned usual, Judge judge)
 {
@@ -362,9 +362,9 @@ void for_random_tasks(unsigned usual, Judge judge)
     }
 }
 
-// --- what goes wrong -------------------------------------------------------------------------------------
+// --- planted faults --------------------------------------------------------------------------------------
 
-/// Forget that a task reads one of its operands.
+/// Drops a use of an operand.
 bool drop_a_use(random_source& pick, random_tasks& tasks)
 {
     auto& task = tasks.tasks[pick.below(static_cast<unsigned>(tasks.tasks.size()))];
@@ -374,7 +374,7 @@ bool drop_a_use(random_source& pick, random_tasks& tasks)
     return true;
 }
 
-/// Let a task wait for an operand, and free the operand without waiting for the task.
+/// Keeps the order of a task and its operand, but frees the operand before that task's touch.
 bool free_a_touch_early(random_source& pick, random_tasks& tasks)
 {
     auto const t = static_cast<node_id>(pick.below(static_cast<unsigned>(tasks.tasks.size())));
@@ -402,7 +402,7 @@ bool take_the_wrong_pool(random_source& pick, random_tasks& tasks)
     return true;
 }
 
-/// Take two tasks that may run at the same time for two that never do.
+/// Orders two tasks that may run concurrently.
 bool merge_two_branches(random_source& pick, random_tasks& tasks)
 {
     auto const n = static_cast<unsigned>(tasks.tasks.size());
@@ -413,7 +413,7 @@ bool merge_two_branches(random_source& pick, random_tasks& tasks)
     return true;
 }
 
-/// Let an output go once it has been read.
+/// Frees an output after its last read.
 bool forget_an_output(random_source& pick, random_tasks& tasks)
 {
     if (tasks.values() == 0) return false;
@@ -426,7 +426,7 @@ bool forget_an_output(random_source& pick, random_tasks& tasks)
 struct fault_injection {
     char const* name;
     bool (*inject)(random_source&, random_tasks&);
-    unsigned least; ///< how often it has to hurt in 300 programs, or it has not been tried
+    unsigned least; ///< invalid plans that it must cause in 300 programs, or the test is void
 };
 constexpr fault_injection faults[] = {{"drop a use", drop_a_use, 50},
                                       {"free one touch early", free_a_touch_early, 50},
@@ -437,7 +437,7 @@ constexpr fault_injection faults[] = {{"drop a use", drop_a_use, 50},
 
 } // namespace
 
-TEST_CASE("whoever plans, no order of the tasks lets a read find what was not written for it")
+TEST_CASE("by every planner, in every order of the tasks each read finds the value written for it")
 {
     for_random_tasks(1000, [](random_source&, random_tasks const& tasks) {
         seen_tasks const seen(tasks);
@@ -453,7 +453,7 @@ TEST_CASE("whoever plans, no order of the tasks lets a read find what was not wr
     });
 }
 
-TEST_CASE("what a planner was not told is found in its plan wherever it does harm")
+TEST_CASE("a fact hidden from a planner is found by the checker wherever it makes the plan invalid")
 {
     for (fault_injection const& injection : faults) {
         std::string const forgotten = injection.name;
@@ -467,7 +467,7 @@ TEST_CASE("what a planner was not told is found in its plan wherever it does har
                 std::string const planner = by.name;
                 CAPTURE(planner);
                 memory_plan const plan = by.plan(seen);
-                // A hand-off may lead in a circle now that an order or a use has been forgotten.
+                // A hand-off may close a cycle now that an edge or a use is missing.
                 sharing_rule const rule(tasks, plan.handoffs);
                 bool has_cycle = false;
                 for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
@@ -486,7 +486,7 @@ TEST_CASE("what a planner was not told is found in its plan wherever it does har
     }
 }
 
-TEST_CASE("no hand-off of a plan can be left out")
+TEST_CASE("every hand-off of a plan is necessary")
 {
     std::size_t tried = 0;
     for_random_tasks(500, [&](random_source&, random_tasks const& tasks) {

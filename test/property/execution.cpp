@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs in every memory mode, at every level of watching: they compute what each value alone in its
-// own storage would. And unsound plans: the plan check finds each, and a watched run each that it exercises.
+// Random programs in every memory mode, at every check level, compute the same as with separate storage for
+// every value. Of unsound plans the plan check finds each, and a checked run each that the order exercises.
 #include <sublet/execution/cpu.hpp>
 #include <sublet/testing/synthetic.hpp>
 
@@ -29,19 +29,19 @@ using executor = cpu_executor<kernel>;
 using bytes_of_class = std::map<value_id, std::vector<std::byte>>;
 
 std::uint64_t noise_for(unsigned run, value_id root) { return 1000 * run + root; }
-/// How much the caller binds for a class that is the caller's.
+/// Bytes that the caller binds for a class of its own.
 std::size_t room(random_program const& p, value_id root)
 {
     return p.bytes[root] == no_size ? 40 : p.bytes[root];
 }
 
-/// What a run comes to: what each step wrote, and what is there when it is over.
+/// The result of a run: what each step wrote, and the final values.
 struct outcome {
     std::vector<std::uint64_t> written, final_digests;
     friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-/// The synthetic kernel by its definition, each class in storage of its own.
+/// The synthetic kernel by definition, each class in storage of its own.
 outcome by_definition(random_program const& p, bytes_of_class& of, unsigned run)
 {
     outcome result;
@@ -57,7 +57,7 @@ outcome by_definition(random_program const& p, bytes_of_class& of, unsigned run)
         if (has_role(role, value_role::external) ? is_first : has_role(role, value_role::input))
             fill_noise(std::span(of[v]), noise_for(run, v));
     }
-    std::set<value_id> there; // roots
+    std::set<value_id> there; // roots that are defined
     for (auto const& turn : p.turns()) {
         std::uint64_t sum = fold_digest(run, turn.id), written = 0;
         for (value_id v : turn.what->uses) sum = fold_digest(sum, digest(shown(v)));
@@ -80,7 +80,7 @@ outcome by_definition(random_program const& p, bytes_of_class& of, unsigned run)
     return result;
 }
 
-/// Everything that a program needs around it to be run.
+/// A program with all that is needed to run it.
 struct bench {
     struct alignas(64) block {
         std::byte bytes[64] = {};
@@ -138,7 +138,7 @@ struct bench {
     }
 };
 
-/// Counts what is lent, and knows sizes and alignments.
+/// Counts allocated blocks and records sizes and alignments.
 struct checked_resource {
     std::map<void*, std::pair<std::size_t, std::size_t>> live_blocks;
     void* allocate(std::size_t bytes, std::size_t alignment)
@@ -149,7 +149,7 @@ struct checked_resource {
     }
     void deallocate(void* block, std::size_t bytes, std::size_t alignment)
     {
-        if (live_blocks.at(block) != std::pair{bytes, alignment}) FAIL_CHECK("given back with another size");
+        if (live_blocks.at(block) != std::pair{bytes, alignment}) FAIL_CHECK("freed with another size");
         live_blocks.erase(block);
         ::operator delete(block, std::align_val_t{alignment});
     }
@@ -157,7 +157,8 @@ struct checked_resource {
 
 } // namespace
 
-TEST_CASE("a random program computes the same in every mode, at every level, in place or not, run after run")
+TEST_CASE(
+    "random programs compute the same in every mode, at every check level, in place or not, run after run")
 {
     std::size_t exact = 0, shrinking = 0;
     for (unsigned seed = 0; seed != rounds(250); ++seed) {
@@ -184,7 +185,7 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
                         CHECK(around.result(run) == expected[number - 1]);
                         CHECK(report.steps == p.turns().size());
                         CHECK(report.lower_bound <=
-                              planned.report.lower_bound_bytes); // alignments ask for more
+                              planned.report.lower_bound_bytes); // alignment may need more
                         if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>) {
                             CHECK(report.plan_bytes == planned.report.arena_bytes);
                             CHECK(report.reserved == planned.report.arena_bytes);
@@ -207,10 +208,10 @@ TEST_CASE("a random program computes the same in every mode, at every level, in 
         }
     }
     CHECK(exact > rounds(1000));
-    CHECK(shrinking > rounds(5)); // results within larger operands, whose other bytes are others' soon
+    CHECK(shrinking > rounds(5)); // results within larger operands, where the other bytes are soon reused
 }
 
-TEST_CASE("whatever an unproved plan says, it is refused or runs within its arenas")
+TEST_CASE("any unproved plan is rejected or runs within its arenas")
 {
     std::size_t refused = 0, ran = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -272,13 +273,13 @@ TEST_CASE("whatever an unproved plan says, it is refused or runs within its aren
 
 namespace {
 
-/// A plan in which one pair of classes clashes, and no other.
+/// A plan in which exactly one pair of classes overlaps.
 struct injected_fault {
     memory_plan plan;
-    value_id first, second; // in the order of their births, then by number
+    value_id first, second; // in the order of their begins, then by id
 };
 
-/// The plan with a place for each class, so that any can be moved alone; spread out: none shares.
+/// The plan with an offset for each class, so that each can be moved alone; spread out: none shares.
 memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
 {
     memory_plan result{.order = p.order, .arena_bytes = std::vector<byte_count>(plan.arena_bytes.size(), 0)};
@@ -295,7 +296,7 @@ memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
     return result;
 }
 
-/// Whether the program lets the step at this position write `to` over what it reads last, `from`.
+/// Whether the step at this position is declared to write `to` over its last read, `from`.
 bool is_pair_at(random_program const& p, class_history const& touches, value_id from, value_id to, step_id at)
 {
     for (auto const& [in, out] : p.turns()[at].what->pairs)
@@ -305,7 +306,7 @@ bool is_pair_at(random_program const& p, class_history const& touches, value_id 
     return false;
 }
 
-/// Pairs that are alive together and share bytes, compared each with each.
+/// Pairs that are alive together and share bytes, by comparing all pairs.
 std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memory_plan const& plan)
 {
     auto const touches = access_history(p);
@@ -319,7 +320,7 @@ std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memo
             if (lives.count(from) == 0 || lives.count(to) == 0 || is_reused.count(from) != 0) continue;
             bool const fits =
                 p.pool[from] == p.pool[to] && at(from) == at(to) && p.bytes[from] >= p.bytes[to];
-            // An early read may come when its life is over.
+            // An early read may come after the end of its live range.
             bool const dies = touches.at(from).rbegin()->first == position &&
                               lives.at(from).last == position + 1 &&
                               !has_role(p.class_role(from), value_role::output);
@@ -364,7 +365,7 @@ std::optional<injected_fault> inject(random_program const& p, random_source& pic
         auto const found = clashes(p, plan);
         if (found.size() != 1) continue;
         auto [a, b] = found.front();
-        auto birth = [&](value_id r) { // of an input, before any step
+        auto birth = [&](value_id r) { // of an input: before any step
             return has_role(p.class_role(r), value_role::input) ? -1 : static_cast<int>(lives.at(r).first);
         };
         if (birth(b) < birth(a)) std::swap(a, b);
@@ -373,13 +374,13 @@ std::optional<injected_fault> inject(random_program const& p, random_source& pic
     return std::nullopt;
 }
 
-/// Who is clobbered by the pair, if anybody is when the program runs in its order.
+/// The value that the pair clobbers, if any, when the program runs in its order.
 ///
-/// The pair is exercised if a step writes over bytes that somebody still needs: the second to be born is
-/// written while the first has to stay, to the end of that very step, for a later one, or for the caller.
-/// Where one step writes both, whoever of them is needed later is spoilt.
-/// Not exercised are two that both die with the step that writes them, and an operand under a result that
-/// may be written over it: there the plan check is stricter, as it wants the two to begin together.
+/// The pair is exercised if a step writes over bytes that are still needed: the second is written while the
+/// first is needed to the end of that step, by a later one, or by the caller. If one step writes both, the
+/// one that is needed later is clobbered.
+/// Not exercised are two values without uses written by one step, and an operand under a result that may be
+/// written over it: there the plan check is stricter, as it wants the two to begin together.
 std::vector<clobbered_value::finding> exercised(random_program const& p, injected_fault const& pair)
 {
     auto const touches = access_history(p);
@@ -387,7 +388,7 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, injecte
     auto is_input = [&](value_id r) { return has_role(p.class_role(r), value_role::input); };
     auto is_output = [&](value_id r) { return has_role(p.class_role(r), value_role::output); };
     auto next_touch = [&](value_id r,
-                          int after) -> std::optional<step_id> { // position; their number: the end
+                          int after) -> std::optional<step_id> { // position; the number of positions: the end
         for (auto const& [at, how] : touches.at(r))
             if (static_cast<int>(at) > after) return at;
         if (is_output(r)) return static_cast<step_id>(turns.size());
@@ -407,7 +408,7 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, injecte
                                         .culprit_step = last_write(clobber, reader)};
     };
     value_id const first = pair.first, second = pair.second;
-    if (is_input(second)) { // both are there before anything runs; the caller wrote the second over the first
+    if (is_input(second)) { // both are defined before the run; the caller wrote the second over the first
         if (auto const reader = next_touch(first, -1)) return {clobber_finding(first, second, *reader)};
         return {};
     }
@@ -432,7 +433,7 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, injecte
 
 } // namespace
 
-TEST_CASE("of an unsound pair the plan check finds each, a watched run each that its order exercises")
+TEST_CASE("the plan check finds every unsound pair, and a checked run every one that its order exercises")
 {
     std::size_t plans = 0, refused = 0, found = 0, unexercised = 0, in_scratch = 0;
     for (unsigned seed = 0; plans != rounds(300); ++seed) {
@@ -455,7 +456,8 @@ TEST_CASE("of an unsound pair the plan check finds each, a watched run each that
         }
 
         auto const touches = access_history(p);
-        auto is_scratch_of_writer = [&](value_id room, value_id other) { // of a step that writes the other
+        auto is_scratch_of_writer = [&](value_id room,
+                                        value_id other) { // scratch of a step that writes other
             auto const its = touches.at(other).find(touches.at(room).begin()->first);
             return p.is_scratch[room] && its != touches.at(other).end() && !its->second.written.empty();
         };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random control flow: whatever the library says of it is what the definitions say. With SUBLET_ROUNDS=20 in
-// the environment there are twenty times as many programs, with SUBLET_SEED=7 the seeds begin there.
+// Random control flow: all results of the library agree with the definitions. With SUBLET_ROUNDS=20 in the
+// environment there are twenty times as many programs, with SUBLET_SEED=7 the seeds begin at 7.
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
@@ -40,7 +40,7 @@ void for_random_programs(unsigned usual, Draw draw, flow_limits const& limits, J
 
 constexpr flow_limits small = {}, large = {.nodes = 300, .values = 400, .steps = 4};
 
-/// What the sets say one value at a time; as a list and as a number they have to say the same.
+/// The sets as queries of single values; lists and counts must agree with them.
 liveness_tables tables_of(live_sets const& live)
 {
     liveness_tables all{all_false(live.nodes(), live.values()), all_false(live.nodes(), live.values())};
@@ -64,7 +64,7 @@ liveness_tables tables_of(live_sets const& live)
     return all;
 }
 
-/// Every policy, and `automatic` where rows of bits are dear as well.
+/// Every policy, and `automatic` also with expensive rows of bits.
 void check_policies(snapshot const& p, liveness_tables const& truth)
 {
     using enum liveness_options::method;
@@ -91,11 +91,11 @@ truth_table reached(csr_graph const& g, std::vector<bool> const& nodes, std::vec
 
 struct plain_loop {
     node_id header;
-    std::vector<bool> body; // and the header
+    std::vector<bool> body; // with the header
 };
 
-/// A set of nodes that reach each other is a loop, the first that the search enters its header. The edges to
-/// the header taken away, what still goes round inside are loops again.
+/// A strongly connected set of nodes is a loop, and the first that the search enters is its header. Without
+/// the edges to the header, strongly connected sets inside are inner loops.
 std::vector<plain_loop> plain_loops(csr_graph const& g, depth_first_forest const& search)
 {
     std::vector<plain_loop> found;
@@ -116,13 +116,13 @@ std::vector<plain_loop> plain_loops(csr_graph const& g, depth_first_forest const
     };
     add_loops_of(std::vector<bool>(g.rows(), true));
     for (std::size_t i = 0; i != found.size(); ++i) {
-        is_header[found[i].header] = true; // no loop but its own leads there
+        is_header[found[i].header] = true; // a header of one loop only
         add_loops_of(std::vector<bool>(found[i].body));
     }
     return found;
 }
 
-/// The tree of the search in which n is.
+/// The depth-first tree that contains n.
 node_id root_of(depth_first_forest const& search, node_id n)
 {
     while (search.parent[n] != no_node) n = search.parent[n];
@@ -131,7 +131,7 @@ node_id root_of(depth_first_forest const& search, node_id n)
 
 } // namespace
 
-TEST_CASE("three ways to find what is live, which have nothing in common, find the same")
+TEST_CASE("three independent definitions of liveness agree")
 {
     for (auto draw : {draw_flow, draw_ssa})
         for_random_programs(1000, draw, small, [](snapshot const& p) {
@@ -141,7 +141,7 @@ TEST_CASE("three ways to find what is live, which have nothing in common, find t
         });
 }
 
-TEST_CASE("programs that are drawn as strict SSA are, and most others are not")
+TEST_CASE("programs drawn as strict SSA are strict, and most others are not")
 {
     unsigned strict = 0, all = 0;
     for_random_programs(1000, draw_ssa, small,
@@ -153,7 +153,7 @@ TEST_CASE("programs that are drawn as strict SSA are, and most others are not")
     CHECK(strict < all / 2);
 }
 
-TEST_CASE("dominators are the nodes without which a node is cut off")
+TEST_CASE("dominators are the nodes without which a node is unreachable")
 {
     for_random_programs(2000, draw_graph, small, [](snapshot const& p) {
         truth_table const truth = dominance(p.graph());
@@ -165,7 +165,7 @@ TEST_CASE("dominators are the nodes without which a node is cut off")
                 CHECK(tree.strictly_dominates(a, b) == (truth[a][b] && a != b));
                 above += truth[a][b] && a != b;
             }
-            // The closest has all the others above it.
+            // The immediate dominator has all others above it.
             node_id const closest = tree.parent[b];
             CHECK((closest == no_node) == (above == 0));
             if (closest == no_node) continue;
@@ -176,7 +176,7 @@ TEST_CASE("dominators are the nodes without which a node is cut off")
     });
 }
 
-TEST_CASE("loops are the sets of nodes that go round, each within the one around it")
+TEST_CASE("loops are strongly connected sets of nodes, properly nested")
 {
     unsigned reducible = 0, irreducible = 0;
     for_random_programs(2000, draw_graph, small, [&](snapshot const& p) {
@@ -212,7 +212,7 @@ TEST_CASE("loops are the sets of nodes that go round, each within the one around
             }
         }
 
-        // As dominators tell it: every edge back leads to a node that dominates where it comes from.
+        // By dominators: the target of every back edge dominates its source.
         truth_table const dominates = dominance(g);
         bool is_reducible = true;
         for (node_id n = 0; n != p.nodes(); ++n)
@@ -224,8 +224,7 @@ TEST_CASE("loops are the sets of nodes that go round, each within the one around
     CHECK(irreducible > (reducible + irreducible) / 20);
 }
 
-TEST_CASE("a graph grown by splitting nodes is reducible, and edges but those back lead onwards in the order "
-          "of its loops")
+TEST_CASE("graphs grown by splitting nodes are reducible, and all but back edges ascend in the loop order")
 {
     for_random_programs(500, draw_graph, {.nodes = 40, .is_reducible = true}, [](snapshot const& p) {
         depth_first_forest const search = depth_first(p.graph());
@@ -238,7 +237,7 @@ TEST_CASE("a graph grown by splitting nodes is reducible, and edges but those ba
     });
 }
 
-TEST_CASE("every policy finds what is live in any program")
+TEST_CASE("every policy computes liveness correctly for any program")
 {
     for_random_programs(5000, draw_flow, small,
                         [](snapshot const& p) { check_policies(p, searched_liveness(p)); });
@@ -246,8 +245,7 @@ TEST_CASE("every policy finds what is live in any program")
                         [](snapshot const& p) { check_policies(p, solved_liveness(p)); });
 }
 
-TEST_CASE("in strict SSA form loops tell what is live; otherwise that policy refuses, or is right all the "
-          "same")
+TEST_CASE("the loop policy is correct in strict SSA form; otherwise it refuses or is still correct")
 {
     constexpr liveness_options by_loops = {.policy = liveness_options::method::loop_forest};
     for_random_programs(5000, draw_ssa, small, [&](snapshot const& p) {
@@ -277,7 +275,7 @@ TEST_CASE("in strict SSA form loops tell what is live; otherwise that policy ref
     CHECK(refused < all);
 }
 
-TEST_CASE("strict SSA is coloured with as many slots as values occupy a step, and nothing else is coloured")
+TEST_CASE("strict SSA is coloured with as many slots as values occupy a step; other programs are rejected")
 {
     auto check_coloring = [](snapshot const& p) {
         flow_oracle const oracle(p);
@@ -304,7 +302,7 @@ TEST_CASE("strict SSA is coloured with as many slots as values occupy a step, an
     });
 }
 
-TEST_CASE("a question about one value in strict SSA form has the answer that all sets together have")
+TEST_CASE("queries of single values in strict SSA form agree with the live sets")
 {
     auto check_queries = [](snapshot const& p, liveness_tables const& truth) {
         live_query const query(p);
@@ -363,7 +361,7 @@ TEST_CASE("live ranges hold the positions of the steps that a value occupies, in
     CHECK(one_pass > 0);
 }
 
-TEST_CASE("who interferes occupies a step together, and a colouring of that graph is proved")
+TEST_CASE("values interfere exactly if they occupy a step together, and colourings of that graph are valid")
 {
     auto check_interference = [](snapshot const& p) {
         flow_oracle const oracle(p);
@@ -379,7 +377,7 @@ TEST_CASE("who interferes occupies a step together, and a colouring of that grap
                 CHECK(matrix.are_adjacent(v, w) == pairs[v][w]);
                 CHECK(in_time.are_adjacent(v, w) == pairs[v][w]);
             }
-        // What is needed at the very start lies there together, though a first step may read it early.
+        // Values live at the entry interfere there, even if a first step reads them early.
         slot_plan const plan = color_graph(found.graph()).plan;
         bool is_early = false;
         for (value_id v = 0; v != p.values(); ++v)

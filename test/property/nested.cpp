@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs that hold programs, run twice: once with storage of its own for every value of every
-// activation of a body, once in the arena of the plan, where copies are made one after the other and what a
-// body leaves behind is painted over. Whoever runs them reads the tree as it was drawn, not as it was
-// flattened: from the plan it takes offsets, and which copies are left to be made.
+// Random nested programs, run twice: once with separate storage for every value of every activation of a
+// body, once in the arena of the plan, where copies are made in sequence and the values of an ended
+// activation are overwritten. The interpreter reads the tree as it was drawn, not as it was flattened: from
+// the plan it takes offsets and the copies that remain.
 // SUBLET_ROUNDS multiplies the number of draws.
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/plan_nested.hpp>
@@ -48,8 +48,8 @@ void fill(unsigned char* at, std::size_t size, std::uint64_t seed)
     for (std::size_t i = 0; i != size; ++i) at[i] = static_cast<unsigned char>(mixed(seed + i) >> 24);
 }
 
-/// An activation of a program, and which cell each of its classes of views is; those that it captures belong
-/// to the activations around it.
+/// An activation of a program, with the cell of each of its alias classes; captured ones belong to the
+/// activations around it.
 struct activation {
     program_id program = 0;
     activation const* outer = nullptr;
@@ -63,7 +63,7 @@ struct activation {
     }
 };
 
-/// Every class of every activation has bytes of its own; copies are made at once.
+/// Every class of every activation has bytes of its own; copies are parallel.
 struct apart {
     random_tree const& t;
     std::vector<bytes_of> cells = {};
@@ -102,12 +102,13 @@ struct apart {
     void forget(activation const&, bool) {}
 };
 
-/// Bytes where the plan says. What has no place in it has storage of its own, one for all activations.
+/// Bytes at the plan's offsets. Values without an offset have storage of their own, shared by all
+/// activations.
 struct planned {
     random_tree const& t;
     planned_nested const& plan;
     std::vector<bytes_of> arenas = {};
-    std::vector<std::vector<std::size_t>> owner = {}; // by pool and byte: the cell that was written last
+    std::vector<std::vector<std::size_t>> owner = {}; // by pool and byte: the cell written last
     std::map<random_tree::place, bytes_of> beside = {};
     std::map<value_id, bytes_of> spares = {};
     std::size_t cells = 0;
@@ -152,7 +153,7 @@ struct planned {
         fill(at(r), t.size(r), seed);
         own(a, v);
     }
-    /// A flat value is a value of the tree, or a spare.
+    /// A flat value is a value of the tree or a spare.
     std::pair<unsigned char*, std::size_t> flat(value_id v)
     {
         auto const [program, value] = plan.flat.value_of[v];
@@ -181,7 +182,7 @@ struct planned {
             if (when == flat_tree::move_time::leave && b.result != no_value) own(*a.outer, b.result);
         }
     }
-    /// Paint what only this activation had; if it begins again, but for what was brought in.
+    /// Overwrites the values of this activation; if it begins again, not those passed to it.
     void forget(activation const& a, bool begins_again)
     {
         std::set<std::size_t> gone;
@@ -198,13 +199,13 @@ struct planned {
     }
 };
 
-/// Runs a tree as it was drawn. All decisions come from the dice: two runs with the same make the same.
+/// Runs a tree as it was drawn. The generator decides: equal seeds make equal decisions.
 template <class Memory>
 struct runner {
     random_tree const& t;
     Memory& memory;
     random_source pick;
-    std::vector<std::uint64_t> seen = {}; // what was read, in order
+    std::vector<std::uint64_t> seen = {}; // values read, in order
     std::uint64_t writes = 0;
 
     std::uint64_t read(activation const& a, value_id v)
@@ -241,7 +242,7 @@ struct runner {
             }
             auto const& to = p.nodes[n].successors;
             if (to.empty()) return;
-            // After a while only onwards: that is the first of them.
+            // After a while only forward: the first successor.
             node_id const next =
                 to[walked > 8 || seen.size() > 3000 ? 0 : pick.below(static_cast<std::uint32_t>(to.size()))];
             for (auto o : p.nodes[next].operands)
@@ -278,17 +279,17 @@ struct runner {
             body(a, s.bodies[b + pick.below(static_cast<std::uint32_t>(end - b))]);
             b = end;
         }
-        if (!s.bodies.empty()) // a use holds to the end of its step
+        if (!s.bodies.empty()) // a use lasts to the end of its step
             for (value_id v : s.uses) sum = mixed(sum + read(a, v));
         std::set<random_tree::place> written;
         for (value_id v : s.defs) {
             if (begun.count(v) != 0 || given.count(v) != 0) continue;
-            bool is_view = false; // made here, of what was read here
+            bool is_view = false; // defined here, from a value read here
             for (value_id u : s.uses) is_view |= p.alias_of[v] == u;
             written.insert(t.root(a.program, v));
             if (!is_view) memory.write(a, v, mixed(sum + v));
         }
-        for (value_id v : s.uses) { // nobody else has written there
+        for (value_id v : s.uses) { // no other value was written there
             bool may_change = written.count(t.root(a.program, v)) != 0;
             for (auto [in, out] : s.pairs) may_change |= t.root(a.program, in) == t.root(a.program, v);
             if (!may_change) read(a, v);
@@ -331,7 +332,7 @@ std::string text(planned_nested::refutation const& w)
 
 } // namespace
 
-TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what a run without a plan reads")
+TEST_CASE("for any nesting, a run in the planned arena reads the same values as a run without a plan")
 {
     std::size_t programs = 0, eliminated_copies = 0, left = 0, spares = 0, reads = 0, deep = 0, saved = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
@@ -364,7 +365,7 @@ TEST_CASE("whatever is nested in whatever, a run in the planned arena reads what
     }
     MESSAGE(programs << " programs, " << deep << " of them nested four deep; " << eliminated_copies
                      << " copies vanished, " << left << " are left, " << spares << " spares; " << reads
-                     << " reads; less memory in " << saved);
+                     << " reads; fewer bytes in " << saved);
     CHECK(programs > rounds(1000));
     CHECK(deep > rounds(10));
     CHECK(eliminated_copies > rounds(100));

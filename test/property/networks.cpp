@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the systems before this one reached on a network that they all report: as good, or as good as can be.
+// Results of earlier systems on a network that they all report: equal here, or optimal.
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
@@ -37,7 +37,7 @@ sized_slot_plan recycled(buffer_table const& table, linear_options::fit_kind fit
         [&](auto b) { return table.buffers[b].size; }, {.fit = fit});
 }
 
-/// The same list read as control flow: from each operation to the next.
+/// The same list as control flow: an edge from each operation to the next.
 snapshot as_flow(network::op_list const& net)
 {
     std::size_t const ops = net.uses.size();
@@ -46,7 +46,7 @@ snapshot as_flow(network::op_list const& net)
         [&net](node_id n) { return std::span(net.uses[n]); }, [](node_id n) { return std::vector{n}; });
 }
 
-/// As many operations as SE-ResNeXt-152 has when it is trained: blocks of five with a sum over each.
+/// As many operations as a training step of SE-ResNeXt-152: blocks of five, each with a sum.
 network::op_list four_thousand_operations()
 {
     network::op_list net;
@@ -61,7 +61,7 @@ network::op_list four_thousand_operations()
 
 } // namespace
 
-TEST_CASE("ResNet-50 in code is the network of the files: 176 operations, 143 MiB")
+TEST_CASE("ResNet-50 built in code is the network of the files: 176 operations, 143 MiB")
 {
     auto const net = network::resnet50();
     CHECK(net.uses.size() == 176);
@@ -72,17 +72,16 @@ TEST_CASE("ResNet-50 in code is the network of the files: 176 operations, 143 Mi
     CHECK(plan_memory(net.program(), options).report.naive_bytes == 150243136);
 }
 
-TEST_CASE("recycling over the op list ends with 3 slots on ResNet-50, as Caffe2's linear planner does")
+TEST_CASE("recycling over the operation list gives 3 slots on ResNet-50, as Caffe2's linear planner does")
 {
     auto const table = buffers_of(network::resnet50());
     CHECK(color_intervals(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }).slots == 3);
     auto const grown = recycled(table, linear_options::fit_kind::grow);
     CHECK(grown.slots == 3);
-    CHECK(grown.total_bytes <= 9640000); // theirs: 9.64 MB
+    CHECK(grown.total_bytes <= 9640000); // Caffe2: 9.64 MB
 }
 
-TEST_CASE(
-    "a larger free slot serves a smaller need, which PaddlePaddle's level 0 forbids and its level 1 allows")
+TEST_CASE("a larger free slot serves a smaller buffer, as in PaddlePaddle's level 1, or not, as in level 0")
 {
     auto const table = buffers_of(network::resnet50());
     auto const equal = recycled(table, linear_options::fit_kind::equal),
@@ -92,7 +91,8 @@ TEST_CASE(
         CHECK(equal.slot_bytes[equal.slot_of[b]] == table.buffers[b].size);
 }
 
-TEST_CASE("offsets on ResNet-50 meet the bound, and relu in place saves buffers and not a byte of the peak")
+TEST_CASE(
+    "offsets on ResNet-50 meet the lower bound, and relu in place saves buffers but no byte of the peak")
 {
     auto const net = network::resnet50();
     auto options = net.options();
@@ -107,9 +107,7 @@ TEST_CASE("offsets on ResNet-50 meet the bound, and relu in place saves buffers 
     CHECK(in_place.lower_bound_bytes <= apart.lower_bound_bytes);
 }
 
-TEST_CASE(
-    "liveness over an operation list, for which PaddlePaddle's transpiler iterates, says what lifetimes say, "
-    "by every policy and for 4000 operations too")
+TEST_CASE("liveness over an operation list agrees with lifetimes, by every policy and for 4000 operations")
 {
     for (network::op_list const& net : {network::resnet50(), four_thousand_operations()}) {
         snapshot const p = as_flow(net);
@@ -127,9 +125,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "an interference graph coloured greedily by size, as Caffe2's memonger.py did, takes few bytes more than "
-    "are alive at once")
+TEST_CASE("an interference graph coloured greedily by size, as by Caffe2's memonger.py, needs little more "
+          "than the peak")
 {
     auto const table = buffers_of(network::resnet50());
     auto const found = interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; });
@@ -147,7 +144,7 @@ TEST_CASE(
     CHECK_THROWS_AS((void)color_graph(refused), precondition_error);
 }
 
-TEST_CASE("a Boost graph of operations is coloured through from_graph with as many slots as the list needs")
+TEST_CASE("a Boost graph of operations is coloured through from_graph with as many slots as the list")
 {
     auto const net = network::resnet50();
     boost::adjacency_list<boost::listS, boost::vecS, boost::directedS> g(net.uses.size());

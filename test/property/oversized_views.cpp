@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// A view of more bytes than its root would be read or written beyond it: nothing plans, proves or runs it.
+// A view of more bytes than its root would be accessed beyond its end: no function plans, proves or runs it.
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/flatten.hpp>
@@ -57,7 +57,7 @@ void expect_refused(std::optional<witness> const& found)
 
 } // namespace
 
-TEST_CASE("a view of more bytes than its root is refused by every planner, proved or not")
+TEST_CASE("a view of more bytes than its root is rejected by every planner, with and without the check")
 {
     for (bool check : {true, false}) {
         plan_options const options = options_with(64, 32, 128, check);
@@ -71,7 +71,7 @@ TEST_CASE("a view of more bytes than its root is refused by every planner, prove
     CHECK_THROWS_AS((void)share_slots(views_of_views, options_with(64, 32, 128)), precondition_error);
 }
 
-TEST_CASE("it is the view and its root that are named, also where a class is written over another")
+TEST_CASE("the view and its root are reported, even if the class is written over another one")
 {
     // 0: a   1: b over a   2: c = view(b), too large   3: d = f(c)
     snapshot const over = flow(
@@ -92,7 +92,7 @@ TEST_CASE("it is the view and its root that are named, also where a class is wri
     }
 }
 
-TEST_CASE("a plan for every batch has no view that is larger for one of them")
+TEST_CASE("a plan for every batch rejects a view that is too large for one batch")
 {
     auto refuted_with = [](affine_bytes root, affine_bytes view) {
         symbolic_options options{.bytes = std::vector<affine_bytes>{root, view, view, {16, 0}},
@@ -114,7 +114,7 @@ TEST_CASE("a plan for every batch has no view that is larger for one of them")
     CHECK(only_first->found.needed == 8);
 }
 
-TEST_CASE("a view of more bytes than its root is refused by every checker")
+TEST_CASE("a view of more bytes than its root is rejected by every checker")
 {
     plan_options const right = options_with(128, 32, 128), wrong = options_with(64, 32, 128);
     CHECK(!check_plan(views_of_views, plan_memory(views_of_views, right).plan, right));
@@ -123,12 +123,12 @@ TEST_CASE("a view of more bytes than its root is refused by every checker")
     expect_refused(check_flow_plan(views_of_views, plan_flow(views_of_views, right).plan, wrong));
 }
 
-TEST_CASE("a view of more bytes than its root is run by no executor, with a plan or without")
+TEST_CASE("a view of more bytes than its root is rejected by every executor, with a plan or without")
 {
     auto expect_thrown = [](auto make) {
         try {
             make();
-            FAIL("it is run");
+            FAIL("it was run");
         } catch (unsound_plan const& e) {
             CHECK(e.why() == too_large);
             CHECK(std::string(e.what()).find("sublet: a program cannot run: value 2 has 128 bytes") == 0);
@@ -142,7 +142,7 @@ TEST_CASE("a view of more bytes than its root is run by no executor, with a plan
     expect_thrown([&] { cpu_executor(views_of_views, wrong, arena{plan}, synthetic_kernel{}); });
 }
 
-TEST_CASE("views that are smaller, as large, or of unknown size are planned")
+TEST_CASE("views that are smaller, equally large, or of unknown size are planned")
 {
     for (byte_count view : {byte_count{0}, byte_count{63}, byte_count{64}, no_size}) {
         auto const planned = plan_memory(views_of_views, options_with(64, view, view));
@@ -152,7 +152,7 @@ TEST_CASE("views that are smaller, as large, or of unknown size are planned")
     CHECK(plan_memory(views_of_views, options_with(no_size, 8, 8)).is_sound());
 }
 
-TEST_CASE("the sentence about a large view names both values and their bytes")
+TEST_CASE("the message about a large view has both values and their bytes")
 {
     std::ostringstream out;
     out << too_large;

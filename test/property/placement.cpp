@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: BSL-1.0
-// Random placement problems, small enough to try all stackings, and where windows let buffers pass each other
-// all offsets: whoever places them is right about what fits, what does not, and why. With SUBLET_ROUNDS=50 in
-// the environment there are fifty times as many problems, with SUBLET_SEED=7 the seeds begin there.
+// SPDX-License-Identifier: BSL-1.0 Random placement problems, small enough to try all stackings and, where
+// buffers can interleave, all offsets: every placer is right about what fits and why the rest does not. With
+// SUBLET_ROUNDS=50 in the environment there are fifty times as many problems, with SUBLET_SEED=7 the seeds
+// begin at 7.
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -32,7 +32,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Calls `judge` with the dice and a problem.
+/// Calls `judge` with the generator and a problem.
 template <class Judge>
 void for_random_placements(unsigned usual, Judge judge)
 {
@@ -62,7 +62,7 @@ placement_shapes shapes_of_all(placement_problem const& problem)
     return shapes_of(problem, members, problem.pools[0]);
 }
 
-/// As a placement that claims no more than its height.
+/// As a placement without a claim beyond its height.
 placement placed_at(placement_problem const& problem, placement_shapes const& shapes,
                     std::vector<byte_count> const& origin, byte_count height)
 {
@@ -77,7 +77,7 @@ placement placed_at(placement_problem const& problem, placement_shapes const& sh
     return result;
 }
 
-/// The same buffers with other numbers, and with time running the other way.
+/// The same buffers with other ids, and with reversed time.
 placement_problem mirrored(random_source& pick, placement_problem const& problem)
 {
     placement_problem other = problem;
@@ -101,7 +101,7 @@ placement_problem mirrored(random_source& pick, placement_problem const& problem
     return other;
 }
 
-/// The capacity is `bytes`, or what is nearest to it.
+/// The capacity is `bytes`, or the nearest legal one.
 byte_count capacity_of(placement_oracle::bytes bytes)
 {
     return bytes < 0 ? 0 : static_cast<byte_count>(bytes);
@@ -109,7 +109,7 @@ byte_count capacity_of(placement_oracle::bytes bytes)
 
 } // namespace
 
-TEST_CASE("all orders and all offsets say the same about stackings, and about placements no less")
+TEST_CASE("all orders and all offsets agree on stackings, and no placement is higher than the best stacking")
 {
     unsigned threaded = 0, only_stacked = 0;
     for_random_placements(400, [&](random_source& pick, placement_problem&) {
@@ -134,11 +134,11 @@ TEST_CASE("all orders and all offsets say the same about stackings, and about pl
         ++only_stacked;
         CHECK(by_grid.placement == by_grid.stacking);
     });
-    CHECK(threaded > rounds(20)); // some are lower if they are threaded through each other
+    CHECK(threaded > rounds(20)); // some are lower with interleaved buffers
     CHECK(only_stacked > rounds(100));
 }
 
-TEST_CASE("whatever the order, a fit is a placement")
+TEST_CASE("for any order, a fit is a valid placement")
 {
     for_random_placements(1000, [](random_source&, placement_problem const& problem) {
         std::string const written = literal(problem);
@@ -163,7 +163,7 @@ TEST_CASE("whatever the order, a fit is a placement")
     });
 }
 
-TEST_CASE("a search finds a stacking wherever there is one, and names a few that have none where not")
+TEST_CASE("a search finds a stacking wherever there is one, and otherwise reports a small set without one")
 {
     unsigned found = 0, exhausted = 0;
     for_random_placements(1500, [&](random_source& pick, placement_problem const& problem) {
@@ -202,7 +202,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and names a few that
     CHECK(exhausted > rounds(1000));
 }
 
-TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placements, stacked and threaded")
+TEST_CASE("claims of minimal height and of infeasibility hold among all placements, stacked and interleaved")
 {
     unsigned counts[4] = {}, threadable = 0, threaded = 0, found = 0, proved = 0;
     for_random_placements(1500, [&](random_source& pick, placement_problem& problem) {
@@ -235,7 +235,7 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
             if (is_known && lowest != oracle.unplaceable)
                 CHECK(pool.proof.bytes <= static_cast<byte_count>(lowest));
             if (is_known && fits) CHECK(placed.status != placement::outcome::infeasible);
-            if (!can_interleave) { // then the search proves all that is so
+            if (!can_interleave) { // then the search is complete
                 CHECK(placed.status ==
                       (!fits ? placement::outcome::infeasible : placement::outcome::optimal));
                 if (fits && objective == placement::objective::minimize)
@@ -252,11 +252,11 @@ TEST_CASE("what is said to be lowest, or to fit nowhere, is so among all placeme
     CHECK(counts[static_cast<int>(placement::outcome::infeasible)] > rounds(400));
     CHECK(threadable > rounds(150));
     CHECK(threaded > rounds(20));   // lower than all stackings,
-    CHECK(found >= threaded / 2);   // and no search looks for it
-    CHECK(proved > threadable / 2); // for stackings are all there is, or the bytes alive are the height
+    CHECK(found >= threaded / 2);   // which no search looks for
+    CHECK(proved > threadable / 2); // only stackings exist, or the height is the peak of live bytes
 }
 
-TEST_CASE("the lowest height is proved, and neither numbers nor the direction of time change it")
+TEST_CASE("the minimal height is proved, and neither ids nor the direction of time change it")
 {
     for_random_placements(500, [](random_source& pick, placement_problem const& problem) {
         std::string const written = literal(problem);
@@ -280,7 +280,7 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
             if (!can_interleave) CHECK(answer.bound == height);
             CHECK(answer.is_proved == (answer.bound == height));
         }
-        if (can_interleave) return; // what is found and proved then depends on what is looked at first
+        if (can_interleave) return; // then results depend on the order of the search
         auto lowest_of = [](placement_problem const& any) { return pack(any).pools[0]; };
         placement::pool_result const one = lowest_of(problem), two = lowest_of(other);
         CHECK(one.status == two.status);
@@ -288,7 +288,7 @@ TEST_CASE("the lowest height is proved, and neither numbers nor the direction of
     });
 }
 
-TEST_CASE("two threads place as one does, and a proof that is given out leaves nobody out in vain")
+TEST_CASE("two threads give the same placement as one, and every buffer of a reported proof is necessary")
 {
     for_random_placements(150, [](random_source& pick, placement_problem& problem) {
         placement_oracle const oracle(problem);
@@ -320,7 +320,7 @@ TEST_CASE("two threads place as one does, and a proof that is given out leaves n
     });
 }
 
-TEST_CASE("pools that are chosen, and places that are kept, are what they are said to be")
+TEST_CASE("chosen pools and kept offsets are as reported")
 {
     unsigned counts[4] = {}, moved = 0;
     for_random_placements(400, [&](random_source& pick, placement_problem&) {
@@ -350,7 +350,7 @@ TEST_CASE("pools that are chosen, and places that are kept, are what they are sa
         }
         if (!problem.choices.empty()) return;
 
-        // One is new, and one lives longer; all others were somewhere, and some of them are to stay there.
+        // One buffer is new, and one lives longer; all others had offsets, and some must keep them.
         problem.buffers[pick.below(static_cast<unsigned>(problem.buffers.size()))].life = {0,
                                                                                            shape.positions};
         std::vector<byte_count> previous = placed.offset;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs with everything at once: what the planner makes the checker proves, and no plan is worse
-// than none.
+// Random programs with all features: the checker proves every plan, and no plan is worse than no sharing.
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_intervals.hpp>
@@ -82,7 +81,7 @@ drawn draw(Pick& pick)
 
 } // namespace
 
-TEST_CASE("every plan of a random program is proved; what is refused is refused for its pins alone")
+TEST_CASE("every plan of a random program is proved; only conflicting pins are rejected")
 {
     std::size_t sound = 0, in_place = 0;
     for (unsigned seed = 0; seed != rounds(4000); ++seed) {
@@ -112,7 +111,7 @@ TEST_CASE("every plan of a random program is proved; what is refused is refused 
     CHECK(in_place > rounds(300));
 }
 
-TEST_CASE("slots by any policy keep apart what lives together, and offsets are at most as large as slots of "
+TEST_CASE("slots by any policy separate overlapping buffers, and offsets need no more bytes than slots in "
           "the same order")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random recordings, whose calls update and overwrite values as they like, run at once: on threads and on the
-// streams of a device, by plans for one order, by hand-offs and for any order. Each leaves, run after run,
-// what its calls do one by one on vectors.
+// Random recordings with calls that update and overwrite values, run concurrently: on threads and on the
+// streams of a device, by plans for one order, with hand-offs and for any order. In every run the results are
+// those of the calls one by one on vectors.
 #include <sublet/execution/recorder.hpp>
 
 #include "../random_recording.hpp"
@@ -31,7 +31,7 @@ using device_call = stream_call<simulated_device::stream_type>;
 using on_streams = stream_executor<simulated_device, recorded_kernel<device_call>>;
 
 /// Calls `run(program, options, mode, handoffs, named)` for each way to plan a recording: without versions
-/// for its own order, by versions for any.
+/// for its own order, with versions for any order.
 template <class Recorder, class Run>
 void each_plan(Recorder const& net, Run run)
 {
@@ -58,7 +58,8 @@ void each_plan(Recorder const& net, Run run)
 
 } // namespace
 
-TEST_CASE("a random recording computes on threads, by every plan and policy, what its calls do at once")
+TEST_CASE(
+    "a random recording computes on threads, by every plan and policy, the same as its calls in sequence")
 {
     std::size_t handoffs = 0;
     for (unsigned seed = 0; seed != rounds(40); ++seed) {
@@ -86,7 +87,7 @@ TEST_CASE("a random recording computes on threads, by every plan and policy, wha
     CHECK(handoffs > rounds(50));
 }
 
-TEST_CASE("a random recording computes on the streams of an adversary what its calls do at once")
+TEST_CASE("a random recording computes on adversarial streams the same as its calls in sequence")
 {
     std::size_t streams_used = 0;
     for (unsigned seed = 0; seed != rounds(40); ++seed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What went wrong in the planners before this one, each as the program that it went wrong on. A program is
-// written as operations, `reads -> writes`, of names; `h`, `k` and `z` are given. Whatever shares its memory
-// here, every way of planning it is proved for every schedule, and each test says besides what was lost then.
+// Defects of earlier planners, each with the program that showed it. A program is a list of operations
+// `reads -> writes` on names; `h`, `k` and `z` are inputs. Every planner's result is proved valid under every
+// schedule, and each test checks in addition what the defect broke.
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
@@ -34,7 +34,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Operations over names: "h->a; a,h->b" and so on. Names are numbered as they appear.
+/// Operations on names: "h->a; a,h->b" and so on. Names are numbered as they appear.
 struct op_names {
     std::vector<std::string> names;
     std::vector<std::vector<value_id>> reads, writes;
@@ -75,7 +75,7 @@ struct op_names {
                 if (op == s) sink.may_overwrite(reads[s][operand], writes[s][0]);
         });
     }
-    /// Given names are the caller's, all have 8 bytes.
+    /// Inputs are the caller's; all names have 8 bytes.
     plan_options options() const
     {
         std::vector<value_role> role;
@@ -86,18 +86,18 @@ struct op_names {
     }
 };
 
-/// A program of versions, planned in every way there is.
+/// A program of versions, planned by every planner.
 struct plan_methods {
     snapshot program;
     plan_options options{.bytes = 0};
-    std::vector<handoff> handoffs; ///< of names that keep their storage
+    std::vector<handoff> handoffs; ///< for names that keep their storage
     planned_concurrently offsets, slots;
     planned_with_handoffs waiting;
     slot_id fewest = 0;
     std::vector<token_plan> tokens; ///< by choice
 };
 
-/// How a step's touch of a name is touched by its version: where there is one storage a name.
+/// Maps a step's touch of a name to its version, for one storage per name.
 plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_name)
 {
     plan_methods all;
@@ -120,7 +120,7 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
     REQUIRE(all.offsets.report.arena_bytes <= all.slots.report.arena_bytes);
     REQUIRE(all.offsets.report.arena_bytes >= all.offsets.report.lower_bound_bytes);
 
-    // Tokens are an algorithm of their own: what they find is checked as a plan, too.
+    // Token sharing is checked as a plan of its own.
     memory_plan plan = all.offsets.plan;
     auto const role = all.options.role.tabulate(all.program.values());
     auto const g = dependences(all.program, {.role = role, .handoffs = all.handoffs});
@@ -155,7 +155,7 @@ plan_methods plan_by_all_methods(op_names const& ops)
     return plan_by_all_methods(ops.program(), ops.options());
 }
 
-/// Where the bytes of two values meet.
+/// Whether the bytes of two values overlap.
 bool meet(memory_plan const& plan, value_id a, value_id b)
 {
     if (plan.buffer_of[a] == no_buffer || plan.buffer_of[b] == no_buffer) return false;
@@ -164,7 +164,7 @@ bool meet(memory_plan const& plan, value_id a, value_id b)
     return x.pool == y.pool && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
 }
 
-/// The value that a step defines, and the one that it reads at a place.
+/// The value that a step defines, and the one that it reads as its i-th operand.
 value_id made(snapshot const& p, step_id s)
 {
     for (touch t : p.touches(s))
@@ -177,17 +177,17 @@ value_id read(snapshot const& p, step_id s, std::size_t place) { return p.touche
 
 // --- memonger.cc ----------------------------------------------------------------------------------------
 
-TEST_CASE("memonger.cc 1: a name is written twice, and nobody reads the first version")
+TEST_CASE("memonger.cc 1: a name is written twice, and the first version is never read")
 {
     op_names const ops("h->b0; h->b1; b0,h->b2; b2->b1; b1->b3");
     plan_methods const all = plan_by_all_methods(ops);
-    // The dead version may be written at any time: nobody may lie there who could be needed then.
+    // The dead version may be written at any time: no value that may be alive then shares its bytes.
     value_id const dead = made(all.program, 1);
     CHECK(dead != made(all.program, 3));
     for (step_id s : {0u, 2u, 3u}) CHECK(!meet(all.offsets.plan, dead, made(all.program, s)));
 }
 
-TEST_CASE("memonger.cc 2: in place again and again, and an operation is ready only after its own producer")
+TEST_CASE("memonger.cc 2: repeated in-place results, and an operation is ready only after its own producer")
 {
     plan_methods const all =
         plan_by_all_methods(op_names("h->b0; h->b1; b0,h,b1->b1; b0->b2; b2,b0->b0; b1,b0->b3"));
@@ -196,23 +196,23 @@ TEST_CASE("memonger.cc 2: in place again and again, and an operation is ready on
     CHECK(!meet(all.offsets.plan, made(all.program, 2), made(all.program, 3)));
 }
 
-TEST_CASE("memonger.cc 3: in place with another reader of the version before")
+TEST_CASE("memonger.cc 3: in place with another reader of the previous version")
 {
     plan_methods const all = plan_by_all_methods(op_names("h->b0,b1; b1->b2; b2,b0->b3; b0,b2->b0"));
     value_id const before = read(all.program, 2, 1), after = made(all.program, 3);
     CHECK(before != after);
-    CHECK(!meet(all.offsets.plan, before, after)); // nothing makes the writer wait for the other reader
+    CHECK(!meet(all.offsets.plan, before, after)); // the writer does not wait for the other reader
     CHECK(!meet(all.offsets.plan, made(all.program, 2), read(all.program, 3, 1)));
 }
 
-TEST_CASE("memonger.cc 4: what is written again and never read still destroys what lies there")
+TEST_CASE("memonger.cc 4: a value that is written again and never read still overwrites its bytes")
 {
     plan_methods const all = plan_by_all_methods(op_names("h->a; a->b; b->c; c->d; c,h->a; c,d->o"));
     CHECK(!meet(all.offsets.plan, made(all.program, 4), made(all.program, 2)));
     CHECK(!meet(all.offsets.plan, made(all.program, 4), made(all.program, 3)));
 }
 
-TEST_CASE("memonger.cc 5: two heads and a name that both write")
+TEST_CASE("memonger.cc 5: two sources and a name that both write")
 {
     plan_methods const all =
         plan_by_all_methods(op_names("h->a; a->c; c->e; e->f; k->p; p->q; q,p->a; a->d"));
@@ -221,19 +221,19 @@ TEST_CASE("memonger.cc 5: two heads and a name that both write")
     CHECK(!meet(all.offsets.plan, made(all.program, 1), made(all.program, 4)));
 }
 
-TEST_CASE("memonger.cc 6: an operation that reads of two heads, whichever comes first")
+TEST_CASE("memonger.cc 6: an operation that depends on two sources, in either order")
 {
     for (char const* text : {"h->a; k,a->x; x->y", "k->a; h,a->x; x->y", "h->a; k->b; b,a->x; x->y"})
         CHECK(plan_by_all_methods(op_names(text)).offsets.report.arena_bytes >= 16);
     random_source pick{std::mt19937(6)};
     for (unsigned round = 0; round != rounds(100);
-         ++round) { // of random ones with several heads it refused a third
+         ++round) { // memonger rejected a third of the random programs with several sources
         random_tasks const tasks = draw_tasks(pick, {.tasks = 12, .early = 0, .given = 3});
         (void)plan_by_all_methods(tasks.program(), tasks.options());
     }
 }
 
-TEST_CASE("memonger.cc 7: what is not to be shared is not, neither given away nor put elsewhere")
+TEST_CASE("memonger.cc 7: an ineligible value has a slot of its own")
 {
     op_names ops("h->a; a->b; b->D; D->e; e->g");
     plan_options options = ops.options();
@@ -244,19 +244,19 @@ TEST_CASE("memonger.cc 7: what is not to be shared is not, neither given away no
     CHECK(all.waiting.plan.offset_of(kept) == no_offset);
 }
 
-TEST_CASE("memonger.cc 8: what the caller owns is updated in place, and its storage is not ours")
+TEST_CASE("memonger.cc 8: a value of the caller is updated in place, and its storage is not reused")
 {
     plan_methods const all = plan_by_all_methods(op_names("z->a; z,a->z; z->b"));
-    CHECK(all.handoffs == std::vector<handoff>{}); // the reader before is the writer's operand's producer
+    CHECK(all.handoffs == std::vector<handoff>{}); // the previous reader produces the writer's operand
     CHECK(all.offsets.plan.buffers.size() == 2);
     plan_methods const late = plan_by_all_methods(op_names("z->a; h->z; z,a->b"));
     CHECK(late.handoffs == std::vector<handoff>{{0, 1}}); // write after read, in one storage
 }
 
-TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fell free first")
+TEST_CASE("memonger.cc 9: the smallest free slot that is large enough is taken, in any order of freeing")
 {
     for (bool large_first : {false, true}) {
-        // two values of 100 and 10 bytes die before a value of 8 is born
+        // two values of 100 and 10 bytes are dead before a value of 8 is defined
         snapshot const p = sequence(
             4, 4,
             [](step_id s) {
@@ -279,7 +279,7 @@ TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fel
             CHECK(total == 114);
         }
     }
-    // 4 bytes are too few for 8: the slot grows, and its new size counts
+    // a slot of 4 bytes grows to 8, and its new size counts
     snapshot const two = sequence(
         3, 3, [](step_id s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
         [](step_id s) { return std::vector<value_id>{s}; });
@@ -290,12 +290,12 @@ TEST_CASE("memonger.cc 9: sizes: the smallest that is large enough, whatever fel
     CHECK(grown.slot_of[2] == grown.slot_of[0]);
     CHECK(grown.slot_bytes[grown.slot_of[0]] == 8);
     CHECK(grown.total_bytes == 9);
-    // sizes beyond 32 bits share as others do
+    // sizes over 32 bits share like others
     byte_count const large = byte_count{1} << 33;
     CHECK(share_by_tokens(g, lives, [](buffer_id) { return large; }).total_bytes == 2 * large);
 }
 
-TEST_CASE("memonger.cc 10: a free slot is taken once, from wherever it lies among the free ones")
+TEST_CASE("memonger.cc 10: a free slot is taken once, from any place in the free list")
 {
     random_source pick{std::mt19937(10)};
     for (unsigned round = 0; round != rounds(100); ++round) {
@@ -304,7 +304,7 @@ TEST_CASE("memonger.cc 10: a free slot is taken once, from wherever it lies amon
     }
 }
 
-TEST_CASE("memonger.cc 11: what has been planned already is planned again to the same slots")
+TEST_CASE("memonger.cc 11: planning a planned program again gives the same slots")
 {
     op_names const ops("h->a; a->b; b->c; c->d; a,d->e");
     plan_methods const first = plan_by_all_methods(ops);
@@ -334,7 +334,7 @@ TEST_CASE("memonger.cc 12: a path of a hundred thousand operations")
     CHECK(planned.slots.slots <= 3);
 }
 
-TEST_CASE("memonger.cc 13: in one order, too, a name lives until its last write")
+TEST_CASE("memonger.cc 13: also in one order, a name lives until its last write")
 {
     op_names const ops("h->a; a->b; b->c; h->a; c->out");
     auto const planned = plan_memory(ops.program(), ops.options());
@@ -344,7 +344,7 @@ TEST_CASE("memonger.cc 13: in one order, too, a name lives until its last write"
     CHECK(ops.names[c] == "c");
     CHECK(!meet(planned.plan, a, c));
     (void)plan_by_all_methods(ops);
-    // what is never read does not keep a slot for ever
+    // a value that is never read does not keep its slot
     auto const unread = plan_memory(op_names("h->a; h->b; h->c; h->d").program(),
                                     op_names("h->a; h->b; h->c; h->d").options());
     CHECK(unread.report.arena_bytes == 8);
@@ -352,7 +352,7 @@ TEST_CASE("memonger.cc 13: in one order, too, a name lives until its last write"
 
 // --- memonger.py ----------------------------------------------------------------------------------------
 
-TEST_CASE("memonger.py c05c500a82: values of different memory, or not to be shared, never share")
+TEST_CASE("memonger.py c05c500a82: values of different pools and ineligible values never share")
 {
     op_names ops("h->a; a->b; b->c; c->d");
     plan_options options = ops.options();
@@ -361,25 +361,25 @@ TEST_CASE("memonger.py c05c500a82: values of different memory, or not to be shar
     for (memory_plan::placed_buffer const& x : all.offsets.plan.buffers) CHECK(x.pool == x.root % 2);
 }
 
-TEST_CASE("memonger.py 8079abbaf1: a name of several writers is there only after the last of them")
+TEST_CASE("memonger.py 8079abbaf1: a name with several writers is defined only after the last of them")
 {
     plan_methods const all = plan_by_all_methods(op_names("h->g; h->a; a->g; g,a->b; b->c"));
     CHECK(read(all.program, 3, 0) == made(all.program, 2));
 }
 
-TEST_CASE("memonger.py 192e0546bf: back and forth between two chains, no slot is given away twice")
+TEST_CASE("memonger.py 192e0546bf: with edges between two chains, no slot is reused twice")
 {
     plan_methods const all = plan_by_all_methods(
         op_names("h->a0; h->b0; a0,b0->a1; b0,a0->b1; a1,b1->a2; b1,a1->b2; a2,b2->a3; b2,a2->b3"));
     CHECK(all.fewest == 4);
 }
 
-TEST_CASE("memonger.py 21ba0ff560: what is given feeds several operations")
+TEST_CASE("memonger.py 21ba0ff560: an input feeds several operations")
 {
     CHECK(plan_by_all_methods(op_names("h->a; h->b; h,a->c; h,b,c->d")).fewest == 3);
 }
 
-TEST_CASE("memonger.py 4d16578284: what an operation releases it does not reuse, unless that is declared")
+TEST_CASE("memonger.py 4d16578284: an operation does not write over its operands unless declared")
 {
     op_names ops("h->a; a->b; b->c");
     plan_methods const apart = plan_by_all_methods(ops);
@@ -417,7 +417,7 @@ TEST_CASE("memonger.py 27e01744b2: parallel branches, with sizes and without")
     (void)plan_by_all_methods(ops.program(), sized);
 }
 
-TEST_CASE("memonger.py 5084ff3b9b: not more careful than needed: residual blocks take three slots")
+TEST_CASE("memonger.py 5084ff3b9b: residual blocks need only three slots")
 {
     plan_methods const all =
         plan_by_all_methods(op_names("h->x; x->a; a->b; b,x->y; y->c; c->d; d,y->z; z->e; e->f; f,z->w"));
@@ -426,9 +426,10 @@ TEST_CASE("memonger.py 5084ff3b9b: not more careful than needed: residual blocks
     CHECK(all.slots.slots.slots == 3);
 }
 
-TEST_CASE("memonger.py f82a510be6: never more than without sharing, and what one branch leaves another takes")
+TEST_CASE(
+    "memonger.py f82a510be6: never more bytes than without sharing, and branches reuse each other's slots")
 {
-    // forks one after the other: behind each join all of the fork before is free
+    // forks in sequence: after each join all slots of the previous fork are free
     op_names const ops("h->x; x->a; x->b; a,b->y; y->c; y->d; c,d->z; z->e; z->f; e,f->w");
     plan_methods const all = plan_by_all_methods(ops);
     for (token_plan const& t : all.tokens) CHECK(t.slots == all.fewest);
@@ -440,7 +441,8 @@ TEST_CASE("memonger.py f82a510be6: never more than without sharing, and what one
     }
 }
 
-TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is none for threads, and a checker knows")
+TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is invalid on threads, and the checker "
+          "finds it")
 {
     op_names const tree("h->a; a->b; h->c; c->d; b,d->e");
     auto claimed = plan_memory(tree.program(), tree.options());
@@ -451,12 +453,11 @@ TEST_CASE("memonger.py 3c9dfe4736, 95b3309a87: a plan for one order is none for 
     REQUIRE(refuted);
     CHECK(refuted->what == fault::clash);
     CHECK(refuted->schedule.size() == 5);
-    plan_methods const all = plan_by_all_methods(tree); // and has a place for everything before anything runs
+    plan_methods const all = plan_by_all_methods(tree); // all offsets are known before the run
     for (memory_plan::placed_buffer const& b : all.offsets.plan.buffers) CHECK(b.offset != no_offset);
 }
 
-TEST_CASE(
-    "memonger.py 1ec0b89361, f222e226b4, 4862c0f47f: the data flow is the same after a renaming, or not")
+TEST_CASE("memonger.py 1ec0b89361, f222e226b4, 4862c0f47f: renamings that change the data flow are found")
 {
     op_names const before("h->a; a->b; a,b->c; c->d");
     op_names const good("h->s; s->t; s,t->u; u->s");
@@ -468,7 +469,7 @@ TEST_CASE(
     CHECK(check_rewrite(before.program(), worse.program(), given));
 }
 
-TEST_CASE("memonger.py 87a12dd355: sizes that are not known, or none")
+TEST_CASE("memonger.py 87a12dd355: unknown sizes and no sizes")
 {
     op_names const ops("h->a; a->b; b->c; c->d");
     plan_options options = ops.options();
@@ -479,7 +480,7 @@ TEST_CASE("memonger.py 87a12dd355: sizes that are not known, or none")
     CHECK(all.offsets.plan.offset_of(3) == no_offset);
 }
 
-TEST_CASE("memonger.py 9775ffc6ae: what is asked for in the end is never written over")
+TEST_CASE("memonger.py 9775ffc6ae: an output is never overwritten")
 {
     op_names ops("h->a; a->b; b->c; c->d; d->e");
     plan_options options = ops.options();
@@ -491,7 +492,7 @@ TEST_CASE("memonger.py 9775ffc6ae: what is asked for in the end is never written
     CHECK(all.fewest == 3);
 }
 
-TEST_CASE("memonger.py 5355634dac, 342de07231: the same program, the same plan")
+TEST_CASE("memonger.py 5355634dac, 342de07231: equal programs have equal plans")
 {
     task_family const family = draw_family("local", 200);
     plan_methods const one = plan_by_all_methods(family.program(), {.bytes = family.bytes});
@@ -503,20 +504,21 @@ TEST_CASE("memonger.py 5355634dac, 342de07231: the same program, the same plan")
         CHECK(one.tokens[i].slot_of == two.tokens[i].slot_of);
 }
 
-// --- what users were bitten by ---------------------------------------------------------------------------
+// --- defects reported by users ---------------------------------------------------------------------------
 
-TEST_CASE("onnxruntime 7633, 7645: run in parallel, an operand that others may still read is not overwritten")
+TEST_CASE(
+    "onnxruntime 7633, 7645: in parallel, an operand that other steps may still read is not overwritten")
 {
     op_names ops("h->a; a->b; a->c; b,c->d");
-    ops.in_place = {{1, 0}, {2, 0}}; // both would like to
+    ops.in_place = {{1, 0}, {2, 0}}; // both are declared
     plan_methods const all = plan_by_all_methods(ops);
     CHECK(!meet(all.offsets.plan, 1, 2));
     CHECK(!meet(all.offsets.plan, 1, 3));
     auto const in_order = plan_memory(ops.program(), ops.options());
-    CHECK(in_order.plan.buffer_of[1] == in_order.plan.buffer_of[3]); // in the order listed the last one may
+    CHECK(in_order.plan.buffer_of[1] == in_order.plan.buffer_of[3]); // in listed order the last one may
 }
 
-TEST_CASE("onnxruntime 28359: outputs do not lie on what was fed in")
+TEST_CASE("onnxruntime 28359: outputs do not share with inputs")
 {
     op_names ops("x->a; a->y");
     plan_options options = ops.options();
@@ -530,7 +532,8 @@ TEST_CASE("onnxruntime 28359: outputs do not lie on what was fed in")
     CHECK(!meet(kept.offsets.plan, 0, 1));
 }
 
-TEST_CASE("openxla 49176: an operand that the operation reads in another way is not overwritten in place")
+TEST_CASE(
+    "openxla 49176: an operand that the operation also reads through a view is not overwritten in place")
 {
     snapshot const p = sequence(3, 4, [](step_id s, effect_sink& sink) {
         if (s == 0) sink.def(0);
@@ -551,7 +554,7 @@ TEST_CASE("openxla 49176: an operand that the operation reads in another way is 
     CHECK(!meet(all.offsets.plan, 0, 2));
 }
 
-TEST_CASE("ggml 1501: what the way back still needs is not written over on the way there")
+TEST_CASE("ggml 1501: values that the backward pass needs are not overwritten in the forward pass")
 {
     plan_methods const all = plan_by_all_methods(
         op_names("h->a; a->b; b->c; c->gc; gc,b->gb; gb,a->ga; gc,c->wc; gb,b->wb; ga,a->wa"));
@@ -559,28 +562,28 @@ TEST_CASE("ggml 1501: what the way back still needs is not written over on the w
     for (auto [x, y] : {std::pair{a, b}, {a, c}, {b, c}}) CHECK(!meet(all.offsets.plan, x, y));
 }
 
-TEST_CASE("llama.cpp 28448: a plan of before is refused when sizes or identities have changed")
+TEST_CASE("llama.cpp 28448: an old plan is rejected when sizes or values have changed")
 {
     op_names const ops("h->a; a->b; b->c; a,c->d");
     plan_methods const all = plan_by_all_methods(ops);
     plan_options grown = all.options;
     grown.bytes = [](value_id v) { return v == 3 ? 64u : 8u; };
     CHECK(check_concurrent_plan(all.program, all.offsets.plan, grown));
-    // b is read once more now, when d is written
+    // b has another read now, by the step that writes d
     CHECK(meet(all.offsets.plan, 2, 4));
     CHECK(check_concurrent_plan(op_names("h->a; a->b; b->c; a,b,c->d").program(), all.offsets.plan,
                                 all.options));
     CHECK(check_concurrent_plan(op_names("h->a").program(), all.offsets.plan, {.bytes = 8}));
 }
 
-TEST_CASE("ggml 999: what several graphs share belongs to none of them, and has no slot in any")
+TEST_CASE("ggml 999: values shared by several graphs have no slot in any of them")
 {
     op_names const one("z->a; a->b; b->c"), two("k,z->a; a->b");
     CHECK(plan_by_all_methods(one).offsets.plan.offset_of(0) == no_offset);
     CHECK(plan_by_all_methods(two).offsets.plan.offset_of(1) == no_offset);
 }
 
-TEST_CASE("openvino 34442: what an operation reads and what it writes do not share")
+TEST_CASE("openvino 34442: operands and results of one operation do not share")
 {
     random_source pick{std::mt19937(21)};
     for (int round = 0; round != 50; ++round) {

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: BSL-1.0
-// Same input and options, same placement: on every compiler, at every level of optimization, on any number of
-// threads. What one compiler gave is written down here, and all others are held to it. Whoever changes how
-// buffers are placed changes these numbers, and nothing else may.
+// SPDX-License-Identifier: BSL-1.0 Equal input and options give equal placements: on every compiler, at every
+// optimization level, on any number of threads. The hashes here were recorded with one compiler. If you
+// change how buffers are placed, update them; nothing else may change them.
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
@@ -47,7 +46,7 @@ struct digest {
     }
 };
 
-/// Lives of all lengths and sizes of all magnitudes: nothing that orders alone place well.
+/// Live ranges of all lengths and sizes of all magnitudes, which greedy orders alone do not place well.
 placement_problem hard_problem(std::uint32_t seed, std::uint32_t buffers, std::uint32_t positions)
 {
     std::mt19937 random(seed);
@@ -63,7 +62,7 @@ placement_problem hard_problem(std::uint32_t seed, std::uint32_t buffers, std::u
 
 } // namespace
 
-TEST_CASE("small problems with everything are placed as everywhere else")
+TEST_CASE("small problems with all features are placed equally on every platform")
 {
     digest problems, placements;
     for (unsigned seed = 0; seed != 300; ++seed) {
@@ -76,7 +75,7 @@ TEST_CASE("small problems with everything are placed as everywhere else")
     CHECK(placements.value == 11407284024245505763u);
 }
 
-TEST_CASE("orders, repair and search place as everywhere else, on any number of threads")
+TEST_CASE("orders, repair and search give equal placements on every platform, on any number of threads")
 {
     digest problems, one_thread, three_threads;
     for (std::uint32_t buffers : {50u, 150u, 400u, 3000u}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the graph scheduler of Apache SINGA promised, and each defect that its history tells of, on the
-// smallest program that shows it: here it is right, and what was wrong there is found.
+// Guarantees of Apache SINGA's graph scheduler, and each defect in its history on the smallest program that
+// shows it: here the result is right, and the planted defect is found.
 #include <sublet/execution/recorder.hpp>
 
 #include "../../bench/address_space.hpp"
@@ -42,7 +42,7 @@ std::string complaint(Action action)
     return "";
 }
 
-/// Calls `visit` for every order of so many nodes in which nothing is needed before it is made.
+/// Calls `visit` for every order of the nodes without a use before its def.
 template <class Visit>
 void each_order(snapshot const& p, plan_options options, Visit visit)
 {
@@ -55,7 +55,7 @@ void each_order(snapshot const& p, plan_options options, Visit visit)
 
 } // namespace
 
-TEST_CASE("singa-687: one value feeds several operations, and in every order it goes with the last of them")
+TEST_CASE("singa-687: a value that feeds several operations is freed after the last of them, in every order")
 {
     // A cell of a recurrent network: h feeds three operations.
     enum { x, h, p, q, r, y };
@@ -75,7 +75,7 @@ TEST_CASE("singa-687: one value feeds several operations, and in every order it 
         memory_plan const plan = plan_memory(program, in_order).plan;
         CHECK(result(in_order, recycle{}, {.check = executor_options::checks::digest}) == expected);
         CHECK(result(in_order, arena{plan}, {.check = executor_options::checks::digest}) == expected);
-        // Their defect: what was right for one order is used in another.
+        // SINGA's defect: a plan for one order is used in another.
         each_order(program, listed, [&](plan_options const& another) {
             memory_plan moved = plan;
             moved.order = another.order;
@@ -87,7 +87,7 @@ TEST_CASE("singa-687: one value feeds several operations, and in every order it 
             CHECK(complaint([&] { result(another, arena{moved}, {}); }) != "");
             try {
                 result(another, arena{moved}, {.check = executor_options::checks::digest, .prove = false});
-                FAIL_CHECK("nobody has noticed");
+                FAIL_CHECK("not detected");
             } catch (clobbered_value const&) {
                 ++caught;
             }
@@ -98,13 +98,13 @@ TEST_CASE("singa-687: one value feeds several operations, and in every order it 
     CHECK(caught == refused);
 }
 
-TEST_CASE("singa-680: an operation that does not declare what it touches is stopped, or found out")
+TEST_CASE("singa-680: an operation that touches undeclared values is stopped or detected")
 {
     recorder net;
     auto const a = net.input<std::uint64_t>(8);
     auto const b = net.intermediate<std::uint64_t>(8), c = net.intermediate<std::uint64_t>(8);
     auto const d = net.output<std::uint64_t>(8), e = net.output<std::uint64_t>(8);
-    std::span<std::uint64_t const> old_b; // kept from an earlier step, around the call
+    std::span<std::uint64_t const> old_b; // kept from an earlier step, bypassing the call
     std::span<std::uint64_t> old_e;
     enum { nothing, by_call, bypasses_read, bypasses_write } wrong = nothing;
     auto copy = [](auto from, auto to) { std::copy(from.begin(), from.end(), to.begin()); };
@@ -120,7 +120,7 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
         if (wrong == bypasses_read) was_dead = is_dead(reinterpret_cast<std::byte const*>(old_b.data()));
         if (wrong == bypasses_write) old_e[7] ^= 1;
     });
-    // If d may not lie there, b's bytes are nobody's when the last step runs.
+    // With these pins, b's bytes are dead when the last step runs.
     plan_options options = net.options();
     options.pinned = {0, 64, 128, 192, 256};
     auto const planned = plan_memory(net, options);
@@ -145,9 +145,9 @@ TEST_CASE("singa-680: an operation that does not declare what it touches is stop
     CHECK(run(nothing) == expected);
 }
 
-TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not said to be is not to be had")
+TEST_CASE("singa-c41eb9ba: outputs are kept for the caller, and other values cannot be read")
 {
-    //     x -> a -> b -> c -> y      a is read by one step early on, and by the caller in the end
+    //     x -> a -> b -> c -> y      a is read by an early step, and by the caller after the run
     enum { x, a, b, c, y };
     snapshot const program = op_list(5, {{x}, {a}, {b}, {c}}, {{a}, {b}, {c}, {y}});
     plan_options const held{.bytes = 64, .role = {input, output, intermediate, intermediate, output}};
@@ -168,12 +168,12 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
         (void)unheld.input(x);
         unheld.run();
         CHECK(complaint([&] { (void)unheld.output(a); }) ==
-              "sublet: output() is asked for no output, or take() before bind()");
+              "sublet: output() is called for a value that is no output, or take() before bind()");
     };
     check(no_plan{});
     check(recycle{});
     check(arena{plan_memory(program, held).plan});
-    // The reference is dropped: others move in.
+    // Without the output role its bytes are reused.
     auto const why = check_plan(program, unaware, held);
     REQUIRE(why.has_value());
     CHECK(why->value == a);
@@ -183,7 +183,8 @@ TEST_CASE("singa-c41eb9ba: what the caller still reads is kept, and what is not 
     CHECK_THROWS_AS(corrupted.run(), clobbered_value);
 }
 
-TEST_CASE("singa-CopyData: no value has an address before its step runs, and a copy takes what is there then")
+TEST_CASE(
+    "singa-CopyData: a value has no address before its step runs, and a copy reads the bytes of that time")
 {
     recorder net;
     auto const image = net.intermediate<float>(4), y = net.output<float>(4);
@@ -202,13 +203,13 @@ TEST_CASE("singa-CopyData: no value has an address before its step runs, and a c
             host.assign(4, now);
             run.run();
             CHECK(as<float>(run.output(y))[3] == 2 * now);
-            CHECK(source.live() == 16); // the output; the image's block is gone, and so is its address
+            CHECK(source.live() == 16); // the output; the image's block has been freed
         }
     }
     CHECK(source.live_blocks.empty());
 }
 
-TEST_CASE("singa-int: values and plans of more than 4 GiB lie where they should, in every mode")
+TEST_CASE("singa-int: values and plans of more than 4 GiB have correct offsets, in every mode")
 {
     byte_count const gib = byte_count{1} << 30;
     enum { a, b, c, d };
@@ -220,7 +221,7 @@ TEST_CASE("singa-int: values and plans of more than 4 GiB lie where they should,
     REQUIRE(planned.is_sound());
     CHECK(planned.report.arena_bytes >= 14 * gib + 1);
     CHECK(planned.report.arena_bytes <= 14 * gib + 4096);
-    bench::address_space nowhere(std::size_t{15} << 30); // no memory: nothing is touched
+    bench::address_space nowhere(std::size_t{15} << 30); // addresses only: no byte is touched
     auto peak = [&](auto const& mode) {
         std::vector<std::byte const*> where(4);
         kernel const look = [&](cpu_call const& call) {
@@ -242,7 +243,7 @@ TEST_CASE("singa-int: values and plans of more than 4 GiB lie where they should,
     CHECK(peak(arena{planned.plan}) == planned.report.arena_bytes);
 }
 
-TEST_CASE("singa-abort: whatever fails is thrown, and the executor runs again as if nothing had been")
+TEST_CASE("singa-abort: every failure is thrown, and the executor can run again")
 {
     snapshot const program = op_list(5, {{0}, {1}, {1, 2}, {3}}, {{1}, {2}, {3}, {4}});
     plan_options const options{.bytes = 64,
@@ -293,10 +294,10 @@ TEST_CASE("singa-abort: whatever fails is thrown, and the executor runs again as
     check(recycle{});
     check(arena{plan_memory(program, options).plan});
     CHECK(threw == 12);
-    CHECK(ran_dry == 10); // an arena is there before anything can fail
+    CHECK(ran_dry == 10); // an arena is allocated before anything can fail
 }
 
-TEST_CASE("S3, S4: bytes come with the step that first writes them, and go with the last that reads them")
+TEST_CASE("S3, S4: storage is allocated at the first write and freed after the last read")
 {
     recorder net;
     auto const a = net.intermediate<std::byte>(100), b = net.intermediate<std::byte>(200),
@@ -314,7 +315,7 @@ TEST_CASE("S3, S4: bytes come with the step that first writes them, and go with 
     run.run();
     CHECK(seen == std::vector<std::size_t>{100, 300, 1500, 2200});
     CHECK(source.live() == 1600);
-    // Of the other modes, one frees nothing before the end, and one asks for nothing at all.
+    // Of the other modes, one frees nothing before the end, and one allocates nothing.
     seen.clear();
     executor all(net, net.options(), no_plan{}, net.kernel(), {.upstream = &source});
     all.run();

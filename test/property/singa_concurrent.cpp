@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What Apache SINGA's scheduler planned and never built: its operations at once. And those of its defects
-// that show when operations need not come as they are listed.
+// A feature that Apache SINGA's scheduler planned and never built: concurrent operations. And those of its
+// defects that show when operations need not run in listed order.
 #include <sublet/execution/threads.hpp>
 
 #include "../operations.hpp"
@@ -61,7 +61,7 @@ memory_plan const* plan_of(Mode const& mode)
     else return nullptr;
 }
 
-/// A mutant for each wait: without it. Those that nobody notices.
+/// The number of undetected mutants, each without one of the waits.
 template <class Mode>
 std::size_t count_undetected(snapshot const& p, plan_options const& options, Mode const& mode)
 {
@@ -80,8 +80,8 @@ std::size_t count_undetected(snapshot const& p, plan_options const& options, Mod
 
 } // namespace
 
-TEST_CASE("singa-d693b6b2, S2: who reads a block comes before who writes it, and a parameter goes round in a "
-          "circle")
+TEST_CASE(
+    "singa-d693b6b2, S2: readers of a block precede its next writer, also for a parameter updated in a cycle")
 {
     enum { x, w, a, b, y };
     snapshot const program = op_list(5, {{x, w}, {w}, {w, a}, {w, b}}, {{a}, {w}, {b}, {w, y}});
@@ -114,7 +114,7 @@ TEST_CASE("singa-d693b6b2, S2: who reads a block comes before who writes it, and
     CHECK_THROWS_AS((void)run_order_of(program, too_early, no_plan{}), unsound_plan);
 }
 
-TEST_CASE("singa-680: without the block that it reads an operation would run too early, and is stopped")
+TEST_CASE("singa-680: an operation that does not declare a read would run too early, and is stopped")
 {
     auto recorded = [](bool says_all) {
         recorder net;
@@ -145,10 +145,9 @@ TEST_CASE("singa-680: without the block that it reads an operation would run too
     });
 }
 
-TEST_CASE("singa-twice: whatever names a step twice, it runs once, under every policy and number of workers")
+TEST_CASE("singa-twice: a step that is listed twice runs once, under every policy and number of workers")
 {
-    // Each step reads the one before twice, beside an edge that is there twice as well; every third has
-    // heirs.
+    // Each step reads the one before twice, next to a duplicate edge; every third has other successors.
     constexpr step_id steps = 60;
     snapshot const program = flow(
         steps, steps,
@@ -187,7 +186,7 @@ TEST_CASE("singa-twice: whatever names a step twice, it runs once, under every p
         });
 }
 
-TEST_CASE("singa-parallel, S6: operations that wait for nothing of each other do run at the same time")
+TEST_CASE("singa-parallel, S6: independent operations run concurrently")
 {
     //     0 -> 1, 2 -> 3      1 and 2 wait until both have begun
     snapshot const program = op_list(4, {{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}});
@@ -220,7 +219,8 @@ TEST_CASE("singa-parallel, S6: operations that wait for nothing of each other do
     }
 }
 
-TEST_CASE("singa-abort: what fails on one of several threads is thrown to the caller, who may run again")
+TEST_CASE("singa-abort: a failure on one of several threads is thrown to the caller, and the executor can "
+          "run again")
 {
     snapshot const program = op_list(6, {{0}, {0}, {1}, {2, 3}, {4}}, {{1}, {2}, {3}, {4}, {5}});
     plan_options const options{

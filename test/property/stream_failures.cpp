@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A device that refuses a call, is lost at one, has no memory, or runs a kernel that throws, wherever it
-// comes: the run ends with an exception, nothing leaks, nobody waits for ever, and the executor runs again
-// unless there is no device any more.
+// A device that rejects a call, is lost, has no memory, or runs a kernel that throws, at any point: the run
+// ends with an exception, nothing leaks or waits forever, and the executor can run again unless the device is
+// lost.
 #include <sublet/execution/streams.hpp>
 
 #include "../checked_resource.hpp"
@@ -40,7 +40,7 @@ struct throwing_kernel {
 };
 using executor = stream_executor<simulated_device, throwing_kernel>;
 
-/// A program of one-step tasks, all storage of which is planned.
+/// A program of one-step tasks with all storage planned.
 struct subject {
     snapshot program{};
     plan_options options{.bytes = 0};
@@ -123,8 +123,7 @@ void for_each_mode(Check check)
 
 } // namespace
 
-TEST_CASE("a device that refuses any call, or is lost at it, leaves no leak, and an executor that runs if "
-          "there is one")
+TEST_CASE("a device that rejects any call, or is lost at it, leaves no leak, and the executor can run again")
 {
     std::size_t refused = 0, lost = 0;
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
@@ -152,14 +151,14 @@ TEST_CASE("a device that refuses any call, or is lost at it, leaves no leak, and
                         if (is_loss && has_failed) {
                             auto const calls = device.calls();
                             CHECK_THROWS_AS((void)run.run(), std::exception);
-                            CHECK(device.calls() == calls); // it is asked for nothing any more
+                            CHECK(device.calls() == calls); // no more calls
                         } else if (!is_loss) {
                             device.fail_after(simulated_device::never);
                             CHECK(s.run_on(run) == expected);
                         }
                         is_over = !has_failed;
                         (is_loss ? lost : refused) += has_failed;
-                    } catch (std::exception const&) { // there was no executor
+                    } catch (std::exception const&) { // no executor was made
                         CHECK(device.calls() > call);
                     }
                     if (!is_loss) {
@@ -175,8 +174,7 @@ TEST_CASE("a device that refuses any call, or is lost at it, leaves no leak, and
     CHECK(lost > 200);
 }
 
-TEST_CASE(
-    "memory that runs out at any allocation leaves no leak, and an executor that runs when there is some")
+TEST_CASE("a failure of any allocation leaves no leak, and the executor can run again")
 {
     std::size_t refused = 0;
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
@@ -201,7 +199,7 @@ TEST_CASE(
                     }
                     source.max_allocations = ~std::size_t{0};
                     CHECK(s.run_on(run) == expected);
-                } catch (allocation_error const&) { // not even the arena
+                } catch (allocation_error const&) { // the arena could not be allocated
                 }
                 CHECK(device.memory().used == 0);
             }
@@ -211,7 +209,7 @@ TEST_CASE(
     CHECK(refused > 10);
 }
 
-TEST_CASE("a kernel that throws at any step, later and in any order, ends the run with that step")
+TEST_CASE("a kernel that throws at any step, asynchronously and in any order, ends the run with that step")
 {
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
         auto const expected = s.expected();
@@ -237,7 +235,7 @@ TEST_CASE("a kernel that throws at any step, later and in any order, ends the ru
     });
 }
 
-TEST_CASE("what an executor asks of a device has no race, in any mode, watched or not, run after run")
+TEST_CASE("the commands of an executor have no race, in any mode, checked or not, in repeated runs")
 {
     for_each_mode([&](subject const& s, auto const& mode, unsigned seed) {
         for (executor_options::checks level : {executor_options::checks::off, executor_options::checks::paint,

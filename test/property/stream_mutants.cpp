@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Schedules for streams that lack one thing: a wait, a hand-off, a reference. The check finds each, before
-// anything runs; of sound ones it finds none, and they leave the same whatever order a device chooses.
+// Stream schedules that lack a wait, a hand-off or a reference: the check finds each before the run. In sound
+// schedules it finds no fault, and their results do not depend on the order that the device chooses.
 // With SUBLET_ROUNDS=5 in the environment five times as many: a thousand of each.
 #include <sublet/execution/stream_schedule.hpp>
 #include <sublet/testing/recording_device.hpp>
@@ -33,7 +33,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// A program, how it is run, and what its steps do to which bytes, by position, as it was drawn.
+/// A program, how it is run, and the bytes that its steps touch, by position.
 struct subject {
     snapshot program;
     plan_options options;
@@ -66,7 +66,7 @@ struct subject {
     }
 };
 
-/// Everything at once, in one order: plans for it, recycling, or all apart.
+/// One order: with a plan, recycling, or without sharing.
 subject draw_sequential(random_source& pick)
 {
     random_program p = draw_program(pick, 14);
@@ -123,13 +123,12 @@ std::pair<subject, random_tasks> draw_concurrent(random_source& pick)
     return {std::move(s), std::move(p)};
 }
 
-// --- the slow answer -------------------------------------------------------------------------------------
+// --- the check by definition -----------------------------------------------------------------------------
 
-/// By a walk over all pairs of commands: is there an order of them that streams and events allow, and the
-/// program does not?
+/// By a scan of all pairs of commands: whether streams and events allow an order that the program forbids.
 bool is_wrong(subject const& s)
 {
-    // Behind the run of the caller, on stream 0, and before it.
+    // The caller's own commands on stream 0 come before and after the run.
     std::vector<stream_schedule::command> list = s.schedule.commands;
     stream_schedule::command const caller{stream_schedule::action::launch, 0, no_step};
     list.insert(list.begin(), caller);
@@ -165,7 +164,7 @@ bool is_wrong(subject const& s)
                 !before[launched[a]][launched[b]])
                 return true;
 
-    // Whoever paints dead bytes writes them.
+    // Overwriting dead bytes counts as a write.
     auto const whole = [&](buffer_id b) {
         touched_cells cells;
         auto const& its = s.order.lowered.table.buffers[b];
@@ -188,7 +187,7 @@ bool is_wrong(subject const& s)
         }
     }
 
-    // Of each buffer: its block, from allocation to release, by whichever name.
+    // For each buffer: its block, from allocation to release, by any of its ids.
     for (std::size_t i = 1; i + 1 != count; ++i) {
         if (list[i].what != stream_schedule::action::release) continue;
         std::set<buffer_id> names{list[i].which};
@@ -221,7 +220,7 @@ std::vector<simulated_options> adversaries(unsigned seed)
             {.order = simulated_options::order_kind::random, .seed = seed}};
 }
 
-/// Each step once as late as can be, while the others run from behind.
+/// Each step once as late as possible, the others latest first.
 std::vector<simulated_options> each_step_late(subject const& s)
 {
     std::vector<simulated_options> orders;
@@ -239,7 +238,7 @@ schedule_trace run_twice(subject const& s, simulated_options const& options)
     return runner.finish();
 }
 
-/// Each step alone, each value in storage of its own.
+/// Steps one by one, each value in storage of its own.
 schedule_trace run_serially(subject const& s)
 {
     simulated_device device({.order = simulated_options::order_kind::eager});
@@ -264,7 +263,7 @@ bool is_shown(subject const& s, schedule_trace const& expected, std::vector<simu
 
 // --- mutants ---------------------------------------------------------------------------------------------
 
-/// One of the commands that are such, or none.
+/// A random command that satisfies the predicate, if there is one.
 template <class Is>
 std::optional<std::size_t> any_command(random_source& pick, stream_schedule const& schedule, Is is)
 {
@@ -285,7 +284,7 @@ bool drop_wait(subject& s, random_source& pick)
     if (at) s.schedule.commands.erase(s.schedule.commands.begin() + distance(*at));
     return at.has_value();
 }
-/// It waits for an event that was recorded earlier than its own.
+/// Makes a wait refer to an event that was recorded earlier than its own.
 bool misdirect_wait(subject& s, random_source& pick)
 {
     auto const is_late = [](stream_schedule::command const& c) {
@@ -295,7 +294,7 @@ bool misdirect_wait(subject& s, random_source& pick)
     if (at) s.schedule.commands[*at].which = pick.below(s.schedule.commands[*at].which);
     return at.has_value();
 }
-/// One that was found where bytes change hands, before streams are assigned.
+/// Drops a hand-off derived from reused bytes, before streams are assigned.
 bool drop_derived_handoff(subject& s, random_source& pick)
 {
     auto& waits = s.order.waits;
@@ -313,7 +312,7 @@ bool drop_derived_handoff(subject& s, random_source& pick)
     s.make_schedule(false);
     return true;
 }
-/// One of the plan's own.
+/// Drops a hand-off of the plan.
 bool drop_planned_handoff(subject& s, random_tasks const& p, random_source& pick)
 {
     if (s.plan.handoffs.empty()) return false;
@@ -324,7 +323,7 @@ bool drop_planned_handoff(subject& s, random_tasks const& p, random_source& pick
     read_cells(s, p);
     return true;
 }
-/// A release comes before the last use, or on a stream that knows less.
+/// Moves a release before the last use, or to a stream that is not ordered after it.
 bool drop_reference(subject& s, random_source& pick)
 {
     auto const is_release = [](stream_schedule::command const& c) {
@@ -367,7 +366,7 @@ tally run_mutants(std::size_t count, unsigned first_seed, Draw draw, Mutate muta
         }();
         if (!mutate(drawn, pick)) continue;
         bool const found = s.fault().has_value();
-        if (!is_wrong(s)) { // it is implied by what is left, on these streams
+        if (!is_wrong(s)) { // the remaining commands imply it, on these streams
             ++result.harmless;
             result.false_alarms += found;
             CHECK(!found);
@@ -393,9 +392,8 @@ void tell(std::string const& what, tally const& t)
 
 } // namespace
 
-TEST_CASE(
-    "a sound schedule has no fault, issued it has none, and five adversaries come to what one step after the "
-    "other comes to")
+TEST_CASE("a sound schedule has no fault, also as issued, and gives the sequential results under five "
+          "adversarial orders")
 {
     std::size_t waits = 0, several = 0, sound = 0;
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
@@ -422,9 +420,9 @@ TEST_CASE(
     CHECK(several > sound / 2);
 }
 
-TEST_CASE("the check finds every wait, hand-off and reference that is missing or misdirected")
+TEST_CASE("the check finds every missing or misdirected wait, hand-off and reference")
 {
-    std::size_t const count = std::max(rounds(40), 40u); // fewer say nothing of how many are shown
+    std::size_t const count = std::max(rounds(40), 40u); // with fewer the ratio of failing runs means nothing
     auto const sequential = [](random_source& pick) { return draw_sequential(pick); };
     auto const of_arena = [](random_source& pick) {
         for (;;)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Bytes that change hands between streams: what users of other systems were bitten by, each on the smallest
-// program that shows it. Here it is right whatever the device does, and the wait that was missing there is
-// missed.
+// Bytes reused across streams: defects of other systems, each on the smallest program that shows it. Here the
+// results are right in every order of the device, and the check finds the wait if it is removed.
 #include <sublet/execution/streams.hpp>
 
 #include "../operations.hpp"
@@ -56,7 +55,7 @@ std::uint64_t results(subject const& s, Run& run)
     return sum;
 }
 
-/// On the streams that are asked for, and on one to four of the executor's choice, whatever comes first.
+/// On the requested streams, and on one to four chosen by the executor, in every device order.
 template <class Mode>
 void check_all_orders(subject const& s, Mode const& mode)
 {
@@ -80,7 +79,7 @@ void check_all_orders(subject const& s, Mode const& mode)
     }
 }
 
-/// What is found when a wait is left out: one fault for each.
+/// The faults found when a wait is left out: one for each.
 template <class Mode>
 std::vector<stream_fault> faults(subject const& s, Mode const& mode)
 {
@@ -111,10 +110,9 @@ bool has(std::vector<stream_fault> const& list, stream_fault::kind what, value_i
 
 } // namespace
 
-TEST_CASE(
-    "thread-7: a block that is being copied out on one stream is not written on another before that ends")
+TEST_CASE("thread-7: a block that one stream copies out is not written on another before the copy ends")
 {
-    // a is computed and copied; then b is computed, where a was.
+    // a is computed and copied; then b is computed in the bytes of a.
     enum { a, copy, b, y };
     subject const s{op_list(4, {{}, {a}, {}, {b}}, {{a}, {copy}, {b}, {y}}),
                     {.bytes = 64, .role = {intermediate, output, intermediate, output}},
@@ -126,8 +124,7 @@ TEST_CASE(
     CHECK(has(faults(s, arena{plan}), stream_fault::kind::race, a, b));
 }
 
-TEST_CASE("thread-8: readers are counted through all streams: the last of one does not give back what "
-          "another reads")
+TEST_CASE("thread-8: readers are counted over all streams: the last on one does not free what another reads")
 {
     enum { a, b, c, d, y };
     subject const s{op_list(5, {{}, {a}, {a}, {b}, {c, d}}, {{a}, {b}, {c}, {d}, {y}}),
@@ -137,7 +134,7 @@ TEST_CASE("thread-8: readers are counted through all streams: the last of one do
     check_all_orders(s, no_plan{});
     CHECK(has(faults(s, recycle{}), stream_fault::kind::freed_in_use, a, no_value));
     CHECK(!faults(s, no_plan{}).empty());
-    // As soon as it is launched, which was SINGA's way: right on one stream, and nowhere else.
+    // Freed at the launch, as in SINGA: right on one stream only.
     run_order const order = run_order_of(s.program, s.options, recycle{});
     auto freed_at_launch = [&](stream_options const& how) {
         stream_schedule schedule = schedule_streams(order, recycle{}, how);
@@ -151,10 +148,9 @@ TEST_CASE("thread-8: readers are counted through all streams: the last of one do
     CHECK(fault->what == stream_fault::kind::freed_in_use);
 }
 
-TEST_CASE(
-    "thread-10: in a diamond over two streams a slot goes from one branch to the other only when it is free")
+TEST_CASE("thread-10: in a diamond over two streams a branch reuses a slot of the other only when it is free")
 {
-    //     0 -> 1 -> 3 ─┐      3 puts d where a was, which 2 may still be reading
+    //     0 -> 1 -> 3 ─┐      3 writes d over a, which 2 may still be reading
     //     └──> 2 ─────> 4
     enum { a, b, c, d, y };
     subject const s{op_list(5, {{}, {a}, {a}, {b}, {c, d}}, {{a}, {b}, {c}, {d}, {y}}),
@@ -167,9 +163,9 @@ TEST_CASE(
     CHECK(has(faults(s, arena{plan}), stream_fault::kind::race, a, d));
 }
 
-TEST_CASE("thread-20: bytes that go through the hands of three streams are waited for at every hop")
+TEST_CASE("thread-20: bytes that three streams use in turn are waited for at each hand-off")
 {
-    // a, b and c have the same bytes in turn, on a stream each; b has half of them, so c is a's heir as well.
+    // a, b and c use the same bytes in turn, each on its own stream; b has half of them, so c reuses a too.
     enum { a, p, b, q, c, r };
     subject const s{op_list(6, {{}, {a}, {}, {b}, {}, {c}}, {{a}, {p}, {b}, {q}, {c}, {r}}),
                     {.bytes = {64, 8, 32, 8, 64, 8},
@@ -233,7 +229,7 @@ TEST_CASE(
                 CHECK(results(s, run) == expected);
                 device.lose_after(0);
                 CHECK_THROWS_AS(run.run(), run_error);
-                CHECK_THROWS_AS(run.run(), std::exception); // and no more
+                CHECK_THROWS_AS(run.run(), std::exception); // no more runs
             }
         }
         CHECK(failures > 5);

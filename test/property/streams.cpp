@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs on 1 to 8 streams of a device that does what is queued in the order that is least expected:
-// they leave what one step after the other leaves, in every memory mode, by every kind of plan, however
-// closely they are watched.
+// Random programs on 1 to 8 streams of a device with adversarial orders give the sequential results, in every
+// memory mode, by every kind of plan, at every check level.
 #include <sublet/execution/streams.hpp>
 
 #include "../random_program.hpp"
@@ -27,7 +26,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// A program with all that is the caller's. Its steps run on one thread, in the order of the options, or on
+/// A program with the caller's values. Its steps run on one thread, in the order of the options, or on
 /// streams.
 struct subject {
     snapshot program;
@@ -114,7 +113,7 @@ struct subject {
 
 } // namespace
 
-TEST_CASE("random programs leave on streams what they leave one step after the other, in every memory mode")
+TEST_CASE("random programs on streams give the sequential results, in every memory mode")
 {
     for (unsigned seed = 0; seed != rounds(250); ++seed) {
         CAPTURE(seed);
@@ -131,7 +130,7 @@ TEST_CASE("random programs leave on streams what they leave one step after the o
     }
 }
 
-TEST_CASE("plans for any schedule, and those that hand storage over, leave the same on streams")
+TEST_CASE("plans for any schedule, and plans with hand-offs, give the sequential results on streams")
 {
     for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);

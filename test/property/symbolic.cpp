@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs with random sizes that grow: one plan, and for every batch the ordinary checker accepts it.
+// Random programs with sizes affine in a batch: the ordinary checker accepts one plan for every batch.
 // With SUBLET_ROUNDS=50 in the environment there are fifty times as many; SUBLET_SEED is the first.
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/plan_symbolic.hpp>
@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// The most bytes alive at a position, from the lists that were drawn: values written in place count once.
+/// The peak of live bytes, from the drawn lists: values written in place count once.
 byte_count most_alive(random_program const& p, memory_plan const& plan, byte_count batch,
                       std::vector<affine_bytes> const& bytes, pool_id pool)
 {
@@ -40,7 +40,7 @@ byte_count most_alive(random_program const& p, memory_plan const& plan, byte_cou
 
 } // namespace
 
-TEST_CASE("one plan holds for every batch, and is no lower than what is alive")
+TEST_CASE("one plan is valid for every batch, and no lower than the live bytes")
 {
     unsigned const usual = 250;
     unsigned const first = first_seed();

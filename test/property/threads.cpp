@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs on threads: under every plan, queue and number of workers they leave what a single thread
-// leaves that gives each value bytes of its own. SUBLET_ROUNDS in the environment makes that many times more.
+// Random programs on threads: with every plan, queue and number of workers the results are those of a single
+// thread with separate storage for each value. SUBLET_ROUNDS in the environment multiplies the programs.
 #include <sublet/execution/threads.hpp>
 
 #include "../random_source.hpp"
@@ -33,7 +33,7 @@ std::vector<step_id> draw_valid_order(step_waits const& waits, random_source& pi
     return order_of_one_worker(waits, queue);
 }
 
-/// Runs a subject in every mode by every queue with 1, 2 and 4 workers; returns how many runs there were.
+/// Runs a subject in every mode with every queue and 1, 2 and 4 workers; returns the number of runs.
 std::size_t run_all_modes(subject const& s, random_source& pick)
 {
     run_environment alone(s);
@@ -87,7 +87,7 @@ std::size_t run_all_modes(subject const& s, random_source& pick)
 
 } // namespace
 
-TEST_CASE("random programs leave the same on threads, whatever the plan, the queue and the workers")
+TEST_CASE("random programs on threads give equal results for every plan, queue and number of workers")
 {
     std::size_t runs = 0;
     unsigned const seeds = rounds(25);
@@ -96,10 +96,10 @@ TEST_CASE("random programs leave the same on threads, whatever the plan, the que
         random_source pick{std::mt19937{seed}};
         runs += run_all_modes(draw_subject(pick), pick);
     }
-    CHECK(runs > seeds * 96); // some can be planned for any schedule, too
+    CHECK(runs > seeds * 96); // some can be planned for any schedule too
 }
 
-TEST_CASE("versions of random names leave the same on threads, and each has all plans")
+TEST_CASE("versions of random names give equal results on threads, with every plan")
 {
     std::size_t runs = 0;
     unsigned const seeds = rounds(25);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// A training step of ResNet-50, made in code, counted in each memory mode. The kernels do nothing and the
-// storage is addresses only, so no batch is too large.
+// The bytes of a training step of ResNet-50, built in code, in each memory mode. The kernels do nothing and
+// the storage is addresses only, so any batch is possible.
 
 #include "../../bench/address_space.hpp"
 #include "../../bench/training_network.hpp"
@@ -65,7 +65,7 @@ two_runs count(network const& net, plan_options const& options, Mode const& mode
 
 } // namespace
 
-TEST_CASE("networks made in code have the parameters that their papers give them")
+TEST_CASE("networks built in code have as many parameters as in their papers")
 {
     network const resnet = bench::resnet50({.batch = 2});
     CHECK(operations_of(resnet, "convolution") == 53);
@@ -93,7 +93,7 @@ TEST_CASE("a training step of ResNet-50 needs 55 % less in an arena than without
                 options.in_place = in_place;
                 planned_memory const planned = plan_memory(as_program(net), options);
                 REQUIRE(planned.is_sound());
-                byte_count naive = 0; // of what steps make, views apart
+                byte_count naive = 0; // of all results without views
                 for (auto const& v : net.values)
                     if (v.producer != no_node && v.alias_of == no_value) naive += v.bytes;
 
@@ -110,7 +110,7 @@ TEST_CASE("a training step of ResNet-50 needs 55 % less in an arena than without
                     CHECK(each->first.lower_bound == planned.report.lower_bound_bytes);
                 }
                 CHECK(none.second.run.allocations.total == none.first.run.allocations.total);
-                CHECK(arenas.first.run.allocations.total == 0); // the arena was there before
+                CHECK(arenas.first.run.allocations.total == 0); // the arena was allocated before
                 CHECK(arenas.second.run.allocations.total == 0);
 
                 byte_count const arena_bytes = planned.report.arena_bytes, more = bytes_of_callers(net);

@@ -24,7 +24,7 @@ static constexpr chain_options::ranking orders[] = {
 
 namespace {
 
-/// Who comes before whom, by the closure; b must not descend, and a comes before it.
+/// Precedence by the transitive closure; b must not descend, and a < b.
 struct ascending_oracle {
     drawn_sharing const& d;
     step_id last = 0;
@@ -62,9 +62,8 @@ void check_sizes(drawn_sharing const& d, chain_plan const& plan)
 
 } // namespace
 
-TEST_CASE(
-    "random programs: every order keeps the rule, costs what its largest tenants cost, and no less than "
-    "the bound for slots")
+TEST_CASE("random programs: every order gives valid chains, slots as large as their largest occupants, and "
+          "no fewer bytes than the bound")
 {
     std::size_t bound_met = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
@@ -104,7 +103,8 @@ TEST_CASE(
     CHECK(bound_met > rounds(2700));
 }
 
-TEST_CASE("an oracle that goes forward only has the same slots by begin, if each begins at one position")
+TEST_CASE(
+    "an oracle that only answers in ascending order gives the same slots by begin if each buffer begins once")
 {
     std::size_t several = 0;
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
@@ -130,7 +130,7 @@ TEST_CASE("an oracle that goes forward only has the same slots by begin, if each
     CHECK(several > 20);
 }
 
-TEST_CASE("the largest come first: whoever comes later finds room for nothing")
+TEST_CASE("largest first: later buffers fit into open slots")
 {
     // Sizes that grow along a chain: by begin both slots grow, largest first there is no third.
     snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
@@ -154,8 +154,7 @@ TEST_CASE("the largest come first: whoever comes later finds room for nothing")
                     precondition_error);
 }
 
-TEST_CASE(
-    "families of task graphs share in every order, and now and then it is better to see all that begins")
+TEST_CASE("families of task graphs share in every order, and largest first is sometimes better")
 {
     std::size_t begin_wins = 0;
     for (auto name : family_names) {

@@ -24,7 +24,7 @@ using slots = std::vector<slot_id>;
 
 namespace {
 
-struct pair_in { // of the last step of a node
+struct pair_in { // a pair of the last step of a node
     node_id node;
     value_id in, out;
 };
@@ -40,7 +40,7 @@ snapshot with_pairs(snapshot const& p, std::vector<pair_in> const& pairs)
         });
 }
 
-/// What a coloring promises, against the occupants of each step.
+/// Checks the guarantees of a coloring against the occupants of each step.
 void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any_fixed)
 {
     REQUIRE(!colored.violation);
@@ -87,9 +87,8 @@ TEST_CASE("values that are never alive together share, and a phi takes the slot 
     CHECK(colored.affinities_kept == 2);
 }
 
-TEST_CASE(
-    "a def takes the slot of an operand read early, not of one that is held, and a dead def a slot of its "
-    "own")
+TEST_CASE("a definition reuses the slot of an operand read early, not of a held one; a dead definition has "
+          "its own slot")
 {
     CHECK(slots_of(flow_text({"a= ; a! b="})) == slots{0, 0});
     CHECK(slots_of(flow_text({"a= ; a b="})) == slots{0, 1});
@@ -98,7 +97,7 @@ TEST_CASE(
     CHECK(slots_of(flow_text({"a= b= ; c= ; a"})) == slots{0, 1, 1});
 }
 
-TEST_CASE("what is read at the end of a node only dies at the edge, where the phi takes over")
+TEST_CASE("a value read only at the end of a node is free at the edge, for the phi")
 {
     chordal_coloring const colored = color_chordal(flow_text({"a= >1", "a@0 b@1 c= ; c b= >1"}));
     CHECK(colored.max_live == 2);
@@ -106,7 +105,7 @@ TEST_CASE("what is read at the end of a node only dies at the edge, where the ph
     CHECK(slots_of(flow_text({"a= b= >1", "a@0 b@0 c= d= ; c d"})) == slots{0, 1, 0, 1});
 }
 
-TEST_CASE("a value takes the first free slot of a partner, of a later one if need be, otherwise the lowest")
+TEST_CASE("a value takes the first free slot among its affinities, otherwise the lowest free slot")
 {
     snapshot const p = flow_text({"a= b= c= ; a! b! c! d="});
     CHECK(slots_of(p) == slots{0, 1, 2, 0});
@@ -115,13 +114,13 @@ TEST_CASE("a value takes the first free slot of a partner, of a later one if nee
     snapshot const held = flow_text({"a= b= c= ; a! b! c d="});
     CHECK(slots_of(with_pairs(held, {{0, 2, 3}, {0, 1, 3}})) == slots{0, 1, 2, 1});
     CHECK(slots_of(with_pairs(held, {{0, 2, 3}})) == slots{0, 1, 2, 0});
-    // The other way: b, an operand of the phi of a loop, is defined behind it.
+    // In reverse: b, an operand of a loop's phi, is defined after it.
     snapshot const loop = flow_text({"a= d= >1", "a@0 b@1 e= c= ; c d ; b= >1"});
     CHECK(slots_of(loop) == slots{0, 0, 2, 1, 0});
     CHECK(slots_of(with_pairs(loop, {{1, 1, 2}})) == slots{0, 2, 2, 1, 0});
 }
 
-TEST_CASE("a fixed value has its slot, and whoever meets it another")
+TEST_CASE("a fixed value has its slot, and values that interfere with it get others")
 {
     per_value<slot_id> const second = [](value_id v) { return v == 1 ? slot_id{0} : no_slot; };
     CHECK(slots_of(flow_text({"a= ; b= ; a b ; c="}), second) == slots{1, 0, 0});
@@ -135,7 +134,7 @@ TEST_CASE("a fixed value has its slot, and whoever meets it another")
     CHECK(slots_of(flow_text({"a= b= c= ; a b c"}), slots{2, no_slot, 0}) == slots{2, 1, 0});
 }
 
-TEST_CASE("a value that a fixed one meets avoids its slot, whatever the numbers of their nodes")
+TEST_CASE("a value that interferes with a fixed one avoids its slot, for any numbering of nodes")
 {
     per_value<slot_id> const second = slots{no_slot, 0};
     CHECK(slots_of(flow_text({">2", "b= ; a b", "a= >1"}), second) == slots{1, 0});
@@ -143,10 +142,10 @@ TEST_CASE("a value that a fixed one meets avoids its slot, whatever the numbers 
     CHECK(slots_of(flow_text({"a= >1", ">2 >3", "b= ; b >1", "a"}), second) ==
           slots{1, 0}); // in a later loop
     CHECK(slots_of(flow_text({">1", "b= ; b ; a= ; a >1"}), second) ==
-          slots{0, 0}); // defined later: no meeting
+          slots{0, 0}); // defined later: no interference
 }
 
-TEST_CASE("two that are fixed to one slot and meet are named, with the step")
+TEST_CASE("two interfering values fixed to one slot are reported with the step")
 {
     per_value<slot_id> const same = slots{3, 3};
     auto clash = [&](snapshot const& p) { return color_chordal(p, same).clash; };
@@ -160,7 +159,7 @@ TEST_CASE("two that are fixed to one slot and meet are named, with the step")
     CHECK(slots_of(flow_text({"a= ; a ; b="}), same) == slots{3, 3});
 }
 
-TEST_CASE("what is not in strict SSA form has no plan but a reason")
+TEST_CASE("a program that is not in strict SSA form has a violation instead of a plan")
 {
     auto reason = [](std::vector<std::string_view> const& nodes) {
         chordal_coloring const colored = color_chordal(flow_text(nodes));
@@ -175,7 +174,7 @@ TEST_CASE("what is not in strict SSA form has no plan but a reason")
     CHECK(reason({">1 >2", "a= >2", ">3", "a@2"}) == ssa_violation::kind::not_dominated);
 }
 
-TEST_CASE("no value has no slot, nor has one that nothing touches, though it be fixed")
+TEST_CASE("a value without touches has no slot, even if it is fixed")
 {
     chordal_coloring const nothing = color_chordal(snapshot{});
     CHECK(nothing.plan.slots == 0);
@@ -186,7 +185,7 @@ TEST_CASE("no value has no slot, nor has one that nothing touches, though it be 
     CHECK(color_chordal(with_pairs(flow_text({"c="}), {{0, 0, 1}})).affinities_kept == 0);
 }
 
-TEST_CASE("values that meet only where nothing leads may share, and are counted once")
+TEST_CASE("values that interfere only in unreachable nodes may share and are counted once")
 {
     snapshot const p = flow_text({">1 >2", "a= >4", "b= >5", "c= d= ; c d >4 >5", "a", "b"});
     chordal_coloring const colored = color_chordal(p);
@@ -196,7 +195,7 @@ TEST_CASE("values that meet only where nothing leads may share, and are counted 
     CHECK(!check_slots(p, colored.plan));
 }
 
-TEST_CASE("the poorest program is coloured, and live sets may be given")
+TEST_CASE("a minimal program type is coloured, with and without given live sets")
 {
     CHECK(color_chordal(archetype::program(4)).plan.slot_of == slots{0, 1, 0, 1});
     snapshot const p = flow_text({"a= >1", "a b="});
@@ -204,7 +203,7 @@ TEST_CASE("the poorest program is coloured, and live sets may be given")
         CHECK(color_chordal(p, liveness(p, {.dense_words = dense_words})).plan.slot_of == slots{0, 1});
 }
 
-TEST_CASE("live sets of another program are refused")
+TEST_CASE("live sets of another program are rejected")
 {
     snapshot const p = flow_text({"a= >1", "a b="});
     CHECK_THROWS_AS((void)color_chordal(p, live_sets{}), precondition_error);
@@ -212,7 +211,8 @@ TEST_CASE("live sets of another program are refused")
     CHECK_THROWS_AS((void)color_chordal(p, liveness(flow_text({"a= b="}))), precondition_error);
 }
 
-TEST_CASE("random strict programs take as many slots as values are alive at once, fixed ones maybe more")
+TEST_CASE(
+    "random strict programs need as many slots as values are alive at once, with fixed values maybe more")
 {
     unsigned clashes = 0, plans = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {

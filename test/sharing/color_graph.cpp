@@ -55,7 +55,7 @@ interferences all_together(std::size_t values)
     return all;
 }
 
-// Mycielski: one slot more is needed, and no three interfere that did not before.
+// Mycielski's construction: needs one more slot without a new triangle.
 interferences mycielski(interferences const& from)
 {
     std::size_t const n = from.size();
@@ -77,7 +77,7 @@ TEST_CASE("a ring of five needs three slots, one of four needs two")
     auto const five = color_graph(ring(5).graph());
     CHECK(five.plan.slots == 3);
     CHECK(five.clique.size() == 2);
-    CHECK_FALSE(five.is_optimal()); // it is, but no clique shows it
+    CHECK_FALSE(five.is_optimal()); // optimal, but no clique proves it
     auto const four = color_graph(ring(4).graph());
     CHECK(four.plan.slot_of == slots{0, 1, 0, 1});
     CHECK(four.slot_bytes == bytes{1, 1});
@@ -85,7 +85,7 @@ TEST_CASE("a ring of five needs three slots, one of four needs two")
     CHECK(four.has_least_bytes());
 }
 
-TEST_CASE("no values need no slots, and one that interferes with none needs one")
+TEST_CASE("an empty graph needs no slots, and an isolated value needs one")
 {
     for (auto by : every_order) {
         CHECK(color_graph(csr_graph{}, {.by = by}).plan.slots == 0);
@@ -95,7 +95,7 @@ TEST_CASE("no values need no slots, and one that interferes with none needs one"
     }
 }
 
-TEST_CASE("a slot is as large as its largest tenant, and the largest choose first")
+TEST_CASE("a slot is as large as its largest occupant, and the largest value is assigned first")
 {
     interferences path(4); // 0 - 1 - 2 - 3
     path.add(0, 1);
@@ -109,7 +109,7 @@ TEST_CASE("a slot is as large as its largest tenant, and the largest choose firs
     CHECK(colored.has_least_bytes());
 }
 
-TEST_CASE("of equal sizes the one with more neighbours chooses first, then the lower id")
+TEST_CASE("of equal sizes the value with more neighbours is assigned first, then the lower id")
 {
     interferences star(4);
     star.add(3, 0);
@@ -118,9 +118,9 @@ TEST_CASE("of equal sizes the one with more neighbours chooses first, then the l
           slots{1, 1, 0, 0});
 }
 
-TEST_CASE("fewest slots and fewest bytes are two wishes")
+TEST_CASE("fewest slots and fewest bytes are different goals")
 {
-    // 0 - 1 - 2 - 3, large at both ends: two slots are both large, three are one large and two small.
+    // 0 - 1 - 2 - 3, large at both ends: with two slots both are large, with three only one is.
     interferences path(4);
     path.add(0, 1);
     path.add(1, 2);
@@ -146,7 +146,7 @@ TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not
         auto const all = any_interferences(pick, 12, 40);
         bytes sizes(12, 8);
         for (auto& s : sizes)
-            if (pick.below(6) == 0) s = 0; // counts as no size
+            if (pick.below(6) == 0) s = 0; // not counted as a size
         bool const differ = pick.below(2) == 0;
         if (differ) {
             auto const odd = pick.below(11);
@@ -159,7 +159,7 @@ TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not
     }
 }
 
-TEST_CASE("a value of 0 bytes needs no slot and is in nobody's way")
+TEST_CASE("a value of 0 bytes needs no slot and restricts no other value")
 {
     for (auto by : every_order) {
         auto const colored =
@@ -186,7 +186,7 @@ TEST_CASE("a fixed value has its slot, and the slots below it exist")
     }
 }
 
-TEST_CASE("two fixed values that clash are the answer")
+TEST_CASE("two fixed values that interfere are reported")
 {
     interferences all = ring(5);
     for (auto by : every_order) {
@@ -200,7 +200,7 @@ TEST_CASE("two fixed values that clash are the answer")
     }
 }
 
-TEST_CASE("what is no interference graph is refused, and so are unknown sizes and orders that miss a value")
+TEST_CASE("invalid interference graphs, unknown sizes and incomplete orders are rejected")
 {
     auto graph_of = [](std::vector<ids> const& rows) {
         return as_graph(
@@ -223,11 +223,10 @@ TEST_CASE("what is no interference graph is refused, and so are unknown sizes an
             (void)color_graph(pair, {.by = coloring_options::heuristic::given, .order = order}),
             "sublet: an order of colouring names every vertex once", precondition_error);
     CHECK_THROWS_WITH_AS((void)color_graph(pair, {.order = {0, 1}}),
-                         "sublet: an order of colouring is given, but another is asked for",
-                         precondition_error);
+                         "sublet: an order of colouring needs the heuristic `given`", precondition_error);
 }
 
-TEST_CASE("neither the order of the edges nor parallel ones make a difference")
+TEST_CASE("the order of edges and parallel edges make no difference")
 {
     for (unsigned seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
@@ -246,7 +245,7 @@ TEST_CASE("neither the order of the edges nor parallel ones make a difference")
     }
 }
 
-TEST_CASE("the poorest graph will do, and so will Boost's")
+TEST_CASE("a minimal graph type and a Boost graph are accepted")
 {
     archetype::graph const path({{1}, {0, 2}, {1}});
     CHECK(color_graph(path, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 1, 0});
@@ -257,7 +256,7 @@ TEST_CASE("the poorest graph will do, and so will Boost's")
     CHECK(color_graph(boosts, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 0, 1});
 }
 
-TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is optimal when it says so")
+TEST_CASE("any graph: the plan is valid, never below the optimum, and optimal if it claims to be")
 {
     unsigned proven = 0, optimal = 0, proven_bytes = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
@@ -301,8 +300,7 @@ TEST_CASE("any graph: a plan is valid, has never too few slots or bytes, and is 
     CHECK(optimal > rounds(1800));
 }
 
-TEST_CASE(
-    "a chordal graph: smallest_last has the fewest slots and proves it, and takes degeneracy + 1 at most")
+TEST_CASE("chordal graphs: smallest_last has the fewest slots with proof, at most degeneracy + 1")
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
@@ -315,7 +313,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("intervals have as many slots as their sweep, and by_size is within its factor")
+TEST_CASE("intervals get as many slots as by the left-edge sweep, and by_size is within its factor")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -338,9 +336,9 @@ TEST_CASE("intervals have as many slots as their sweep, and by_size is within it
     }
 }
 
-TEST_CASE("a crown in a bad order has as many slots as pairs, and two in a good one")
+TEST_CASE("a crown graph gets as many slots as pairs in a bad order, and two in a good one")
 {
-    interferences crown(20); // 2i interferes with every odd one but 2i + 1
+    interferences crown(20); // 2i interferes with every odd value except 2i + 1
     for (std::size_t i = 0; i != 10; ++i)
         for (std::size_t j = 0; j != 10; ++j)
             if (i != j) crown.add(2 * i, 2 * j + 1);
@@ -352,7 +350,7 @@ TEST_CASE("a crown in a bad order has as many slots as pairs, and two in a good 
     CHECK(color_graph(crown.graph()).is_optimal());
 }
 
-TEST_CASE("Mycielski's graphs need a slot more each, though no three interfere")
+TEST_CASE("each of Mycielski's graphs needs one more slot, without triangles")
 {
     interferences all = all_together(2);
     for (slot_id needed = 2; needed != 7; ++needed) {
@@ -364,7 +362,7 @@ TEST_CASE("Mycielski's graphs need a slot more each, though no three interfere")
     }
 }
 
-TEST_CASE("who all interfere have all the slots, and rings have two or three")
+TEST_CASE("complete graphs need a slot per value, and rings two or three")
 {
     for (auto by : {coloring_options::heuristic::dsatur, coloring_options::heuristic::smallest_last}) {
         auto const every = color_graph(all_together(70).graph(), {.by = by});
@@ -375,7 +373,7 @@ TEST_CASE("who all interfere have all the slots, and rings have two or three")
     }
 }
 
-TEST_CASE("in a given order every value has the slot that Boost gives it")
+TEST_CASE("in a given order every value gets the same slot as by Boost")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -398,7 +396,7 @@ TEST_CASE("in a given order every value has the slot that Boost gives it")
     }
 }
 
-TEST_CASE("fixed values stay where they are, and the others find room round them")
+TEST_CASE("fixed values keep their slots, and the others are coloured around them")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -437,27 +435,27 @@ found find(std::vector<std::string_view> const& nodes) { return find_ssa_violati
 
 } // namespace
 
-TEST_CASE("a use that one branch reaches without its def is named, until a phi mends it")
+TEST_CASE("a use that one branch reaches without its definition is reported, and a phi fixes it")
 {
     CHECK(find({"a= >1 >2", "b= >3", ">3", "a b"}) == ssa_violation{not_dominated, 1, 3, 3});
     CHECK(find({"a= >1 >2", "b= >3", ">3", "a b@1 a@2 c="}) == std::nullopt);
 }
 
-TEST_CASE("a second def is named, in a later step or in the same")
+TEST_CASE("a second definition is reported, in a later step or in the same one")
 {
     CHECK(find({"a= ; a=", ""}) == ssa_violation{defined_twice, 0, 0, 1});
     CHECK(find({"a= >1", "; a="}) == ssa_violation{defined_twice, 0, 1, 2});
     CHECK(find({"b= a= b="}) == ssa_violation{defined_twice, 1, 0, 0});
 }
 
-TEST_CASE("a use that no def precedes anywhere is named, held, early or where a node ends")
+TEST_CASE("a use of a value without definition is reported: late, early or at the end of a node")
 {
     CHECK(find({"; a"}) == ssa_violation{never_defined, 0, 0, 1});
     CHECK(find({"a!"}) == ssa_violation{never_defined, 0, 0, 0});
     CHECK(find({"; >1", "a@0"}) == ssa_violation{never_defined, 0, 0, 1});
 }
 
-TEST_CASE("a step reads before it writes, so that its own def comes too late")
+TEST_CASE("a step reads before it writes, so its own definition does not dominate its use")
 {
     CHECK(find({"a a="}) == ssa_violation{not_dominated, 0, 0, 0});
     CHECK(find({"a! a="}) == ssa_violation{not_dominated, 0, 0, 0});
@@ -465,22 +463,20 @@ TEST_CASE("a step reads before it writes, so that its own def comes too late")
     CHECK(find({"a= ; a a!"}) == std::nullopt);
 }
 
-TEST_CASE("the def of the turn before does not count")
+TEST_CASE("the definition of the previous iteration does not dominate a use")
 {
     CHECK(find({">1", "a ; a= >1"}) == ssa_violation{not_dominated, 0, 1, 1});
     CHECK(find({">1", "a b= >2", "a= >1"}) == ssa_violation{not_dominated, 0, 1, 1});
 }
 
-TEST_CASE("a phi's operand is read where the predecessor ends: any def in it is in time")
+TEST_CASE("a phi's operand is read at the end of the predecessor: any definition in it dominates")
 {
     CHECK(find({"b= >1", "b@0 a@1 c= ; a= >1"}) == std::nullopt);
     CHECK(find({">1", "a@0 a@1 b= ; a= >1"}) == ssa_violation{not_dominated, 0, 0, 0});
     CHECK(find({"; >1 >2", "a= >2", "a@0"}) == ssa_violation{not_dominated, 0, 0, 1});
 }
 
-TEST_CASE(
-    "second defs come first, then what a def does not dominate, then what has none; steps before ends of "
-    "nodes")
+TEST_CASE("second definitions are reported first, then uses not dominated, then values without definition")
 {
     CHECK(find({"c@0 b >0", "a= ; a="}) == ssa_violation{defined_twice, 0, 1, 2});
     CHECK(find({"c@0 >0", "a"}) == ssa_violation{never_defined, 0, 1, 1});
@@ -490,20 +486,20 @@ TEST_CASE(
     CHECK(find({"c@0 d@0 >0"}) == ssa_violation{never_defined, 2, 0, 0});
 }
 
-TEST_CASE("where nothing leads, a def in the same tree of the search counts, and no other")
+TEST_CASE("in unreachable nodes only a definition in the same depth-first tree dominates")
 {
     CHECK(find({"", "a= >2", "a"}) == std::nullopt);
     CHECK(find({"a=", "a"}) == ssa_violation{not_dominated, 0, 1, 1});
     CHECK(find({">2", "a= >2", "a"}) == ssa_violation{not_dominated, 0, 2, 2});
 }
 
-TEST_CASE("a program without uses is strict, if nothing is defined twice")
+TEST_CASE("a program without uses is strict if nothing is defined twice")
 {
     CHECK(find_ssa_violation(snapshot{}) == std::nullopt);
     CHECK(find({"a= b=", "c="}) == std::nullopt);
 }
 
-TEST_CASE("the poorest program is strict")
+TEST_CASE("a minimal program type is accepted")
 {
     CHECK(find_ssa_violation(archetype::program(3)) == std::nullopt);
 }
@@ -521,13 +517,13 @@ TEST_CASE("a violation reads as a sentence")
           "value 4 is used where its definition does not dominate, in node 2, step 7");
 }
 
-TEST_CASE("there is a violation iff the definition says so, and what it names is there")
+TEST_CASE("violations are found exactly as by definition, and the reported use or definition exists")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 8, .values = 6, .steps = 3});
-        for (std::uint32_t k = pick.below(3); k != 0; --k) { // spoil it a little
+        for (std::uint32_t k = pick.below(3); k != 0; --k) { // inject a few violations
             auto& node = f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))];
             auto const v = pick.below(static_cast<std::uint32_t>(f.values));
             (pick.below(2) == 0 ? node.steps.back().uses : node.steps.back().defs).push_back(v);

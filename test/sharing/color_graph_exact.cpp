@@ -41,7 +41,7 @@ interferences all_together(std::size_t values)
     return all;
 }
 
-/// That a plan is one, and says of itself what is so.
+/// Checks that a plan is valid and that its claims hold.
 void check(exact_assignment const& found, interferences const& all, bytes const& sizes, pools const& pool,
            slots const& fixed)
 {
@@ -64,7 +64,7 @@ void check(exact_assignment const& found, interferences const& all, bytes const&
     CHECK(found.total_bytes == total);
     CHECK(found.lower_bound <= total);
 
-    // The proof: the largest of each clique, the second largest of each ...
+    // The proof, slot by slot: the i-th largest members of the cliques.
     bytes at_least;
     for (std::size_t i = 0; i != found.cliques.rows(); ++i) {
         auto const clique = found.cliques[i];
@@ -91,7 +91,7 @@ void check(exact_assignment const& found, interferences const& all, bytes const&
 
 } // namespace
 
-TEST_CASE("two large values share a slot though a path of four could do with two slots")
+TEST_CASE("two large values share a slot although a path of four needs only two slots")
 {
     auto const found = assign_exact(path(4).graph(), {.bytes = {40, 8, 8, 40}});
     CHECK(found.slot_of == slots{0, 1, 2, 0});
@@ -103,10 +103,9 @@ TEST_CASE("two large values share a slot though a path of four could do with two
     CHECK(found.is_optimal());
 }
 
-TEST_CASE("to open a slot early may save one")
+TEST_CASE("opening a slot early can save one")
 {
-    // First fit by size lets 2 join 0 and 3 join 1; then 4, which interferes with 0 and 1, needs a third
-    // slot.
+    // First fit by size puts 2 with 0 and 3 with 1; then 4 interferes with 0 and 1 and opens a third slot.
     interferences all(5);
     all.add(0, 1);
     all.add(1, 2);
@@ -120,7 +119,7 @@ TEST_CASE("to open a slot early may save one")
     CHECK(found.is_optimal());
 }
 
-TEST_CASE("no values need no slots, and neither do values of 0 bytes")
+TEST_CASE("an empty graph and values of 0 bytes need no slots")
 {
     auto const nothing = assign_exact(csr_graph{});
     CHECK(nothing.slots == 0);
@@ -132,7 +131,7 @@ TEST_CASE("no values need no slots, and neither do values of 0 bytes")
     CHECK(zero.is_optimal());
 }
 
-TEST_CASE("any graph of eight values has the fewest bytes of all that can be tried")
+TEST_CASE("graphs of eight values get the fewest bytes, as by exhaustive search")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -149,7 +148,7 @@ TEST_CASE("any graph of eight values has the fewest bytes of all that can be tri
     }
 }
 
-TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can be tried")
+TEST_CASE("with pools and fixed slots the bytes are the fewest, as by exhaustive search")
 {
     unsigned clashes = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -184,8 +183,8 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can b
         }
         check(found, all, sizes, pool, fixed);
 
-        // The oracle knows neither pools nor fixed slots: those that may not share interfere, and of those
-        // that must the first is there for all.
+        // The oracle knows neither pools nor fixed slots: values that may not share interfere, and values
+        // fixed to one slot are represented by the first.
         interferences apart(all.size());
         bytes merged = sizes;
         ids leader(all.size());
@@ -211,7 +210,7 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest of all that can b
     CHECK(clashes > rounds(100));
 }
 
-TEST_CASE("a fixed slot keeps its number, and the others take the numbers that are left, the largest first")
+TEST_CASE("fixed slots keep their ids, and the others get the free ids by falling size")
 {
     auto const found =
         assign_exact(all_together(4).graph(), {.bytes = {8, 64, 16, 32}, .fixed = {1, -1, -1, 5}});
@@ -221,7 +220,7 @@ TEST_CASE("a fixed slot keeps its number, and the others take the numbers that a
     CHECK(found.is_optimal());
 }
 
-TEST_CASE("what all pools show together is one proof")
+TEST_CASE("the cliques of all pools form one proof")
 {
     auto const found =
         assign_exact(interferences(4).graph(), {.bytes = {8, 64, 16, 32}, .pool = {0, 1, 1, 0}});
@@ -232,7 +231,8 @@ TEST_CASE("what all pools show together is one proof")
     CHECK(ids(found.cliques[0].begin(), found.cliques[0].end()) == ids{1, 3});
 }
 
-TEST_CASE("a callable is asked once a pair, and it, a graph and its archetype have the same answer")
+TEST_CASE(
+    "a callable is called once per pair; a callable, a graph and a minimal graph type give equal results")
 {
     random_source pick{std::mt19937{3}};
     auto const all = any_interferences(pick, 20, 40);
@@ -261,7 +261,7 @@ TEST_CASE("a callable is asked once a pair, and it, a graph and its archetype ha
     CHECK(color_graph(poorest, {.by = coloring_options::heuristic::exact}).plan.slot_of == slots{1, 0, 1});
 }
 
-TEST_CASE("what is no interference graph is refused, and so are unknown sizes and sums over 64 bits")
+TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are rejected")
 {
     auto graph_of = [](std::vector<ids> const& rows) {
         return as_graph(
@@ -283,7 +283,7 @@ TEST_CASE("what is no interference graph is refused, and so are unknown sizes an
                     precondition_error);
 }
 
-TEST_CASE("fifty graphs of 55 values, of ranges and of orders, are solved most within a thousand nodes")
+TEST_CASE("of fifty graphs of 55 values, from ranges and orders, most are solved within a thousand nodes")
 {
     std::vector<std::uint64_t> nodes;
     for (unsigned seed = 0; seed != 50; ++seed) {
@@ -301,7 +301,7 @@ TEST_CASE("fifty graphs of 55 values, of ranges and of orders, are solved most w
     CHECK(nodes.back() < 500'000);
 }
 
-TEST_CASE("when nodes run out, the best plan is there, and a bound that holds")
+TEST_CASE("when the node budget runs out, the best plan and a valid bound are returned")
 {
     for (unsigned seed = 0; seed != 16; ++seed) {
         CAPTURE(seed);
@@ -322,7 +322,7 @@ TEST_CASE("when nodes run out, the best plan is there, and a bound that holds")
     }
 }
 
-TEST_CASE("a bound that was shown with fewer nodes does not fall when questions are put off later")
+TEST_CASE("a bound proved with fewer nodes is not lost with a larger budget")
 {
     struct graph_case {
         unsigned number;
@@ -340,7 +340,7 @@ TEST_CASE("a bound that was shown with fewer nodes does not fall when questions 
     }
 }
 
-TEST_CASE("of hundreds of values the best found is a plan, not above the first, and its proof holds")
+TEST_CASE("for hundreds of values the result is valid, no worse than first fit, and its proof holds")
 {
     unsigned better = 0;
     for (unsigned seed = 0; seed != 16; ++seed) {
@@ -351,7 +351,7 @@ TEST_CASE("of hundreds of values the best found is a plan, not above the first, 
         check(first, drawn.all, drawn.bytes);
         check(found, drawn.all, drawn.bytes);
         CHECK(found.nodes <= 100'000);
-        if (seed % 2 == 0) CHECK(found.is_optimal()); // live ranges on a line
+        if (seed % 2 == 0) CHECK(found.is_optimal()); // interval graphs
         better += found.total_bytes < first.total_bytes;
     }
     CHECK(better > 8);

@@ -26,7 +26,7 @@ static auto table(ranges const& r)
     return [&r](auto i) { return r[i]; };
 }
 
-TEST_CASE("a buffer born where another dies takes its slot")
+TEST_CASE("a buffer that begins where another ends takes its slot")
 {
     ranges r{{0, 2}, {1, 3}, {2, 4}};
     auto plan = color_intervals(r.size(), table(r));
@@ -34,16 +34,17 @@ TEST_CASE("a buffer born where another dies takes its slot")
     CHECK(plan.slot_of == slots{0, 1, 0});
 }
 
-TEST_CASE("nothing to place needs no slots, and an empty life needs none either")
+TEST_CASE("no buffers and empty live ranges need no slots")
 {
     CHECK(color_intervals(0, table({})).slots == 0);
     ranges r{{3, 3}, {0, 1}};
     CHECK(color_intervals(2, table(r)).slot_of == slots{sublet::no_slot, 0});
 }
 
-TEST_CASE("the poorest callable will do") { CHECK(color_intervals(3, archetype::lives{}).slots == 1); }
+TEST_CASE("a minimal callable type is accepted") { CHECK(color_intervals(3, archetype::lives{}).slots == 1); }
 
-TEST_CASE("what fell free first is taken first, then the lower slot; equal births go to the lower index")
+TEST_CASE(
+    "the slot free longest is taken first, then the lower slot; of equal begins the lower index comes first")
 {
     ranges together{{0, 2}, {0, 2}, {2, 3}};
     CHECK(color_intervals(3, table(together)).slot_of == slots{0, 1, 0});
@@ -51,7 +52,7 @@ TEST_CASE("what fell free first is taken first, then the lower slot; equal birth
     CHECK(color_intervals(3, table(apart)).slot_of == slots{0, 1, 1});
 }
 
-TEST_CASE("no overlap shares a slot, and no plan has fewer")
+TEST_CASE("overlapping buffers never share, and no plan has fewer slots")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -88,13 +89,13 @@ static sized_slot_plan recycled(ranges const& lives, bytes const& sizes, linear_
         lives.size(), [&](auto b) { return lives[b]; }, [&](auto b) { return sizes[b]; }, options);
 }
 
-// Slots of 64 and 32 bytes are free when the third buffer comes.
+// Slots of 64 and 32 bytes are free when the third buffer begins.
 static sized_slot_plan third_of(byte_count size, linear_options::fit_kind fit)
 {
     return recycled({{0, 1}, {0, 1}, {1, 2}}, {64, 32, size}, {.fit = fit});
 }
 
-TEST_CASE("the poorest lives and sizes will do, and so will sizes that are ints")
+TEST_CASE("minimal types for live ranges and sizes are accepted, and sizes of type int")
 {
     CHECK(share_linearly(3, archetype::lives{}, archetype::sizes{}).slot_bytes == bytes{8});
     CHECK(share_linearly(3, archetype::lives{}, [](int b) { return 10 * b; }).slot_bytes == bytes{10, 20});
@@ -136,16 +137,16 @@ TEST_CASE("of equally large free slots the lowest grows")
         slots{0, 1, 0});
 }
 
-TEST_CASE("no slot of another pool grows, whether its pool comes before or after")
+TEST_CASE("no slot of another pool grows, with a lower or a higher pool id")
 {
     auto plan = recycled({{0, 1}, {0, 1}, {1, 2}}, {8, 64, 16},
                          {.fit = linear_options::fit_kind::grow, .pool = {0, 2, 1}});
     CHECK(plan.slot_of == slots{0, 1, 2});
 }
 
-TEST_CASE("which of two free slots is taken does not depend on the order in which they fell free")
+TEST_CASE("the free slot that is taken does not depend on the order in which slots were freed")
 {
-    // The recycler this replaces took 100 for a need of 8 from the free list [100, 10], and 10 from [10,
+    // The recycler that this replaces took 100 for 8 bytes from the free list [100, 10], and 10 from [10,
     // 100].
     CHECK(recycled({{0, 1}, {0, 2}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
     CHECK(recycled({{0, 2}, {0, 1}, {2, 3}}, {100, 10, 8}, {}).slot_of == slots{0, 1, 1});
@@ -163,7 +164,7 @@ TEST_CASE("only buffers of one pool share, and an ineligible one keeps a slot of
           slots{0, 1, 1});
 }
 
-TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is refused")
+TEST_CASE("0 bytes and empty live ranges have no slot; an unknown size is rejected")
 {
     CHECK(recycled({}, {}, {}).slots == 0);
     CHECK(recycled({{0, 1}, {1, 1}}, {0, 8}, {}).slot_of == slots{no_slot, no_slot});
@@ -175,7 +176,7 @@ TEST_CASE("nothing, 0 bytes and empty lives have no slot; an unknown size is ref
 }
 
 TEST_CASE(
-    "random lives: never shared while alive, never too small, and with equal sizes as few slots as possible")
+    "random live ranges: no sharing while alive, slots large enough, and the fewest slots for equal sizes")
 {
     for (unsigned seed = 0; seed != rounds(800); ++seed) {
         CAPTURE(seed);
@@ -227,7 +228,7 @@ std::vector<symbolic_plan::buffer> one_after_the_other(std::vector<affine_bytes>
 
 } // namespace
 
-TEST_CASE("a buffer moves into a free slot that is large enough for every batch")
+TEST_CASE("a buffer reuses a free slot that is large enough for every batch")
 {
     auto const plan =
         share_symbolically(one_after_the_other({{0, 100}, {0, 60}, {0, 100}}), {.max_batch = 9});
@@ -235,7 +236,7 @@ TEST_CASE("a buffer moves into a free slot that is large enough for every batch"
     CHECK(plan.total == affine_bytes{0, 100});
 }
 
-TEST_CASE("what is large enough for some batches is not")
+TEST_CASE("a slot that is large enough for some batches only is not reused")
 {
     auto const buffers = one_after_the_other({{0, 100}, {500, 0}});
     CHECK(share_symbolically(buffers, {.max_batch = 9}).slots == 2);
@@ -243,7 +244,7 @@ TEST_CASE("what is large enough for some batches is not")
     CHECK(share_symbolically(buffers, {.max_batch = 5}).slot_bytes == std::vector<affine_bytes>{{500, 0}});
 }
 
-TEST_CASE("a slot grows if its tenant is the larger one for every batch, and not if that is not wanted")
+TEST_CASE("a slot grows if the new occupant is larger for every batch and growing is enabled")
 {
     auto const buffers = one_after_the_other({{0, 60}, {8, 100}, {0, 60}});
     CHECK(share_symbolically(buffers, {.max_batch = 9}).total == affine_bytes{8, 100});
@@ -254,7 +255,7 @@ TEST_CASE("a slot grows if its tenant is the larger one for every batch, and not
 
 // SYSTEMS T3: shapes with an unknown first dimension are compared among themselves only, never with fixed
 // ones.
-TEST_CASE("kept apart, a fixed buffer never has a slot after one that grows, nor the converse")
+TEST_CASE("with mixing_rule::apart, fixed sizes and sizes that depend on the batch never share a slot")
 {
     auto const buffers = one_after_the_other({{0, 100}, {64, 0}, {0, 50}, {32, 0}});
     auto const plan =
@@ -264,7 +265,7 @@ TEST_CASE("kept apart, a fixed buffer never has a slot after one that grows, nor
     CHECK(share_symbolically(buffers, {.max_batch = 9}).total == affine_bytes{0, 100});
 }
 
-TEST_CASE("no buffers, other pools, sums beyond 64 bits")
+TEST_CASE("empty input, several pools, and sums over 64 bits")
 {
     CHECK(share_symbolically(std::vector<symbolic_plan::buffer>{}, {.max_batch = 9}).slots == 0);
     auto buffers = one_after_the_other({{8, 0}, {8, 0}});
@@ -277,7 +278,7 @@ TEST_CASE("no buffers, other pools, sums beyond 64 bits")
     CHECK_THROWS_AS(static_cast<void>(share_symbolically(buffers, {.max_batch = 0})), precondition_error);
 }
 
-TEST_CASE("tenants of a slot never meet, and for every batch one of them is as large as it")
+TEST_CASE("occupants of a slot never overlap, and for every batch one of them is as large as the slot")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);

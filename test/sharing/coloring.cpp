@@ -23,7 +23,7 @@ using bytes = std::vector<byte_count>;
 
 namespace {
 
-// By trying all sets: the size of the largest clique, and what all cliques together show, slot by slot.
+// By exhaustive search: the size of the largest clique, and the bound by all cliques, slot by slot.
 struct all_cliques {
     std::size_t largest = 0;
     byte_count shown = 0;
@@ -50,7 +50,7 @@ struct all_cliques {
 
 } // namespace
 
-TEST_CASE("several cliques show more bytes than each of them")
+TEST_CASE("several cliques together give a higher bound than each alone")
 {
     interferences all(5);
     all.add(0, 1);
@@ -63,7 +63,7 @@ TEST_CASE("several cliques show more bytes than each of them")
     CHECK(optimal_slots(all, {40, 8, 8, 16, 16}).bytes == 40 + 16 + 8);
 }
 
-TEST_CASE("nothing shows nothing, one shows itself, and 0 bytes need no slot")
+TEST_CASE("the bound of an empty graph is 0, of one value its size, and 0 bytes need no slot")
 {
     CHECK(find_cliques(csr_graph{}, {}).clique.empty());
     CHECK(find_cliques(interferences(2).graph(), {0, 0}).clique.empty());
@@ -72,7 +72,7 @@ TEST_CASE("nothing shows nothing, one shows itself, and 0 bytes need no slot")
     CHECK(find_cliques(interferences(2).graph(), {9, 7}).bytes == 9);
 }
 
-TEST_CASE("a bound that exceeds 64 bits is refused")
+TEST_CASE("a bound over 64 bits is rejected")
 {
     interferences pair(2);
     pair.add(0, 1);
@@ -80,7 +80,7 @@ TEST_CASE("a bound that exceeds 64 bits is refused")
                          "sublet: a sum of sizes exceeds 64 bits", precondition_error);
 }
 
-TEST_CASE("what is found is a clique, and no plan has fewer slots or bytes than it shows")
+TEST_CASE("the result is a clique, and no plan has fewer slots or bytes than the bound")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -101,7 +101,7 @@ TEST_CASE("what is found is a clique, and no plan has fewer slots or bytes than 
     }
 }
 
-TEST_CASE("in a chordal graph no clique is larger, and all cliques together show no more")
+TEST_CASE("in a chordal graph the clique is maximum and the bound is that of all cliques")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -120,7 +120,7 @@ TEST_CASE("in a chordal graph no clique is larger, and all cliques together show
 
 namespace {
 
-// How many of the first `before` of the order are neighbours of v.
+// Number of neighbours of v among the first `before` of the order.
 std::size_t neighbors_among(interferences const& all, ids const& order, std::size_t before, value_id v)
 {
     std::size_t count = 0;
@@ -128,7 +128,7 @@ std::size_t neighbors_among(interferences const& all, ids const& order, std::siz
     return count;
 }
 
-// The smallest degree in each part of the graph; the largest of these.
+// The maximum over induced subgraphs of the minimum degree.
 std::size_t degeneracy_by_parts(interferences const& all)
 {
     std::size_t result = 0;
@@ -147,9 +147,9 @@ std::size_t degeneracy_by_parts(interferences const& all)
 
 } // namespace
 
-TEST_CASE("who has the fewest neighbours comes last, and then who has the fewest without it")
+TEST_CASE("the vertex of lowest degree comes last, then the one of lowest degree without it")
 {
-    // 3 hangs on 2, which lies on a triangle with 0 and 1. Without 3 all have two, and 2 has lost one last.
+    // A triangle 0, 1, 2, and 3 adjacent to 2. Without 3 all have degree 2, and 2 was decreased last.
     interferences all(4);
     all.add(0, 1);
     all.add(1, 2);
@@ -161,7 +161,7 @@ TEST_CASE("who has the fewest neighbours comes last, and then who has the fewest
     CHECK(largest_cardinality_first(all.graph()) == ids{0, 2, 1, 3});
 }
 
-TEST_CASE("without vertices there is nothing to order, and without edges nothing decides but the id")
+TEST_CASE("an empty graph has an empty order, and without edges the ids decide")
 {
     CHECK(smallest_last(csr_graph{}).order.empty());
     CHECK(largest_cardinality_first(csr_graph{}).empty());
@@ -171,7 +171,7 @@ TEST_CASE("without vertices there is nothing to order, and without edges nothing
     CHECK(largest_cardinality_first(apart) == ids{0, 1, 2});
 }
 
-TEST_CASE("in both orders each comes when its turn is, and no order has a lower degeneracy")
+TEST_CASE("both orders are as defined, and no order has a lower degeneracy")
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
@@ -201,7 +201,7 @@ TEST_CASE("in both orders each comes when its turn is, and no order has a lower 
     }
 }
 
-TEST_CASE("in a chordal graph the neighbours that come before one are neighbours of each other")
+TEST_CASE("in a chordal graph the neighbours before a vertex form a clique")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -217,7 +217,7 @@ TEST_CASE("in a chordal graph the neighbours that come before one are neighbours
     }
 }
 
-TEST_CASE("a path of a million vertices is no matter of depth")
+TEST_CASE("a path of a million vertices needs no recursion")
 {
     std::uint32_t const length = 1'000'000;
     auto const path = as_graph(length, [](auto v) {
@@ -248,7 +248,7 @@ slots colored(interferences const& all)
     return color_by_saturation(all.graph(), every(all.size()), slots(all.size(), no_slot));
 }
 
-// The same, looking at all vertices before each step.
+// The same, by a scan of all vertices for each choice.
 slots colored_slowly(interferences const& all, ids const& vertices, slots slot_of)
 {
     for (std::size_t round = 0; round != vertices.size(); ++round) {
@@ -277,7 +277,7 @@ slots colored_slowly(interferences const& all, ids const& vertices, slots slot_o
 
 } // namespace
 
-TEST_CASE("who has the fewest slots left is next, so a path has two however it is numbered")
+TEST_CASE("the vertex with the fewest slots left is next, so a path gets two slots for any numbering")
 {
     interferences path(4); // 0 - 2 - 3 - 1: in the order of ids, 3 would be last and find two slots taken
     path.add(0, 2);
@@ -286,13 +286,13 @@ TEST_CASE("who has the fewest slots left is next, so a path has two however it i
     CHECK(colored(path) == slots{1, 0, 0, 1});
 }
 
-TEST_CASE("nothing has no slots, and those without neighbours have the first")
+TEST_CASE("an empty graph has no slots, and isolated vertices have the first")
 {
     CHECK(color_by_saturation(csr_graph{}, {}, {}).empty());
     CHECK(colored(interferences(3)) == slots{0, 0, 0});
 }
 
-TEST_CASE("who has a slot keeps it, and who is not named stays without")
+TEST_CASE("vertices with a slot keep it, and vertices that are not listed stay without")
 {
     interferences all(3);
     all.add(0, 1);
@@ -303,7 +303,7 @@ TEST_CASE("who has a slot keeps it, and who is not named stays without")
     CHECK(color_by_saturation(g, {0, 2}, {no_slot, no_slot, no_slot}) == slots{0, no_slot, 0});
 }
 
-TEST_CASE("more slots than a word has bits")
+TEST_CASE("there can be more slots than a word has bits")
 {
     interferences all(150);
     for (std::size_t v = 0; v != 150; ++v)
@@ -311,7 +311,7 @@ TEST_CASE("more slots than a word has bits")
     CHECK(colored(all) == every(150));
 }
 
-TEST_CASE("a bipartite graph has two slots")
+TEST_CASE("a bipartite graph gets two slots")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -329,7 +329,7 @@ TEST_CASE("a bipartite graph has two slots")
     }
 }
 
-TEST_CASE("the tournament finds whom a look at all vertices would find")
+TEST_CASE("the tournament tree finds the same vertices as a full scan")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -339,7 +339,8 @@ TEST_CASE("the tournament finds whom a look at all vertices would find")
         slots slot_of(all.size(), no_slot);
         for (value_id v = 0; v != all.size(); ++v) {
             auto const fate = pick.below(8);
-            if (fate == 0) slot_of[v] = pick.below(2) == 0 ? v : 100 + v; // so that fixed ones never clash
+            if (fate == 0)
+                slot_of[v] = pick.below(2) == 0 ? v : 100 + v; // so that fixed slots never conflict
             else if (fate != 1) vertices.push_back(v);
         }
         slots const fast = color_by_saturation(all.graph(), vertices, slot_of);
@@ -364,7 +365,7 @@ slot_set of(std::initializer_list<slot_id> slots)
 
 } // namespace
 
-TEST_CASE("the lowest free slot is the first gap, from where one asks")
+TEST_CASE("the lowest free slot is the first gap from the given slot on")
 {
     slot_set const taken = of({0, 1, 3});
     CHECK(taken.lowest_free() == 2);
@@ -376,7 +377,7 @@ TEST_CASE("the lowest free slot is the first gap, from where one asks")
     CHECK_FALSE(taken.contains(1000));
 }
 
-TEST_CASE("nothing is taken at first, and again when it is cleared")
+TEST_CASE("the set is empty at first and after clear()")
 {
     slot_set taken;
     CHECK(taken.lowest_free() == 0);
@@ -388,7 +389,7 @@ TEST_CASE("nothing is taken at first, and again when it is cleared")
     CHECK_FALSE(taken.contains(100));
 }
 
-TEST_CASE("what is returned is free, what is taken twice is taken once")
+TEST_CASE("an erased slot is free, and a slot inserted twice is erased once")
 {
     slot_set taken = of({0, 1, 1, 2});
     taken.erase(1);
@@ -398,7 +399,7 @@ TEST_CASE("what is returned is free, what is taken twice is taken once")
     CHECK_FALSE(taken.contains(1));
 }
 
-TEST_CASE("full words are passed over, and behind the last the next slot is free")
+TEST_CASE("full words are skipped, and the slot after the last word is free")
 {
     slot_set taken;
     for (slot_id s = 0; s != 192; ++s) taken.insert(s);
@@ -412,7 +413,7 @@ TEST_CASE("full words are passed over, and behind the last the next slot is free
     CHECK(of({1000}).lowest_free(1000) == 1001);
 }
 
-TEST_CASE("whatever comes and goes, it is a set")
+TEST_CASE("random insertions and erasures agree with std::set")
 {
     random_source pick{std::mt19937{1}};
     slot_set taken;

@@ -40,8 +40,7 @@ struct made {
     conflict_ranges conflicts = find_conflict_ranges(g, lives);
 };
 
-/// The fewest groups of members that may share pairwise, by trying all ways to put one after another into
-/// them.
+/// The fewest groups of members that may share pairwise, by exhaustive search.
 std::size_t fewest_groups(drawn_sharing const& d, std::size_t next, std::vector<buffers>& groups,
                           std::size_t best)
 {
@@ -89,7 +88,7 @@ byte_count fewest_bytes(drawn_sharing const& d, std::size_t next, std::vector<bu
     return best;
 }
 
-/// By Edmonds: two vertices a value, one that gives and one that takes.
+/// By Edmonds' matching: two vertices per value, as predecessor and as successor.
 std::size_t fewest_by_matching(drawn_sharing const& d)
 {
     using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
@@ -115,7 +114,7 @@ chain_cover covered(drawn_sharing const& d)
 
 } // namespace
 
-TEST_CASE("a chain of steps needs two slots, and two neighbours are the proof")
+TEST_CASE("a chain of steps needs two slots, and two adjacent values are the proof")
 {
     made const m{{{}, {0}, {1}, {2}}};
     auto const cover = fewest_slots(m.lives, m.conflicts);
@@ -124,7 +123,7 @@ TEST_CASE("a chain of steps needs two slots, and two neighbours are the proof")
     CHECK(cover.is_fewest());
 }
 
-TEST_CASE("who may be read while the other is written does not share with it")
+TEST_CASE("values of which one may be read while the other is written do not share")
 {
     made const m{{{}, {0}, {0}, {1, 2}}};
     auto const cover = fewest_slots(m.lives, m.conflicts);
@@ -132,16 +131,16 @@ TEST_CASE("who may be read while the other is written does not share with it")
     CHECK(cover.antichain == buffers{1, 2, 3});
 }
 
-TEST_CASE("who gives to several leaves the first that comes to another that has no choice")
+TEST_CASE("a slot goes to the buffer that can reuse no other, not to the first that could")
 {
-    // 0 gives to 4 and 5, but 1 to 4 only, for 5 does not wait for 3, which reads 1.
+    // 4 and 5 may reuse 0, but only 4 may reuse 1: 5 does not wait for 3, which reads 1.
     made const m{{{}, {}, {0}, {1}, {2, 3}, {2}}};
     auto const cover = fewest_slots(m.lives, m.conflicts);
     CHECK(cover.plan.slot_of == slots{0, 1, 2, 3, 1, 0});
     CHECK(cover.is_fewest());
 }
 
-TEST_CASE("nothing and 0 bytes need no slot; other pools and the ineligible have their own")
+TEST_CASE("no buffers and 0 bytes need no slot; other pools and ineligible buffers have slots of their own")
 {
     made const nothing{{}};
     CHECK(fewest_slots(nothing.lives, nothing.conflicts).plan.slots == 0);
@@ -156,7 +155,7 @@ TEST_CASE("nothing and 0 bytes need no slot; other pools and the ineligible have
                          "sublet: a pool id is out of range", precondition_error);
 }
 
-TEST_CASE("the bound for slots counts, size by size, how many slots are at least so large")
+TEST_CASE("the bound counts for each size the slots of at least that size")
 {
     made const m{{{}, {0}, {0}, {1, 2}}}; // 1, 2 and 3 conflict, and 0 with 1 and 2
     CHECK(least_slot_bytes(m.lives, m.conflicts, {.bytes = {8, 4, 2, 1}}) == 8 + 4 + 2);
@@ -166,7 +165,7 @@ TEST_CASE("the bound for slots counts, size by size, how many slots are at least
     CHECK_THROWS_AS((void)least_slot_bytes(m.lives, m.conflicts, {.bytes = no_size - 1}), precondition_error);
 }
 
-TEST_CASE("where conflicts are undecided there is a plan, but no proof")
+TEST_CASE("with undecided conflicts there is a plan, but no proof")
 {
     made m{{{}, {0}, {1}, {2}}};
     m.conflicts.undecided = 1;
@@ -177,7 +176,7 @@ TEST_CASE("where conflicts are undecided there is a plan, but no proof")
     CHECK(least_slot_bytes(m.lives, m.conflicts, {}) == 0);
 }
 
-TEST_CASE("random programs: every plan keeps the rule and every proof holds, so both are the best")
+TEST_CASE("random programs: every plan is valid and every antichain holds, so both are optimal")
 {
     std::size_t several = 0, small = 0, met = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
@@ -209,7 +208,7 @@ TEST_CASE("random programs: every plan keeps the rule and every proof holds, so 
     CHECK(met * 10 > small * 9);
 }
 
-TEST_CASE("families of task graphs need few slots, in every schedule")
+TEST_CASE("families of task graphs need few slots under every schedule")
 {
     auto fewest = [](std::string_view name) {
         task_family const family = draw_family(name, 3000);
@@ -230,7 +229,7 @@ TEST_CASE("families of task graphs need few slots, in every schedule")
     CHECK(fewest("inception") == 7);
 }
 
-TEST_CASE("ResNet-50 takes five slots under every schedule, four with its batch norms in place, and no fewer")
+TEST_CASE("ResNet-50 needs five slots under every schedule, four with batch norms in place, and no fewer")
 {
     for (bool in_place : {false, true}) {
         CAPTURE(in_place);
@@ -240,7 +239,7 @@ TEST_CASE("ResNet-50 takes five slots under every schedule, four with its batch 
         dependence_graph const g = dependences(p, {.role = role});
         buffers buffer_of;
         for (value_id v = 0; v != net.bytes.size(); ++v) {
-            // It stands behind its convolution, which nobody else reads.
+            // It follows its convolution and is its only reader.
             bool const is_norm = in_place && net.uses[v].size() == 1 && net.bytes[v] == net.bytes[v - 1] &&
                                  net.uses[v][0] + 1 == v && !net.may_overwrite[v] && v + 5 < net.bytes.size();
             value_id const same = is_norm ? v - 1 : net.alias_of[v];

@@ -41,7 +41,7 @@ operations const relu{{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {}}};
 
 } // namespace
 
-TEST_CASE("a result is written over the operand that dies there")
+TEST_CASE("a result is written over an operand with its last use there")
 {
     auto t = joined(relu, 3, {.bytes = 8});
     REQUIRE(t.buffers.size() == 2);
@@ -55,7 +55,7 @@ TEST_CASE("without a declared pair nothing is joined")
     CHECK(!joins({{{}, {0}, {}}, {{0}, {1}, {}}}, 2, {.bytes = 8}, 0, 1));
 }
 
-TEST_CASE("an operand that somebody reads later is kept")
+TEST_CASE("an operand that is read later is kept")
 {
     CHECK(!joins({{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}, {{0, 1}, {2}, {}}}, 3, {.bytes = 8}, 0, 1));
 }
@@ -72,7 +72,7 @@ TEST_CASE("an operand that is written again later is kept")
     CHECK(!joins({{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}, {{}, {0}, {}}}, 2, {.bytes = 8}, 0, 1));
 }
 
-TEST_CASE("an operand whose view the same step reads is kept")
+TEST_CASE("an operand with a view that the same step reads is kept")
 {
     operations const ops{{{}, {0}, {}}, {{0}, {1}, {}}, {{0, 1}, {2}, {{0, 2}}}};
     CHECK(!joins(ops, 3, {.bytes = 8, .alias_of = {-1, 0, -1}}, 0, 2));
@@ -100,21 +100,21 @@ TEST_CASE("outputs, pinned, external and ineligible operands are kept; an input 
     CHECK(!joins(relu, 3, {.bytes = 8, .eligible = std::vector<bool>{false, true, true}}, 0, 1));
 }
 
-TEST_CASE("an output at the last step is kept though its life ends there like any other")
+TEST_CASE("an output is kept at the last step although its live range ends there")
 {
     operations const ops{{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}};
     CHECK(!joins(
         ops, 2, {.bytes = 8, .role = std::vector<value_role>{value_role::output, value_role::output}}, 0, 1));
 }
 
-TEST_CASE("only buffers of one pool are joined, of known size, and none that is larger than its operand")
+TEST_CASE("only buffers of one pool and known size are joined, and results no larger than the operand")
 {
     CHECK(joined(relu, 3, {.bytes = {4, 8, 8}}).in_place.empty());
     CHECK(!joins(relu, 3, {.bytes = 8, .pool = {0, 1, 0}}, 0, 1));
     CHECK(!joins(relu, 3, {.bytes = no_size}, 0, 1));
 }
 
-TEST_CASE("one output per input, the first that asks; one input per output")
+TEST_CASE("one output per input, the first declared; one input per output")
 {
     auto two_outputs =
         joined({{{}, {0}, {}}, {{0}, {1, 2}, {{0, 1}, {0, 2}}}, {{2}, {}, {}}}, 3, {.bytes = 8});
@@ -123,19 +123,19 @@ TEST_CASE("one output per input, the first that asks; one input per output")
     CHECK(two_inputs.buffer_of == std::vector<buffer_id>{0, 1, 0});
 }
 
-TEST_CASE(
-    "a pair whose result the step does not define says nothing, though another of its buffer is born there")
+TEST_CASE("a pair with a result that the step does not define has no effect, even if another value of its "
+          "buffer is defined there")
 {
     operations const ops{{{}, {0}, {}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}, {}}};
     CHECK(!joins(ops, 3, {.bytes = 8, .alias_of = {-1, -1, 1}}, 0, 2));
 }
 
-TEST_CASE("an operand given twice is one operand")
+TEST_CASE("an operand listed twice is one operand")
 {
     CHECK(joins({{{}, {0}, {}}, {{0, 0}, {1}, {{0, 1}}}}, 2, {.bytes = 8}, 0, 1));
 }
 
-TEST_CASE("an operand that an edge carries out of the node is kept")
+TEST_CASE("an operand that is used on an outgoing edge is kept")
 {
     auto p = flow(
         2, 3, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
@@ -156,7 +156,7 @@ TEST_CASE("a chain of in-place steps is one buffer")
     CHECK(t.buffers[0].life == live_range{0, 1000});
 }
 
-TEST_CASE("an operand that is read early has gone where its result is born: there is nothing to save")
+TEST_CASE("an operand that is read early is dead when its result is defined: there is nothing to save")
 {
     auto p = sequence(2, 2, [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
@@ -167,7 +167,7 @@ TEST_CASE("an operand that is read early has gone where its result is born: ther
     CHECK(t.in_place.empty());
 }
 
-TEST_CASE("an input that is read early is held to the end of the first step, and may be overwritten there")
+TEST_CASE("an input read early is held to the end of the first step and may be overwritten there")
 {
     auto p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1), s.may_overwrite(0, 1); });
     plan_options const options{.bytes = 8,
@@ -177,7 +177,7 @@ TEST_CASE("an input that is read early is held to the end of the first step, and
     CHECK(t.buffers.size() == 1);
 }
 
-TEST_CASE("a smaller result is written over a larger operand, and leaves the rest of it to others")
+TEST_CASE("a smaller result is written over a larger operand, and the rest of the operand is free")
 {
     auto t = joined(relu, 3, {.bytes = {8, 4, 8}});
     REQUIRE(t.buffers.size() == 3);
@@ -187,7 +187,7 @@ TEST_CASE("a smaller result is written over a larger operand, and leaves the res
     CHECK(t.in_place == std::vector<memory_plan::in_place_pair>{{1, 0, 1, 4}});
 }
 
-TEST_CASE("where slots are to be given operands of equal size alone are taken")
+TEST_CASE("for slots only operands of equal size are taken")
 {
     auto p = program_of(relu, 3);
     auto const table = gather_buffers(lifetimes(p), plan_options{.bytes = {8, 4, 8}});
@@ -201,7 +201,7 @@ TEST_CASE("a view of part of a buffer is overwritten from the beginning of the b
     CHECK(t.buffer_of == std::vector<buffer_id>{0, 0, 0, 1}); // sized by the root, as every view
 }
 
-TEST_CASE("a result with views is written over an operand, and needed as long as they are")
+TEST_CASE("a result with views is written over an operand and lives as long as its views")
 {
     operations const ops{{{}, {0}, {}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}, {}}, {{2}, {3}, {}}};
     auto t = joined(ops, 4, {.bytes = {8, 4, 4, 8}, .alias_of = {-1, -1, 1, -1}});
@@ -210,7 +210,7 @@ TEST_CASE("a result with views is written over an operand, and needed as long as
     CHECK(t.buffers[1].life == live_range{2, 4});
 }
 
-TEST_CASE("an operand that the next step reads early is kept, though its life ends where that step begins")
+TEST_CASE("an operand that the next step reads early is kept although its live range ends before that step")
 {
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
@@ -222,7 +222,7 @@ TEST_CASE("an operand that the next step reads early is kept, though its life en
     CHECK(take_in_place(p, steps_in_order(p, {}), table).buffers.size() == 3);
 }
 
-TEST_CASE("a result that an edge carries out of the node is kept by the step that would overwrite it")
+TEST_CASE("a result that is used on an outgoing edge is not overwritten by a later step of its node")
 {
     auto p = flow(
         2, 4, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
@@ -236,7 +236,7 @@ TEST_CASE("a result that an edge carries out of the node is kept by the step tha
     CHECK(t.buffer_of == std::vector<buffer_id>{0, 0, 1, 2});
 }
 
-TEST_CASE("a step with as many pairs as a program has values is done in one go")
+TEST_CASE("a step with as many pairs as the program has values takes linear time")
 {
     value_id const pairs = 100'000;
     auto p = sequence(2, 2 * pairs, [=](auto step, effect_sink& s) {
@@ -251,7 +251,7 @@ TEST_CASE("a step with as many pairs as a program has values is done in one go")
     CHECK(t.buffer_of[2 * pairs - 1] == pairs - 1);
 }
 
-TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing alive is overwritten")
+TEST_CASE("in-place pairs never raise the live bytes, and nothing alive is overwritten")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -287,7 +287,7 @@ TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing aliv
         };
         auto was = live_bytes(before), is = live_bytes(after);
         for (std::size_t x = 0; x != was.size(); ++x) CHECK(is[x] <= was[x]);
-        for (buffer const& b : after.buffers) // in place of a larger one: the same storage
+        for (buffer const& b : after.buffers) // over a larger one: the same storage
             if (b.over != no_buffer) CHECK(after.buffers[b.over].size > b.size);
         auto storage = [&](value_id v) {
             buffer_id b = after.buffer_of[v];
@@ -295,8 +295,7 @@ TEST_CASE("in-place pairs never raise the bytes that are alive, and nothing aliv
             return b;
         };
 
-        // Run it: every buffer holds the alias class that wrote it last; a reader must find its own class
-        // there.
+        // Simulates a run: each buffer holds the alias class that wrote it last; a reader must find its own.
         std::vector<buffer_id> holds(after.buffers.size(), no_buffer);
         for (operation const& op : ops) {
             for (value_id v : op.uses) CHECK(holds[storage(v)] == before.buffer_of[v]);
@@ -316,7 +315,7 @@ struct drawn {
     plan_options options;
 };
 
-/// Nodes of several steps in any order, views, early uses, second defs, edges that carry values, all roles.
+/// Nodes of several steps in any order, views, early uses, second defs, edge uses, all roles.
 drawn draw(std::mt19937& pick)
 {
     auto below = [&](std::size_t n) { return static_cast<std::uint32_t>(pick() % n); };
@@ -417,8 +416,7 @@ drawn draw(std::mt19937& pick)
 } // namespace
 
 // SYSTEMS R1: operators declare that an output may reuse an input.
-TEST_CASE(
-    "random programs: no choice of pairs has fewer bytes alive anywhere, and each that is taken is legal")
+TEST_CASE("random programs: every pair taken is legal, and no choice has fewer live bytes at any position")
 {
     std::size_t taken = 0, compared = 0, smaller_ones = 0, choices = 0;
     for (unsigned seed = 0; seed != rounds(12000); ++seed) {
@@ -433,7 +431,7 @@ TEST_CASE(
         buffer_table const after = take_in_place(p, steps, before);
         std::size_t const buffers = before.buffers.size();
 
-        // Every pair that a look at every touch and every value allows.
+        // The legal pairs, by a scan of all touches and values.
         auto any = [&](buffer_id b, auto holds) {
             for (value_id v = 0; v != p.values(); ++v)
                 if (before.buffer_of[v] == b && holds(v)) return true;
@@ -452,7 +450,7 @@ TEST_CASE(
                         return true;
             return false;
         };
-        auto is_out_of_bounds = [&](value_id v) { // no storage is planned, or not just anywhere
+        auto is_out_of_bounds = [&](value_id v) { // no storage is planned, or it is pinned
             return has_role(d.options.role[v], value_role::external) || !d.options.eligible[v] ||
                    d.options.pinned[v] != no_offset;
         };
@@ -478,7 +476,7 @@ TEST_CASE(
                 if (!uses || !defines || otherwise || touched(in, at + 1, steps.size()) || carried(in, at) ||
                     touched(out, 0, at))
                     continue;
-                if (!holds && !(is_input && at == 0)) continue; // read early: gone before the write
+                if (!holds && !(is_input && at == 0)) continue; // read early: dead before the write
                 if (any(in, [&](auto v) { return has_role(d.options.role[v], value_role::output); }))
                     continue;
                 if (any(out, [&](auto v) { return has_role(d.options.role[v], value_role::input); }))
@@ -495,7 +493,7 @@ TEST_CASE(
         if (legal.size() > 10) continue;
         ++compared;
 
-        // The bytes alive if these pairs are taken: what is joined takes as much as the largest who is alive.
+        // Live bytes with these pairs: a joined buffer has the size of its largest live member.
         auto alive = [&](std::vector<std::pair<buffer_id, buffer_id>> const& joints) {
             std::vector<buffer_id> part(buffers);
             std::iota(part.begin(), part.end(), buffer_id{0});
@@ -536,7 +534,7 @@ TEST_CASE(
             ours.push_back({before.buffer_of[pair.in], before.buffer_of[pair.out]});
         CHECK(alive(ours) == fewest);
 
-        // And the table says just that: who is one buffer with whom, who follows whom.
+        // The table has the same joins and the same successors.
         std::vector<byte_count> listed;
         for (step_id at = 0; at != lives.positions; ++at)
             for (pool_id pool = 0; pool != 2; ++pool) {
@@ -571,7 +569,7 @@ TEST_CASE(
             CHECK(after.buffers[b - 1].root < after.buffers[b].root);
     }
     CAPTURE(choices);
-    CHECK(compared > rounds(12000) / 2); // the generator reaches both sides
+    CHECK(compared > rounds(12000) / 2); // both outcomes occur
     CHECK(taken > rounds(12000) / 6);
     CHECK(smaller_ones > rounds(12000) / 60);
     CHECK(choices > rounds(12000) / 2);
@@ -596,14 +594,14 @@ using ids = std::vector<buffer_id>;
 
 } // namespace
 
-TEST_CASE("an operand is taken by one result, the first that asks, and a chain is one buffer")
+TEST_CASE("an operand is overwritten by one result, the first declared, and a chain is one buffer")
 {
     auto const t = join_in_place(fork, gathered({.bytes = 8}), always, always);
     CHECK(t.buffer_of == ids{0, 0, 1, 0});
     CHECK(t.buffers[0].life == live_range{0, 3});
 }
 
-TEST_CASE("nothing is joined that is not free, or does not begin where it is written")
+TEST_CASE("buffers that are not free or do not begin at the step are not joined")
 {
     CHECK(join_in_place(fork, gathered({.bytes = 8}), never, always).buffers.size() == 4);
     CHECK(join_in_place(fork, gathered({.bytes = 8}), always, never).buffers.size() == 4);
@@ -611,7 +609,7 @@ TEST_CASE("nothing is joined that is not free, or does not begin where it is wri
     CHECK(join_in_place(fork, gathered({.bytes = 8}), always, not_1).buffer_of == ids{0, 1, 0, 1});
 }
 
-TEST_CASE("what is asked for is the buffer as it was given, and the step whose turn it is")
+TEST_CASE("the callables get the original buffers and the current step")
 {
     std::vector<std::pair<buffer_id, step_id>> free, begins;
     auto note = [](auto& to) {
@@ -626,7 +624,7 @@ TEST_CASE("what is asked for is the buffer as it was given, and the step whose t
     CHECK(begins == asked{{1, 1}, {2, 1}, {3, 2}});
 }
 
-TEST_CASE("an operand is kept where the step touches its buffer in another way, too")
+TEST_CASE("an operand is kept if the step touches its buffer in another way too")
 {
     auto touching = [](auto other) { // 0: def 0, def 3    1: use 0, def 1 over 0, and more
         return sequence(2, 4, [other](step_id s, effect_sink& sink) {
@@ -643,11 +641,11 @@ TEST_CASE("an operand is kept where the step touches its buffer in another way, 
     CHECK(joins(touching([](effect_sink& s) { s.use(0); }), views));
     CHECK(!joins(touching([](effect_sink& s) { s.use(3); }), views));       // a view is read
     CHECK(!joins(touching([](effect_sink& s) { s.use_early(3); }), views)); // even early
-    CHECK(!joins(touching([](effect_sink& s) { s.def(2); }), views));       // or made
+    CHECK(!joins(touching([](effect_sink& s) { s.def(2); }), views));       // or defined
     CHECK(!joins(touching([](effect_sink& s) { s.def(0); }), views));
 }
 
-TEST_CASE("a pair says nothing where the step does not use the operand or does not define the result")
+TEST_CASE("a pair has no effect if the step does not use the operand or does not define the result")
 {
     auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s == 0) sink.def(0), sink.def(2);
@@ -658,7 +656,7 @@ TEST_CASE("a pair says nothing where the step does not use the operand or does n
     CHECK(join_in_place(p, table, always, always).buffers.size() == 3);
 }
 
-TEST_CASE("a result is joined once, though two operands offer themselves")
+TEST_CASE("a result is joined once, although two operands are free")
 {
     auto const p = sequence(2, 3, [](step_id s, effect_sink& sink) {
         if (s == 0) sink.def(0), sink.def(1);
@@ -690,7 +688,7 @@ TEST_CASE("only planned buffers of one size and pool are joined, and none that i
                           }}));
 }
 
-TEST_CASE("the largest results that find operands are taken, and who can choose moves over")
+TEST_CASE("the largest results are taken, and one with a choice leaves its operand to another")
 {
     auto const p = sequence(2, 5, [](step_id s, effect_sink& sink) {
         if (s == 0) return sink.def(0), sink.def(1);
@@ -709,7 +707,7 @@ TEST_CASE("the largest results that find operands are taken, and who can choose 
     CHECK(matched({.bytes = {9, 8, 8, 9, 9}}) == pairs{{1, 1, 2, 8}, {1, 0, 3, 9}});
 }
 
-TEST_CASE("a smaller result goes over the smallest operand that there is, and only if that may be larger")
+TEST_CASE("a smaller result goes over the smallest operand, and only if larger operands are allowed")
 {
     auto const p = sequence(2, 3, [](step_id s, effect_sink& sink) {
         if (s == 0) return sink.def(0), sink.def(1);
@@ -721,7 +719,7 @@ TEST_CASE("a smaller result goes over the smallest operand that there is, and on
     CHECK(match_in_place(p, table, always, always).empty());
 }
 
-TEST_CASE("a smaller result keeps its buffer, which follows the operand and lies where that lies")
+TEST_CASE("a smaller result keeps its buffer, which follows the operand at its offset")
 {
     auto const t = join_in_place(gathered({.bytes = {8, 4, 4, 4}}), {{1, 0, 1, 4}, {2, 1, 3, 4}});
     CHECK(t.buffer_of == ids{0, 1, 2, 1}); // 3 is as large as 1: one buffer
@@ -733,7 +731,7 @@ TEST_CASE("a smaller result keeps its buffer, which follows the operand and lies
     CHECK(t.in_place.size() == 2);
 }
 
-TEST_CASE("a smaller result that nobody needs later is part of the operand's buffer")
+TEST_CASE("a smaller result without later uses is part of the operand's buffer")
 {
     auto const t = join_in_place(gathered({.bytes = {8, 8, 4, 4}}), {{1, 0, 2, 4}});
     CHECK(t.buffer_of == ids{0, 1, 0, 2});

@@ -33,7 +33,7 @@ random_tasks tasks_of(std::vector<task> const& tasks, std::size_t values)
     return all;
 }
 
-/// A buffer is alive from its first touched step to its last: no more is known without an order.
+/// A buffer is alive from its first touch to its last in step order.
 buffer_table buffers_of(snapshot const& p, plan_options const& options)
 {
     live_ranges lives;
@@ -59,7 +59,7 @@ bool joins(random_tasks const& tasks, value_id a, value_id b, dependence_options
     return table.buffer_of[a] == table.buffer_of[b];
 }
 
-/// Which of two positions comes first, for all that are asked, from a table of all.
+/// A precedence oracle from a table of all pairs.
 struct all_pairs {
     std::vector<std::vector<bool>> is_before;
     explicit all_pairs(dependence_graph const& g) : is_before(g.positions(), std::vector<bool>(g.positions()))
@@ -73,15 +73,15 @@ struct all_pairs {
     }
     bool before(step_id a, step_id b)
     {
-        REQUIRE(a < b); // nothing else is asked
+        REQUIRE(a < b); // a precondition of oracles
         return is_before[a][b];
     }
 };
 
-/// The rule for sharing, between classes of values that are joined anyhow.
+/// The rule for sharing, between arbitrary classes of joined values.
 struct class_rule {
     random_tasks const& tasks;
-    sharing_rule const& values; // for what comes before what
+    sharing_rule const& values; // for precedence
     std::vector<std::vector<value_id>> members;
 
     bool reusable_by(std::size_t from, std::size_t to) const
@@ -107,7 +107,7 @@ struct class_rule {
             return std::find(members[c].begin(), members[c].end(), v) != members[c].end();
         });
     }
-    /// The most bytes of classes of which no two may share, by trying all sets.
+    /// The heaviest antichain of classes, by exhaustive search.
     byte_count bound(std::vector<std::size_t> const& classes) const
     {
         byte_count most = 0;
@@ -136,20 +136,20 @@ struct class_rule {
 
 } // namespace
 
-TEST_CASE("a result is written over an operand that all others have read before")
+TEST_CASE("a result is written over an operand if all other readers come before")
 {
-    // 1 reads 0, 2 reads 0 and what 1 has made
+    // 1 reads 0, 2 reads 0 and the result of 1
     CHECK(joins(tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0, 1}, {}, {2}, {{0, 2}}, {}}}, 3),
                 0, 2));
 }
 
-TEST_CASE("an operand that somebody may read later is kept")
+TEST_CASE("an operand that may be read later is kept")
 {
     CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3),
                  0, 2));
 }
 
-TEST_CASE("an edge without data may be what makes the operand free")
+TEST_CASE("an edge without data can make the operand free")
 {
     auto tasks = tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {2}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3);
     CHECK(joins(tasks, 0, 2));
@@ -157,11 +157,11 @@ TEST_CASE("an edge without data may be what makes the operand free")
     CHECK(!joins(tasks, 0, 2));
 }
 
-TEST_CASE("an early reader elsewhere has to come before, too")
+TEST_CASE("an early reader elsewhere has to come before too")
 {
     CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {}, {}}, {{0}, {}, {2}, {{0, 2}}, {}}}, 3),
                  0, 2));
-    // Here it has: but whoever reads early has gone when the step writes, so there is nothing to join for.
+    // Here it does; but an operand read early is dead when the step writes, so a join saves nothing.
     CHECK(!joins(tasks_of({{{}, {}, {0}, {}, {}}, {{}, {0}, {1}, {{0, 1}}, {}}}, 2), 0, 1));
     CHECK(joins(tasks_of({{{}, {}, {0}, {}, {}}, {{0}, {0}, {1}, {{0, 1}}, {}}}, 2), 0, 1));
 }
@@ -175,9 +175,9 @@ TEST_CASE("an input is overwritten, an output is not")
     CHECK(!joins(tasks, 0, 1));
 }
 
-TEST_CASE("a result is not written where a view of it may be made at any time")
+TEST_CASE("a result is not written in place if a view of it may be defined at any time")
 {
-    // 2 is made from the beginning on, as a part of the result 1
+    // 2 is defined at the beginning, as a view of the result 1
     std::vector<task> const parts{{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {{0, 1}}, {}}, {{}, {}, {2}, {}, {}}};
     for (auto order :
          {dependence_options::position_order::depth_first, dependence_options::position_order::breadth_first,
@@ -190,7 +190,7 @@ TEST_CASE("a result is not written where a view of it may be made at any time")
     }
 }
 
-TEST_CASE("an operand that the end of the step's own node reads is kept")
+TEST_CASE("an operand that is read at the end of the step's own node is kept")
 {
     auto program = [](bool keeps) {
         return flow(
@@ -207,7 +207,7 @@ TEST_CASE("an operand that the end of the step's own node reads is kept")
     }
 }
 
-TEST_CASE("a chain of in-place steps is one buffer, however it is listed")
+TEST_CASE("a chain of in-place steps is one buffer in any order of listing")
 {
     std::vector<task> chain(1000);
     for (value_id v = 0; v != 1000; ++v) {
@@ -218,7 +218,7 @@ TEST_CASE("a chain of in-place steps is one buffer, however it is listed")
     CHECK(joined(tasks_of(chain, 1000)).buffers.size() == 1);
 }
 
-TEST_CASE("of an operand that a whole chain may write over, only the last step's pair is looked at closely")
+TEST_CASE("if a whole chain may overwrite an operand, only the last step's pair queries the oracle")
 {
     // Every step reads the first value and the one before, and may write its result over either.
     std::size_t const n = 1000;
@@ -236,15 +236,15 @@ TEST_CASE("of an operand that a whole chain may write over, only the last step's
         bool before(step_id a, step_id b)
         {
             ++calls;
-            return a < b; // they all come one after the other
+            return a < b; // a total order
         }
     } count;
     auto const t = take_in_place(p, g, buffers_of(p, tasks.options()), count);
-    CHECK(t.in_place.size() == n - 2); // the step that reads the first value alone has to leave it there
+    CHECK(t.in_place.size() == n - 2); // the step that reads only the first value cannot overwrite it
     CHECK(count.calls <= 4 * n);
 }
 
-TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
+TEST_CASE("pairs are taken by the rule and never raise the heaviest antichain")
 {
     std::size_t taken = 0, refused = 0, bounds = 0;
     for (std::uint32_t seed = 0; seed != rounds(6000); ++seed) {
@@ -273,9 +273,9 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
         auto const asked = take_in_place(p, g, before, oracle);
         REQUIRE(asked.buffer_of == after.buffer_of);
 
-        // By definition, which pairs are allowed; and of all choices among them, what the best one saves.
+        // By definition: the legal pairs, and the most that any choice among them saves.
         sharing_rule const rule(tasks);
-        std::vector<std::size_t> part = rule.root; // with the pairs that are taken
+        std::vector<std::size_t> part = rule.root; // with the pairs taken
         auto in_class = [&](random_tasks::ids const& row, std::size_t c) {
             return std::any_of(row.begin(), row.end(), [&](value_id v) { return rule.root[v] == c; });
         };
@@ -342,7 +342,7 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
             for (value_id v = 0; v != tasks.values(); ++v) classes.members[table.buffer_of[v]].push_back(v);
             std::vector<std::size_t> planned;
             for (std::size_t b = 0; b != table.buffers.size(); ++b) {
-                auto& its = classes.members[b]; // the root first, whose size counts
+                auto& its = classes.members[b]; // the root first: it has the size
                 std::swap(its.front(), *std::find(its.begin(), its.end(), table.buffers[b].root));
                 if (table.buffers[b].is_planned()) planned.push_back(b);
             }
@@ -360,7 +360,7 @@ TEST_CASE("pairs are taken as the rule says, and never raise what cannot share")
     CHECK(bounds > rounds(3000));
 }
 
-TEST_CASE("joined buffers hold in every order what is read from them")
+TEST_CASE("joined buffers hold the values that are read, in every order")
 {
     std::size_t taken = 0;
     for (std::uint32_t seed = 0; seed != rounds(5000); ++seed) {

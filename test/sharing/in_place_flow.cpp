@@ -41,7 +41,7 @@ bool are_joined(snapshot const& p, value_id a, value_id b, plan_options const& o
 
 } // namespace
 
-TEST_CASE("a result is written over an operand that no path needs any more")
+TEST_CASE("a result is written over an operand that no path reads later")
 {
     // 0: def a -> 1: b over a -> 2: use b      or 0 -> 3: use a
     auto chain = [](ids last_reads) {
@@ -59,18 +59,18 @@ TEST_CASE("without a declared pair nothing is joined, and with one only at the s
 {
     snapshot const silent = program_of(2, {{{1}, {}, {0}}, {{}, {0}, {1}}});
     CHECK_FALSE(are_joined(silent, 0, 1));
-    // A second step does the same and says nothing: there the two would be one where both are held.
+    // A second step does the same without declaring it: there both values would be held in one buffer.
     snapshot const twice = program_of(2, {{{1, 2}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}, {{}, {0}, {1}}});
     CHECK_FALSE(are_joined(twice, 0, 1));
     snapshot const both =
         program_of(2, {{{1, 2}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}, {{}, {0}, {1}, {{0, 0, 1}}}});
     CHECK(are_joined(both, 0, 1));
-    // A pair whose result the step does not write, or whose operand it does not read, says nothing.
+    // A pair has no effect if the step does not write the result or does not read the operand.
     snapshot const elsewhere = program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}, {{0, 0, 1}}}, {{}, {}, {1}}});
     CHECK_FALSE(are_joined(elsewhere, 0, 1));
 }
 
-TEST_CASE("of two results one is written over the operand, and only one that nothing else reads at the step")
+TEST_CASE("one of two results is written over the operand, and only if the step reads no view of it")
 {
     snapshot const two = program_of(3, {{{1}, {}, {0}}, {{}, {0}, {1, 2}, {{0, 0, 1}, {0, 0, 2}}}});
     CHECK(are_joined(two, 0, 1));
@@ -84,7 +84,7 @@ TEST_CASE("of two results one is written over the operand, and only one that not
     CHECK(are_joined(with_view({{0, 0, 2}, {0, 1, 2}}), 0, 2, options));
 }
 
-TEST_CASE("buffers of other sizes, pools or pins are left alone")
+TEST_CASE("buffers of other sizes or pools and pinned ones are not joined")
 {
     snapshot const p = program_of(2, {{{1}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}});
     CHECK(are_joined(p, 0, 1));
@@ -100,7 +100,7 @@ TEST_CASE("buffers of other sizes, pools or pins are left alone")
     CHECK(are_joined(first, 0, 1, {.bytes = 8, .role = std::vector{value_role::input, value_role{}}}));
 }
 
-TEST_CASE("what one step hands over and another takes back is asked of both steps")
+TEST_CASE("buffers that are overwritten in both directions need declarations at both steps")
 {
     // 1: b over a, and then 2 reads b for the last time, for c, and writes a as well
     auto chain = [](std::vector<overwrite> pairs) {
@@ -112,25 +112,25 @@ TEST_CASE("what one step hands over and another takes back is asked of both step
     CHECK(are_joined(chain({{0, 1, 0}}), 0, 1));
 }
 
-TEST_CASE("where only one of two joins can be had, it is the one in the loop")
+TEST_CASE("of two joins that exclude each other the one in the loop is taken")
 {
-    // b may be written over a in 1, and c in 2; but 3 writes both, so not all three are one.
+    // b may overwrite a in 1, and c may in 2; but 3 writes both, so the three cannot share one buffer.
     std::vector<node> nodes{{{1, 2}, {}, {0}},
                             {{3}, {0}, {1}, {{0, 0, 1}}},
                             {{3}, {0}, {2}, {{0, 0, 2}}},
                             {{4}, {}, {1, 2}},
                             {{}, {1, 2}, {}}};
     snapshot const once = program_of(3, nodes);
-    CHECK(are_joined(once, 0, 1)); // of equal worth the first that is declared
+    CHECK(are_joined(once, 0, 1)); // of equal weight the first declared
     CHECK_FALSE(are_joined(once, 0, 2));
-    nodes[2].successors = {3, 5}; // 2 again and again: 5 makes a anew
+    nodes[2].successors = {3, 5}; // a loop through 2: 5 redefines a
     nodes.push_back({{2}, {}, {0}});
     snapshot const often = program_of(3, nodes);
     CHECK(are_joined(often, 0, 2));
     CHECK_FALSE(are_joined(often, 0, 1));
 }
 
-TEST_CASE("joined buffers never hold two values that somebody still reads")
+TEST_CASE("joined buffers never hold two values that are still read")
 {
     std::size_t joins = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -162,7 +162,7 @@ TEST_CASE("joined buffers never hold two values that somebody still reads")
                 if (a == b || table.buffer_of[a] != table.buffer_of[b]) continue;
                 ++joins;
                 for (step_id s = 0; s != p.steps(); ++s) {
-                    // b is written, and a held without permission, or written too, or read later.
+                    // b is written while a is held without a declaration, is written too, or is read later.
                     if (!writes(s, b)) continue;
                     REQUIRE_FALSE(writes(s, a));
                     REQUIRE_FALSE(oracle.is_live_after(a, s));
@@ -170,7 +170,7 @@ TEST_CASE("joined buffers never hold two values that somebody still reads")
                 }
             }
     }
-    MESSAGE(joins, " values beside others");
+    MESSAGE(joins, " values in joined buffers");
     CHECK(joins > 100);
 }
 

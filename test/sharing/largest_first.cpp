@@ -27,7 +27,7 @@ sized_slot_plan shared(drawn_sharing const& d, std::uint64_t visits)
                                {.pool = d.tasks.pool, .eligible = d.eligible, .visits = visits});
 }
 
-/// The same as it is told: who is there asks everybody in a slot, and chains are linked anew from scratch.
+/// A naive version: each buffer is tested against every occupant, and relinking starts from scratch.
 sized_slot_plan share_by_definition(drawn_sharing const& d, bool relinks, std::size_t& relinked)
 {
     auto begin_of = [&](buffer_id b) { return reuse_ranges::begin_key(d.lives, b); };
@@ -103,7 +103,7 @@ sized_slot_plan share_by_definition(drawn_sharing const& d, bool relinks, std::s
 
 } // namespace
 
-TEST_CASE("random programs: the slots are those of the algorithm as it is told")
+TEST_CASE("random programs: the slots are those of the naive algorithm")
 {
     std::size_t relinked = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -126,7 +126,7 @@ TEST_CASE("random programs: the slots are those of the algorithm as it is told")
     CHECK(relinked > 50);
 }
 
-TEST_CASE("a small budget links some chains anew, and the plan stands between those with and without")
+TEST_CASE("with a small work budget the plan lies between those with and without relinking")
 {
     std::size_t between = 0;
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
@@ -141,7 +141,7 @@ TEST_CASE("a small budget links some chains anew, and the plan stands between th
     CHECK(between > 0);
 }
 
-TEST_CASE("sizes have to be known, one for each buffer")
+TEST_CASE("sizes must be known, one for each buffer")
 {
     drawn_sharing d = draw_sharing(1, 9);
     REQUIRE(!d.wanted.empty());
@@ -149,7 +149,7 @@ TEST_CASE("sizes have to be known, one for each buffer")
     CHECK_THROWS_WITH_AS((void)shared(d, 0), "sublet: a buffer of unknown size cannot share a slot",
                          precondition_error);
     d.bytes.pop_back();
-    CHECK_THROWS_WITH_AS((void)shared(d, 0), "sublet: a table has not one entry for each buffer",
+    CHECK_THROWS_WITH_AS((void)shared(d, 0), "sublet: a table needs one entry for each buffer",
                          precondition_error);
 }
 
@@ -167,7 +167,7 @@ byte_count total(bytes const& b)
     return sum;
 }
 
-/// What the slots cost, by their members.
+/// Bytes of the slots, from their members.
 bytes cost_of(reuse_ranges const& members, bytes const& sizes, slots const& slot_of)
 {
     bytes cost;
@@ -178,8 +178,8 @@ bytes cost_of(reuse_ranges const& members, bytes const& sizes, slots const& slot
     return cost;
 }
 
-/// The same as it is told: a search from the end of the last slot, then from those of the first ones, which
-/// looks at nobody twice, and takes the first path after which all chains cost less.
+/// A naive version: a search from the end of the last slot, then of the first ones, that visits no buffer
+/// twice and takes the first path that lowers the total cost.
 bool relinked(drawn_sharing const& d, reuse_ranges const& members, sized_chains& chains)
 {
     std::size_t const n = members.size(), none = n;
@@ -231,9 +231,9 @@ bool relinked(drawn_sharing const& d, reuse_ranges const& members, sized_chains&
 
 } // namespace
 
-TEST_CASE("chains exchange their ends and one slot is saved")
+TEST_CASE("relinking exchanges the ends of chains and saves a slot")
 {
-    // a 0 ─► b 3, c 1 alone, d 2 alone: a gives to b and d, c to b only.
+    // a 0 ─► b 3, c 1 alone, d 2 alone: b and d may reuse a, only b may reuse c.
     snapshot const p = sequence(6, 6, [](step_id s, effect_sink& sink) {
         std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}, {2, 3}, {2}};
         for (auto v : uses[s]) sink.use(v);
@@ -252,12 +252,12 @@ TEST_CASE("chains exchange their ends and one slot is saved")
     CHECK(!relink_chains(members, {8, 8, 0, 0, 2, 4}, chains, visits));
     CHECK(chains.slot_of == slots{0, 1, 1, 0});
 
-    sized_chains costly_chains{{0, 1, 0, 2}, {8, 4, 4}}; // two slots of 8 would be no better
+    sized_chains costly_chains{{0, 1, 0, 2}, {8, 4, 4}}; // two slots of 8 bytes are no better
     CHECK(!relink_chains(members, {8, 4, 0, 0, 8, 4}, costly_chains, visits));
     CHECK(costly_chains.slot_of == slots{0, 1, 0, 2});
 }
 
-TEST_CASE("nothing has nothing to exchange")
+TEST_CASE("empty and single chains are not relinked")
 {
     snapshot const p = sequence(0, 0, [](step_id, effect_sink&) {});
     dependence_graph const g = dependences(p);
@@ -268,7 +268,7 @@ TEST_CASE("nothing has nothing to exchange")
     CHECK(!relink_chains(reuse_ranges(lives, conflicts, {}), {}, chains, visits));
 }
 
-TEST_CASE("random chains, linked anew as it is told until that saves no more")
+TEST_CASE("random chains are relinked as by the naive search, until nothing is saved")
 {
     std::size_t improved = 0, refused = 0;
     for (std::uint32_t seed = 0; seed != rounds(2500); ++seed) {
@@ -282,7 +282,7 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
         random_source pick{std::mt19937(seed)};
         sized_chains chains;
         std::vector<buffer_id> occupant; // the last of each slot
-        for (buffer_id b : in_order) {   // into the last slot that takes it, or sometimes into none
+        for (buffer_id b : in_order) {   // into the last slot in which it fits, or sometimes into a new one
             std::size_t s = occupant.size();
             while (s != 0 && !d.rule.reusable_by(occupant[s - 1], b)) --s;
             if (s == 0 || pick.below(3) == 0) {
@@ -320,9 +320,9 @@ TEST_CASE("random chains, linked anew as it is told until that saves no more")
     CHECK(refused > 100);
 }
 
-// --- slot room ---------------------------------------------------------------------------------------------
+// --- slot fit index ----------------------------------------------------------------------------------------
 
-TEST_CASE("first fit finds the first slot whose tenants all share with the buffer, in any order of coming")
+TEST_CASE("first fit finds the first slot with no conflicting occupant, in any order of insertion")
 {
     std::size_t shared = 0;
     for (std::uint32_t seed = 0; seed != rounds(2500); ++seed) {
@@ -352,7 +352,7 @@ TEST_CASE("first fit finds the first slot whose tenants all share with the buffe
     CHECK(shared > rounds(1000));
 }
 
-TEST_CASE("where there is no memory for all slots, what is found has room all the same")
+TEST_CASE("with too little memory for all slots, the buffer still fits into the slot found")
 {
     for (auto name : {"ladder64", "nested", "local", "training"}) {
         CAPTURE(name);
@@ -385,7 +385,7 @@ TEST_CASE("where there is no memory for all slots, what is found has room all th
     }
 }
 
-TEST_CASE("slots are forgotten in turn, but one that is of use only in the next round")
+TEST_CASE("slots are evicted in turn, and one with a recent occupant only in the next round")
 {
     task_family const family = draw_family("chain", 400); // a buffer conflicts with its two neighbours
     snapshot const p = family.program();
@@ -399,17 +399,17 @@ TEST_CASE("slots are forgotten in turn, but one that is of use only in the next 
     CHECK(room.find(300) == 0);
     room.insert(300, slot_id{0});
     CHECK(room.find(301) == 1);
-    room.insert(320, slot_id{64}); // slot 0 was of use, so slot 1 has to go
-    CHECK(room.find(5) == 0);      // slot 0 is still there, with all its tenants
-    CHECK(room.find(300) == 64);   // the place of slot 1 is that of slot 64 now
-    room.insert(302, slot_id{1});  // which does not bring slot 1 back
+    room.insert(320, slot_id{64}); // slot 0 is recent, so slot 1 is evicted
+    CHECK(room.find(5) == 0);      // slot 0 is still there, with all its occupants
+    CHECK(room.find(300) == 64);   // slot 64 has the place of slot 1
+    room.insert(302, slot_id{1});  // does not restore slot 1
     CHECK(room.find(300) == 64);
     CHECK(room.find(320) == 0);
     for (slot_id s = 65; s != 127; ++s) room.insert(320, s); // in the places of slots 2 to 63
     CHECK(room.find(319) == 0);
-    room.insert(320, slot_id{127}); // in that of slot 0, which was of no use since
+    room.insert(320, slot_id{127}); // in that of slot 0, which is no longer recent
     CHECK(room.find(319) == no_slot);
-    for (buffer_id b : {1u, 299u, 300u, 301u}) CHECK(room.find(b) == 127); // none of its tenants is left
+    for (buffer_id b : {1u, 299u, 300u, 301u}) CHECK(room.find(b) == 127); // none of its occupants is left
 }
 
 } // namespace this_test

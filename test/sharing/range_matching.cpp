@@ -33,7 +33,7 @@ static live_range_lists table(std::vector<std::vector<live_range>> const& rows, 
     return {live_range_lists::source::automatic, static_cast<step_id>(columns), first, ranges};
 }
 
-TEST_CASE("a row moves on for another that has no other choice")
+TEST_CASE("a row moves to another column for a row without alternative")
 {
     auto const found = match_ranges(table({{{0, 2}}, {{0, 1}}}, 2), 2);
     CHECK(found.pairs == 2);
@@ -41,7 +41,7 @@ TEST_CASE("a row moves on for another that has no other choice")
     CHECK(found.row_of == ids{1, 0});
 }
 
-TEST_CASE("three rows for two columns: what the last search has reached is the proof")
+TEST_CASE("three rows for two columns: the columns reached by the last search are the proof")
 {
     auto const found = match_ranges(table({{{0, 2}}, {{0, 1}}, {{0, 1}}}, 4), 4);
     CHECK(found.pairs == 2);
@@ -52,14 +52,14 @@ TEST_CASE("three rows for two columns: what the last search has reached is the p
     CHECK(found.is_row_reached(2));
 }
 
-TEST_CASE("no rows, no columns, and rows without ranges have no pairs")
+TEST_CASE("without rows, columns or ranges there are no pairs")
 {
     CHECK(match_ranges(table({}, 0), 0).pairs == 0);
     CHECK(match_ranges(table({}, 3), 3).row_of == ids{none, none, none});
     CHECK(match_ranges(table({{}, {}}, 0), 0).column_of == ids{none, none});
 }
 
-TEST_CASE("a hundred thousand rows that each have to move on for the last")
+TEST_CASE("a hundred thousand rows that all move for the last one")
 {
     // Row i may take i or i + 1 and takes i; the last may take 0 only.
     std::uint32_t const n = 100'000;
@@ -72,7 +72,7 @@ TEST_CASE("a hundred thousand rows that each have to move on for the last")
     CHECK(found.column_of.back() == 0);
 }
 
-TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the proof admits")
+TEST_CASE("random ranges: as many pairs as by Edmonds' matching, and a vertex cover of the same size")
 {
     using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
     using index = boost::property_map<graph, boost::vertex_index_t>::const_type;
@@ -119,9 +119,9 @@ TEST_CASE("random ranges: as many pairs as Edmonds finds, and as many as the pro
     }
 }
 
-// --- takers ------------------------------------------------------------------------------------------------
+// --- reuse ranges ------------------------------------------------------------------------------------------
 
-TEST_CASE("who takes is all that the rule says and nobody else, in ascending ranges")
+TEST_CASE("the reuse ranges hold exactly the buffers that may reuse, and ascend")
 {
     std::size_t several = 0, taken = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {

@@ -22,7 +22,7 @@ using slots = std::vector<slot_id>;
 
 namespace {
 
-/// Step i reads `operands[i]` and makes value i.
+/// Step i reads `operands[i]` and defines value i.
 snapshot program_of(std::vector<std::vector<int>> const& operands)
 {
     return sequence(
@@ -32,7 +32,7 @@ snapshot program_of(std::vector<std::vector<int>> const& operands)
 
 } // namespace
 
-TEST_CASE("one call for a program, whose edges count though they carry no data")
+TEST_CASE("one call plans a program, and edges without data count")
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}}, none(4), edge{{}, {2}, {}, {}};
     auto defs = [](auto n) { return std::vector{n}; };
@@ -50,13 +50,13 @@ TEST_CASE("one call for a program, whose edges count though they carry no data")
               .slots == 2);
 }
 
-TEST_CASE("the poorest program will do")
+TEST_CASE("a minimal program type is accepted")
 {
     archetype::program const p(3);
     CHECK(!share_slots(p, {.bytes = 8}).violation);
 }
 
-TEST_CASE("views share their buffer's slot, and what is external, unsized or of 0 bytes has none")
+TEST_CASE("views have their buffer's slot; external, unsized and 0-byte values have none")
 {
     auto const p = program_of({{}, {0}, {1}, {2}, {3}});
     auto const plan = share_slots(
@@ -64,12 +64,12 @@ TEST_CASE("views share their buffer's slot, and what is external, unsized or of 
     CHECK(plan.slot_of == slots{0, 0, 1, no_slot, no_slot});
     CHECK(share_slots(
               p, {.bytes = 8, .role = [](auto v) { return v == 1 ? value_role::state : value_role::output; }})
-              .violation); // a state that is written is a second version
+              .violation); // a written state is a second version
     CHECK(share_slots(p, {.bytes = 8, .eligible = [](auto v) { return v != 1; }}).slot_of ==
           slots{0, no_slot, 0, 1, 0});
 }
 
-TEST_CASE("in-place pairs are taken, unless that is off")
+TEST_CASE("in-place pairs are taken unless in_place is off")
 {
     auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s != 0) {
@@ -82,11 +82,11 @@ TEST_CASE("in-place pairs are taken, unless that is off")
     CHECK(share_slots(p, {.bytes = 8, .in_place = false}).slots == 2);
 }
 
-TEST_CASE("what a step touches that takes no part keeps a slot of its own")
+TEST_CASE("buffers touched by a step that takes no part keep slots of their own")
 {
     auto const p = program_of({{}, {0}, {1}, {2}, {3}, {4}});
     auto const plan = share_slots(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 3; }});
-    // 2 is read by 3, and 3 made there: the others share
+    // 3 reads value 2 and defines value 3: the others share
     CHECK(plan.slot_of == slots{0, 1, 2, 3, 0, 1});
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("an operand of a phi is touched by the last step of the predecessor")
     CHECK(share_slots(p, {.bytes = 8}, {.takes_part = [](auto s) { return s != 1; }}).slots == 3);
 }
 
-TEST_CASE("the rule of choice and the limit of ranges are passed on, and an input needs no touch")
+TEST_CASE("the slot choice and the range limit are passed on, and an input needs no touch")
 {
     auto const p = program_of({{}, {0}, {1}});
     auto const sizes = std::vector<byte_count>{8, 8, 16};
@@ -123,7 +123,7 @@ TEST_CASE("the rule of choice and the limit of ranges are passed on, and an inpu
         slots{0, 1});
 }
 
-TEST_CASE("a program that is written twice has no plan but a reason")
+TEST_CASE("a program with a second def has a violation instead of a plan")
 {
     auto const p = sequence(2, 1, [](step_id, effect_sink& s) { s.def(0); });
     auto const plan = share_slots(p, {.bytes = 8});
@@ -132,14 +132,14 @@ TEST_CASE("a program that is written twice has no plan but a reason")
     CHECK(plan.slots == 0);
 }
 
-TEST_CASE("hand-offs are order as well")
+TEST_CASE("hand-offs add to the order")
 {
     auto const p = program_of({{}, {}});
     CHECK(share_slots(p, {.bytes = 8}).slots == 2);
     CHECK(share_slots(p, {.bytes = 8}, {.handoffs = {{0, 1}}}).slots == 1);
 }
 
-TEST_CASE("ResNet-50 takes five slots if nothing is in place")
+TEST_CASE("ResNet-50 needs five slots without in-place pairs")
 {
     auto net = network::resnet50();
     plan_options values = net.options();
@@ -149,7 +149,7 @@ TEST_CASE("ResNet-50 takes five slots if nothing is in place")
         CHECK(share_slots(net.program(), values, {.choice = how}).slots == 5);
 }
 
-TEST_CASE("random programs: values in one slot share by the rule, or are one buffer")
+TEST_CASE("random programs: values in one slot may share by the rule or are one buffer")
 {
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
@@ -184,7 +184,7 @@ TEST_CASE("random programs: values in one slot share by the rule, or are one buf
     }
 }
 
-TEST_CASE("each strategy gives what its algorithm does, with the bytes and pools of every slot")
+TEST_CASE("each strategy returns the result of its algorithm, with the bytes and pools of every slot")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);

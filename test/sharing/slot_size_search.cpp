@@ -39,7 +39,7 @@ byte_count total(std::vector<slot_id> const& slot_of, bytes const& sizes)
 
 } // namespace
 
-TEST_CASE("the picture: 80 bytes under the stairs")
+TEST_CASE("the example of the header needs 80 bytes")
 {
     interferences all(5);
     for (std::size_t v = 0; v != 5; ++v)
@@ -52,7 +52,7 @@ TEST_CASE("the picture: 80 bytes under the stairs")
     CHECK(search_slot_sizes(bit_rows(), {}, 100).bytes == 0);
 }
 
-TEST_CASE("any graph has the fewest bytes of all that can be tried")
+TEST_CASE("any graph gets the fewest bytes, as by exhaustive search")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -70,7 +70,7 @@ TEST_CASE("any graph has the fewest bytes of all that can be tried")
     }
 }
 
-// --- hosts -------------------------------------------------------------------------------------------------
+// --- dominated vertices ------------------------------------------------------------------------------------
 
 using ids = std::vector<value_id>;
 using lists = std::vector<ids>;
@@ -96,9 +96,9 @@ lists parts_of(reduced_graph const& values)
 
 } // namespace
 
-TEST_CASE("the picture: b moves in with a, and c is apart")
+TEST_CASE("the example of the header: b is merged into a, and c remains")
 {
-    interferences all(3); // a, c, b: the largest first
+    interferences all(3); // a, c, b by falling size
     all.add(0, 1);
     all.add(1, 2);
     auto values = reduced(all);
@@ -109,7 +109,7 @@ TEST_CASE("the picture: b moves in with a, and c is apart")
     CHECK(slot_of == std::vector<slot_id>{0, 1, 0});
 }
 
-TEST_CASE("guests make guests: values that interfere with none are all with the first")
+TEST_CASE("merging repeats: values without interference are all merged into the first")
 {
     for (std::size_t n : {0u, 1u, 2u, 64u, 65u}) {
         reduced_graph values(n);
@@ -122,16 +122,16 @@ TEST_CASE("guests make guests: values that interfere with none are all with the 
     }
 }
 
-TEST_CASE("a guest is in nobody's way, whether it came before or comes later")
+TEST_CASE("a merged value no longer prevents other merges, whatever its number")
 {
-    interferences all(4); // 0 - 1, 0 - 2 - 3: with 3 at home with 0, 2 can be with 1
+    interferences all(4); // 0 - 1, 0 - 2 - 3: after 3 is merged into 0, 2 is dominated by 1
     all.add(0, 1);
     all.add(0, 2);
     all.add(2, 3);
     auto values = reduced(all);
     values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
-    interferences other(4); // the same, 2 and 3 by the names of each other
+    interferences other(4); // the same with 2 and 3 exchanged
     other.add(0, 1);
     other.add(0, 3);
     other.add(2, 3);
@@ -140,7 +140,7 @@ TEST_CASE("a guest is in nobody's way, whether it came before or comes later")
     CHECK(parts_of(values) == lists{{0}, {1}});
 }
 
-TEST_CASE("a path of four keeps its ends and its middle: nobody covers a smaller one's neighbours")
+TEST_CASE("in a path of four no vertex is dominated by a larger one")
 {
     interferences path(4); // 0 - 2 - 3 - 1
     path.add(0, 2);
@@ -151,7 +151,7 @@ TEST_CASE("a path of four keeps its ends and its middle: nobody covers a smaller
     CHECK(parts_of(values) == lists{{0, 1, 2, 3}});
 }
 
-TEST_CASE("who is joined brings along whom it interferes with")
+TEST_CASE("a merge gives the target the union of the neighbours")
 {
     interferences all(4);
     all.add(1, 2);
@@ -160,10 +160,10 @@ TEST_CASE("who is joined brings along whom it interferes with")
     CHECK(values.interferes().test(0, 1));
     CHECK(values.interferes().test(1, 0));
     values.merge_dominated();
-    CHECK(parts_of(values) == lists{{0}, {1}}); // 3 is with 0 or 1
+    CHECK(parts_of(values) == lists{{0}, {1}}); // 3 is merged into 0 or 1
 }
 
-TEST_CASE("between two parts everyone interferes with everyone, and no part can be split")
+TEST_CASE("co-components interfere completely with each other and cannot be split")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -183,7 +183,7 @@ TEST_CASE("between two parts everyone interferes with everyone, and no part can 
             for (value_id w = 0; w != v; ++w)
                 if (part_of[v] != part_of[w]) CHECK(all(v, w));
         }
-        for (ids const& part : co_components) { // walk from the first to all others by who may share
+        for (ids const& part : co_components) { // reach all members from the first, in the complement
             ids reached{part[0]};
             for (std::size_t i = 0; i != reached.size(); ++i)
                 for (value_id w : part)
@@ -195,7 +195,7 @@ TEST_CASE("between two parts everyone interferes with everyone, and no part can 
     }
 }
 
-TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest of all")
+TEST_CASE("merging dominated values costs nothing: the optimum of the rest is the optimum")
 {
     std::size_t merged_count = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
@@ -216,7 +216,7 @@ TEST_CASE("hosts cost nothing: the fewest bytes of what is left are the fewest o
         std::vector<slot_id> slot_of(all.size(), no_slot);
         slot_id next = 0;
         for (value_id v = 0; v != all.size(); ++v)
-            if (left[v] != 0) slot_of[v] = next++; // a slot for each that is left
+            if (left[v] != 0) slot_of[v] = next++; // a slot for each remaining value
         values.assign_merged(slot_of);
         CHECK(all.allows(slot_of));
         for (value_id v = 0; v != all.size(); ++v) CHECK(slot_of[v] < next);
@@ -242,7 +242,7 @@ std::size_t largest(interferences const& all, std::size_t count, ids& chosen, va
 
 } // namespace
 
-TEST_CASE("the picture: one, then two, then three that interfere")
+TEST_CASE("the example of the header: cliques of one, two and three vertices")
 {
     interferences all(5);
     all.add(1, 2);
@@ -256,7 +256,7 @@ TEST_CASE("the picture: one, then two, then three that interfere")
     CHECK(find_prefix_cliques(bit_rows(), 0, 1).cliques.rows() == 0);
 }
 
-TEST_CASE("of any graph, every prefix has its largest clique, and the last member closes it")
+TEST_CASE("in any graph, every prefix has its largest clique, completed by its last member")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -281,13 +281,13 @@ TEST_CASE("of any graph, every prefix has its largest clique, and the last membe
     }
 }
 
-TEST_CASE("rows of several words, and a clique as large as the graph")
+TEST_CASE("rows of several words and a clique as large as the graph")
 {
     for (std::size_t values : {63u, 64u, 65u, 130u}) {
         interferences all(values);
         for (std::size_t v = 0; v != values; ++v)
             for (std::size_t w = 0; w != v; ++w)
-                if (v != w + 1 || w % 2 == 1) all.add(v, w); // 0 and 1 do not, 2 and 3 ...
+                if (v != w + 1 || w % 2 == 1) all.add(v, w); // all but {0, 1}, {2, 3} ...
         auto const found = find_prefix_cliques(rows_of(all), values, 1000);
         CHECK(found.cliques.rows() == (values + 1) / 2);
         CHECK(found.is_exact);
@@ -295,7 +295,7 @@ TEST_CASE("rows of several words, and a clique as large as the graph")
     }
 }
 
-TEST_CASE("without patience cliques are smaller, but are cliques, and it says so")
+TEST_CASE("with a low node limit the results are smaller cliques, marked as inexact")
 {
     random_source pick{std::mt19937{1}};
     auto const all = any_interferences(pick, 100, 70);
@@ -310,13 +310,13 @@ TEST_CASE("without patience cliques are smaller, but are cliques, and it says so
         CHECK(all.is_clique(ids(budgeted.cliques[i].begin(), budgeted.cliques[i].end())));
 }
 
-// --- stair coloring ----------------------------------------------------------------------------------------
+// --- bounded list coloring ---------------------------------------------------------------------------------
 
 using numbers = std::vector<std::uint32_t>;
 
 namespace {
 
-/// Whether v and those after it, of the first `count`, find slots.
+/// Whether v and the values after it, of the first `count`, can be coloured.
 bool is_possible(interferences const& all, numbers const& allowed, std::size_t count, numbers& slot_of)
 {
     std::size_t const v = slot_of.size();
@@ -334,9 +334,9 @@ bool is_possible(interferences const& all, numbers const& allowed, std::size_t c
 
 } // namespace
 
-TEST_CASE("a small value finds no room in the slots that are large enough for the larger ones only")
+TEST_CASE("a small value needs a slot beside those of the large values")
 {
-    interferences path(4); // 40 - 8 - 8 - 40, numbered the largest first
+    interferences path(4); // 40 - 8 - 8 - 40, numbered by falling size
     path.add(0, 2);
     path.add(2, 3);
     path.add(3, 1);
@@ -351,7 +351,7 @@ TEST_CASE("a small value finds no room in the slots that are large enough for th
     CHECK(coloring.slot_of == std::vector<slot_id>{0, 0, no_slot, no_slot});
 }
 
-TEST_CASE("the answer is that of trying everything, whatever was asked before")
+TEST_CASE("the answer is that of exhaustive search, whatever problems came before")
 {
     unsigned possible = 0, impossible = 0;
     for (unsigned seed = 0; seed != rounds(600); ++seed) {
@@ -361,7 +361,7 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
         auto const all = any_interferences(pick, values, pick.below(101));
         numbers ends;
         for (std::uint32_t end = 0; end != values;) {
-            end = std::min(values, end + 2 + pick.below(3)); // no stair of a single value: see below
+            end = std::min(values, end + 2 + pick.below(3)); // no class of a single value: see below
             ends.push_back(end);
         }
         if (ends.back() - (ends.size() == 1 ? 0 : ends[ends.size() - 2]) == 1) continue;
@@ -388,7 +388,7 @@ TEST_CASE("the answer is that of trying everything, whatever was asked before")
     CHECK(impossible > rounds(3000));
 }
 
-TEST_CASE("an answer that is there is never denied, however long it takes to find")
+TEST_CASE("a solution that exists is found with enough nodes")
 {
     unsigned found = 0;
     std::uint64_t nodes = 0;
@@ -419,17 +419,17 @@ TEST_CASE("an answer that is there is never denied, however long it takes to fin
     CHECK(nodes < 30'000);
 }
 
-TEST_CASE("a stair of one value that adds a slot keeps it for that value")
+TEST_CASE("a slot that a class of one value adds belongs to that value")
 {
     interferences const apart(3);
     bit_rows const rows = rows_of(apart);
     bounded_list_coloring coloring(rows, {1, 2, 3});
     CHECK(coloring.color(2, {1, 2, 2}, 100) == coloring_answer::colored);
     CHECK(coloring.slot_of[0] == 0);
-    CHECK(coloring.slot_of[1] == 1); // though there is room in slot 0
+    CHECK(coloring.slot_of[1] == 1); // although slot 0 is free
 }
 
-TEST_CASE("one slot too few for those that all interfere is found out without trying each order")
+TEST_CASE("one slot too few for a clique is refuted without trying each order")
 {
     std::size_t const values = 40;
     interferences all(values);

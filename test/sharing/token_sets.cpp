@@ -20,7 +20,7 @@ namespace {
 
 using table = std::vector<std::vector<bool>>;
 
-/// Who comes before whom, by definition.
+/// Precedence by definition.
 table closure_of(dependence_graph const& g)
 {
     table before(g.positions(), std::vector<bool>(g.positions()));
@@ -86,7 +86,7 @@ dependence_graph draw_dependences(random_source& pick, unsigned most)
 
 } // namespace
 
-TEST_CASE("branches have tokens that the others have not, and a join has those of all")
+TEST_CASE("branches have tokens of their own, and a join has those of all branches")
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
     auto const g = dependences(sequence(
@@ -104,7 +104,7 @@ TEST_CASE("branches have tokens that the others have not, and a join has those o
     CHECK(is_subset(all[3], all[5]));
 }
 
-TEST_CASE("the theorem holds on random graphs: edges without data, early reads, any order")
+TEST_CASE("the theorem holds on random graphs with edges without data and early reads, in any order")
 {
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
@@ -123,7 +123,7 @@ TEST_CASE("the theorem holds on every family of task graphs")
         }
 }
 
-TEST_CASE("what is asked about ascending positions is who comes before whom, positions skipped or not")
+TEST_CASE("before() decides precedence for ascending positions, with or without gaps")
 {
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -139,7 +139,7 @@ TEST_CASE("what is asked about ascending positions is who comes before whom, pos
     }
 }
 
-TEST_CASE("where branches meet, their ranges become one")
+TEST_CASE("where branches join, their ranges become one")
 {
     for (auto name : {"chain", "residual", "inception"}) {
         auto const g = dependences(draw_family(name, 400).program());
@@ -156,7 +156,7 @@ TEST_CASE("where branches meet, their ranges become one")
     }
 }
 
-TEST_CASE("with few ranges some is forgotten, which never makes one come before another")
+TEST_CASE("with few ranges some are dropped, and before() is never true by mistake")
 {
     std::uint64_t missed = 0, exact = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
@@ -186,9 +186,9 @@ TEST_CASE("with few ranges some is forgotten, which never makes one come before 
     CHECK(exact != 0);
 }
 
-TEST_CASE("what is forgotten is old")
+TEST_CASE("the oldest ranges are dropped")
 {
-    // 0, 1 and 2 each begin a chain that leads elsewhere; 3 has read all three.
+    // 0, 1 and 2 each begin a chain of their own; 3 has read all three.
     std::vector<std::vector<int>> const operands{{}, {}, {}, {0, 1, 2}, {}, {0}, {1}, {2}, {5}, {6}, {7}};
     auto const g = dependences(
         sequence(
@@ -205,13 +205,13 @@ TEST_CASE("what is forgotten is old")
     CHECK(sets.before(0, 5));
 }
 
-TEST_CASE("tokens are not handed back, and a violation has none")
+TEST_CASE("descending queries and graphs with a violation are rejected")
 {
     auto const g = dependences(draw_family("chain", 5).program());
     token_sets sets(g);
     CHECK(sets.before(1, 3));
     CHECK(sets.before(0, 3));
-    CHECK_THROWS_WITH_AS((void)sets.before(0, 2), "sublet: tokens are handed on, never back",
+    CHECK_THROWS_WITH_AS((void)sets.before(0, 2), "sublet: positions must not descend between calls",
                          precondition_error);
     CHECK_THROWS_AS((void)sets.before(0, 5), precondition_error);
     CHECK_THROWS_AS(token_sets(g, 0), precondition_error);
@@ -222,7 +222,7 @@ TEST_CASE("tokens are not handed back, and a violation has none")
     CHECK_THROWS_AS((void)token_sets(wrong), precondition_error);
 }
 
-TEST_CASE("a chain of a million steps, and as many into one")
+TEST_CASE("a chain of a million steps, and a join of a million")
 {
     auto const chain = dependences(draw_family("chain", 1'000'000).program());
     token_sets sets(chain);
@@ -243,7 +243,7 @@ TEST_CASE("a chain of a million steps, and as many into one")
     CHECK(into.tokens().size() == 1);
 }
 
-// --- heir forest -------------------------------------------------------------------------------------------
+// --- longest path forest -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -257,26 +257,26 @@ dependence_graph graph_of(std::vector<std::vector<int>> const& operands)
 
 } // namespace
 
-TEST_CASE("the picture: two branches of equal length, the heir of their fork is in the first")
+TEST_CASE("the example of the header: of branches of equal length the first has the parent")
 {
     CHECK(longest_path_forest(graph_of({{}, {0}, {1}, {0}, {3}, {2, 4}})) ==
           std::vector<token_range>{{5, 6}, {4, 6}, {3, 6}, {2, 3}, {1, 3}, {0, 6}});
 }
 
-TEST_CASE("the heir has the longest way left")
+TEST_CASE("the parent is the successor with the longest path")
 {
-    // 0 leads to 1, which ends there, and to 2, which leads to 3
+    // 0 leads to 1, which has no successor, and to 2, which leads to 3
     CHECK(longest_path_forest(graph_of({{}, {0}, {0}, {2}})) ==
           std::vector<token_range>{{2, 3}, {3, 4}, {1, 3}, {0, 3}});
 }
 
-TEST_CASE("nothing, and one alone")
+TEST_CASE("an empty graph and a single position")
 {
     CHECK(longest_path_forest(graph_of({})).empty());
     CHECK(longest_path_forest(graph_of({{}})) == std::vector<token_range>{{0, 1}});
 }
 
-TEST_CASE("random graphs: the subtree of a position is who leads there from heir to heir")
+TEST_CASE("random graphs: the subtree of a position is all that reaches it by parents")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -308,9 +308,9 @@ TEST_CASE("random graphs: the subtree of a position is who leads there from heir
     }
 }
 
-// --- sleepers ----------------------------------------------------------------------------------------------
+// --- token waitlist ----------------------------------------------------------------------------------------
 
-TEST_CASE("those who wait for a token of the range are woken, once")
+TEST_CASE("buffers that wait for a token in the range are unblocked once")
 {
     detail::token_waitlist waitlist(200, 4);
     waitlist.block(0, 3);
@@ -329,7 +329,7 @@ TEST_CASE("those who wait for a token of the range are woken, once")
     CHECK(unblocked.size() == 4);
 }
 
-TEST_CASE("random sleepers, of one token and of many thousand")
+TEST_CASE("random waiters, for one token and for many thousands")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -356,9 +356,9 @@ TEST_CASE("random sleepers, of one token and of many thousand")
     }
 }
 
-// --- token deposits ----------------------------------------------------------------------------------------
+// --- token set store ---------------------------------------------------------------------------------------
 
-TEST_CASE("random sets stay as they were left until the last has taken them")
+TEST_CASE("random sets stay unchanged until their last reader")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);

@@ -26,7 +26,7 @@ using slots = std::vector<slot_id>;
 
 namespace {
 
-/// A program, its graph, and lives of buffers that are its roots of views, numbered by value.
+/// A program, its graph, and the live ranges of its buffers: roots of views, numbered by value.
 struct case_of_tasks {
     random_tasks tasks;
     sharing_rule rule;
@@ -77,7 +77,7 @@ case_of_tasks draw_case(random_source& pick, unsigned most_tasks)
     return case_of_tasks(std::move(tasks), all_orders[pick.below(3)]);
 }
 
-/// The buffers that need a slot, in the order in which they are served.
+/// The buffers that need a slot, in the order in which they get one.
 std::vector<buffer_id> by_begin(case_of_tasks const& c)
 {
     std::vector<buffer_id> order;
@@ -113,7 +113,7 @@ void check_valid(case_of_tasks const& c, sized_slot_plan const& plan, std::vecto
 
 } // namespace
 
-TEST_CASE("parallel branches take nothing from each other, and where they have met all is free")
+TEST_CASE("parallel branches do not reuse each other's slots, and after their join all slots are free")
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
     auto const p = sequence(
@@ -126,9 +126,9 @@ TEST_CASE("parallel branches take nothing from each other, and where they have m
     CHECK(share_by_tokens(g, lives, eight, {.pool = std::vector{0, 0, 0, 0, 0, 1}}).slots == 6);
 }
 
-TEST_CASE("what falls free under one head is taken under another once they have met")
+TEST_CASE("a slot freed under one source is reused under another after they join")
 {
-    // two heads, each with a chain; then one step that has read both, and a chain behind it
+    // two sources, each with a chain; then one step that reads both, and a chain after it
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}, {1, 3}, {4}, {5}};
     auto const p = sequence(
         7, 7, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
@@ -137,7 +137,7 @@ TEST_CASE("what falls free under one head is taken under another once they have 
     CHECK(share_by_tokens(g, lives, eight).slots == 4);
 }
 
-TEST_CASE("of the tenants of a slot each gives to the next, by every rule of choice")
+TEST_CASE("each occupant of a slot may reuse the one before, by every slot choice")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -155,14 +155,14 @@ TEST_CASE("of the tenants of a slot each gives to the next, by every rule of cho
     }
 }
 
-TEST_CASE("the plan is that of the rules by definition, all slots looked at for each buffer")
+TEST_CASE("the plan is that of the rules by definition, with a scan of all slots for each buffer")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         case_of_tasks const c = draw_case(pick, seed % 25 == 0 ? 100 : 20);
         for (slot_choice how : all_choices) {
-            if (how == slot_choice::caffe2_sized) continue; // goes by when a slot was first asked for
+            if (how == slot_choice::caffe2_sized) continue; // depends on when a slot was first requested
             CAPTURE(static_cast<int>(how));
             naive_slot_chooser slow{how, {}, slots(c.size.size(), no_slot)};
             for (buffer_id b : by_begin(c))
@@ -179,7 +179,7 @@ TEST_CASE("the plan is that of the rules by definition, all slots looked at for 
     }
 }
 
-TEST_CASE("where tokens are forgotten plans stay valid, and say so if they may be worse")
+TEST_CASE("with dropped tokens plans stay valid and report undecided tests")
 {
     std::uint64_t undecided = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
@@ -196,16 +196,16 @@ TEST_CASE("where tokens are forgotten plans stay valid, and say so if they may b
     CHECK(undecided != 0);
 }
 
-TEST_CASE("a slot that a hundred others could not take is still there for the one who can")
+TEST_CASE("a slot that failed a hundred tests is still found by a buffer that may reuse it")
 {
-    // Two threads take turns. One has freed a slot and needs no more; the other would like to have it.
+    // Two chains alternate. One has freed a slot and needs no other; the other chain requests one.
     std::vector<std::vector<int>> operands{{}, {0}, {}};
     std::vector<byte_count> bytes{8, 0, 8};
     for (int i = 3; i != 203; ++i) {
         operands.push_back({i - 2});
         bytes.push_back(i % 2 == 0 ? 8 : 0);
     }
-    operands.push_back({201}); // behind the first thread
+    operands.push_back({201}); // after the first chain
     bytes.push_back(8);
     std::size_t const n = operands.size();
     auto const p = sequence(
@@ -219,7 +219,7 @@ TEST_CASE("a slot that a hundred others could not take is still there for the on
     CHECK(plan.slot_of.back() == plan.slot_of.front());
 }
 
-TEST_CASE("where much is forgotten, slots are given up after some tests, and that is counted too")
+TEST_CASE("with many dropped tokens slots are given up after some tests, which are counted")
 {
     auto const family = draw_family("nested", 3000);
     auto const p = family.program();
@@ -235,7 +235,7 @@ TEST_CASE("where much is forgotten, slots are given up after some tests, and tha
     CHECK(plan.undecided > sets.dropped_ranges());
 }
 
-TEST_CASE("chains, residual and inception-like graphs take a few slots, however long they are")
+TEST_CASE("chains, residual and inception-like graphs need few slots, however long they are")
 {
     struct expectation {
         std::string_view name;
@@ -256,14 +256,14 @@ TEST_CASE("chains, residual and inception-like graphs take a few slots, however 
     }
 }
 
-TEST_CASE("nothing, and lives of another graph")
+TEST_CASE("an empty program, and live ranges of another graph")
 {
     auto const g = dependences(sequence(0, 0, [](step_id, effect_sink&) {}));
     CHECK(share_by_tokens(g, {}, eight).slots == 0);
     concurrent_live_ranges lives;
     lives.begins.close_row();
     lives.ends.close_row();
-    CHECK(share_by_tokens(g, lives, eight).slot_of == slots{0}); // an input that nobody reads
+    CHECK(share_by_tokens(g, lives, eight).slot_of == slots{0}); // an input without readers
     lives.positions = 3;
     CHECK_THROWS_AS((void)share_by_tokens(g, lives, eight), precondition_error);
 }
@@ -282,7 +282,7 @@ TEST_CASE("a chain of a million steps")
 
 namespace {
 
-/// What a net is to both: values that are no input get storage.
+/// A net for both planners: values that are no input get storage.
 struct memonger_comparison {
     caffe2_net net;
     snapshot program() const
@@ -305,7 +305,7 @@ struct memonger_comparison {
     }
 };
 
-/// Value 0 is the head; every operation reads something.
+/// Value 0 is the source; every operation reads some value.
 memonger_comparison draw_comparison(random_source& pick, unsigned most_operations)
 {
     memonger_comparison drawn;
@@ -342,11 +342,11 @@ memonger_comparison resnet_comparison()
 
 } // namespace
 
-TEST_CASE("ResNet-50 as Caffe2 shares it, and at least as well here")
+TEST_CASE("ResNet-50 needs no more slots than Caffe2's memonger gives it")
 {
     memonger_comparison const resnet = resnet_comparison();
     caffe2_memonger const unsized(resnet.net, false), sized(resnet.net, true);
-    CHECK(unsized.slots() == 5); // as the original prints
+    CHECK(unsized.slots() == 5); // as printed by the original
     CHECK(unsized.total_bytes() / 10'000 == 1605);
     CHECK(sized.slots() == 6);
     CHECK(sized.total_bytes() / 10'000 == 1766);
@@ -356,7 +356,7 @@ TEST_CASE("ResNet-50 as Caffe2 shares it, and at least as well here")
     }
 }
 
-TEST_CASE("random nets of one head: the memonger is right about them, and needs more storage")
+TEST_CASE("random nets of one source: the memonger's plans are valid and need more storage")
 {
     std::uint64_t ours = 0, our_bytes = 0, theirs = 0, their_bytes = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
@@ -364,7 +364,7 @@ TEST_CASE("random nets of one head: the memonger is right about them, and needs 
         random_source pick{std::mt19937(seed)};
         memonger_comparison const drawn = draw_comparison(pick, 30);
         auto const p = drawn.program();
-        random_tasks tasks; // the rule, for the memonger
+        random_tasks tasks; // to check the memonger by the rule
         for (std::size_t op = 0; op != p.nodes(); ++op)
             tasks.tasks.push_back({drawn.net.inputs[op], {}, drawn.net.outputs[op], {}, {}});
         tasks.bytes = drawn.net.bytes;
@@ -398,7 +398,7 @@ auto always(step_id from)
     return [from](buffer_id) { return from; };
 }
 
-/// Slots of 64, 16, 24 and 16 bytes have had 2, 3, 1 and 1 tenants and are all free for one who comes.
+/// Slots of 64, 16, 24 and 16 bytes have had 2, 3, 1 and 1 occupants and are all free for a request.
 sized_slot_plan taken_by(byte_count size, slot_choice how)
 {
     slot_chooser chooser(8, how);
@@ -415,17 +415,17 @@ sized_slot_plan taken_by(byte_count size, slot_choice how)
 
 } // namespace
 
-TEST_CASE("four slots are free for one who wants 20 bytes")
+TEST_CASE("the choice among four free slots for 20 bytes")
 {
     CHECK(taken_by(20, slot_choice::most_shared).slot_of[7] == 1);
     CHECK(taken_by(20, slot_choice::best_fit).slot_of[7] == 2);
     CHECK(taken_by(19, slot_choice::best_fit).slot_of[7] == 1);
     CHECK(taken_by(20, slot_choice::smallest_sufficient).slot_of[7] == 2);
     CHECK(taken_by(20, slot_choice::grow_largest).slot_of[7] == 2);
-    CHECK(taken_by(16, slot_choice::grow_largest).slot_of[7] == 1); // and not 3, which is as large
+    CHECK(taken_by(16, slot_choice::grow_largest).slot_of[7] == 1); // not 3, which is as large
 }
 
-TEST_CASE("none of the slots is large enough")
+TEST_CASE("the choice if no free slot is large enough")
 {
     CHECK(taken_by(100, slot_choice::most_shared).slot_bytes == std::vector<byte_count>{64, 100, 24, 16});
     CHECK(taken_by(100, slot_choice::best_fit).slot_bytes == std::vector<byte_count>{100, 16, 24, 16});
@@ -435,7 +435,7 @@ TEST_CASE("none of the slots is large enough")
     CHECK(plan.total_bytes == 220);
 }
 
-TEST_CASE("the choice of Caffe2 depends on the order in which slots fell free, and never sees them grow")
+TEST_CASE("caffe2_sized depends on the order in which slots were freed and on their first sizes")
 {
     auto third = [](step_id first_over, step_id second_over, byte_count size) {
         slot_chooser chooser(3, slot_choice::caffe2_sized);
@@ -454,11 +454,11 @@ TEST_CASE("the choice of Caffe2 depends on the order in which slots fell free, a
     chooser.assign({.buffer = 1, .size = 50, .begins = 1, .free_from = 3}, all);
     chooser.assign({.buffer = 2, .size = 20, .begins = 2, .free_from = 3}, all);
     CHECK(chooser.assign({.buffer = 2, .size = 30, .begins = 3}, all) ==
-          1); // 50 would do, but it is said to have 4
+          1); // 50 bytes suffice, but its first size is 4
     CHECK(std::move(chooser).finish().slot_bytes == std::vector<byte_count>{50, 30});
 }
 
-TEST_CASE("a slot that sleeps is not asked about before its time")
+TEST_CASE("a blocked slot is not tested before its position")
 {
     slot_chooser chooser(4);
     auto never = [](buffer_id) { return no_step; };
@@ -476,7 +476,7 @@ TEST_CASE("a slot that sleeps is not asked about before its time")
     CHECK(asked == 2);
 }
 
-TEST_CASE("a slot that nobody may follow sleeps until it is woken, now or for a later position")
+TEST_CASE("a slot that no buffer may follow is blocked until unblock(), now or for a later position")
 {
     slot_chooser chooser(6);
     auto never = [](buffer_id) { return no_step; };
@@ -490,7 +490,7 @@ TEST_CASE("a slot that nobody may follow sleeps until it is woken, now or for a 
     CHECK(chooser.assign({.buffer = 5, .size = 8, .begins = 9}, always(0)) == 3);
 }
 
-TEST_CASE("an unknown size and a pool that is none are refused, and 0 bytes need no slot")
+TEST_CASE("an unknown size and an invalid pool are rejected, and 0 bytes need no slot")
 {
     slot_chooser chooser(2);
     auto all = always(0);
@@ -504,7 +504,7 @@ TEST_CASE("an unknown size and a pool that is none are refused, and 0 bytes need
     CHECK_THROWS_AS((void)std::move(chooser).finish(), precondition_error);
 }
 
-TEST_CASE("random requests get what the rule says, however long the slots may sleep")
+TEST_CASE("random requests get slots by the rule, however long slots are blocked")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);

@@ -2,7 +2,12 @@
 #ifndef SUBLET_SHARING_COLOR_INTERVALS_HPP
 #define SUBLET_SHARING_COLOR_INTERVALS_HPP
 
-/// Slots for intervals: the fewest, the best fit as in a linear scan, and slots for every batch size.
+/// Slots for buffers with intervals of positions as live ranges.
+///
+/// color_intervals() gives the fewest slots, equal to the most buffers alive at once, in O(n log n) by the
+/// left-edge algorithm. share_linearly() takes sizes: each buffer in turn gets a free slot that fits, as in
+/// linear-scan recyclers; a heuristic without bound on its bytes. share_symbolically() is the same heuristic
+/// for sizes that are affine in a batch size.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/plan.hpp>
@@ -18,27 +23,28 @@
 
 // --- color intervals -------------------------------------------------------------------------------------
 
-/// Give every buffer a slot so that buffers alive together never share one, with as few slots as possible.
+/// The fewest slots for intervals, so that buffers alive together have different slots.
 ///
 ///     position   0   1   2   3   4
 ///     buffer 0   [=======)              slot 0
 ///     buffer 1       [=======)          slot 1
-///     buffer 2           [=======)      slot 0   (buffer 0 has just died)
+///     buffer 2           [=======)      slot 0   (buffer 0 ends at 2)
 ///
-/// This colours an interval graph, which, unlike colouring in general, one sweep from left to right solves
-/// exactly: a new slot is opened only when all that are open are occupied, and then they are all needed.
+/// The interference graph is an interval graph, which one sweep from left to right colours optimally: a new
+/// slot is opened only when all open slots are occupied at one position.
 ///
 /// Source: Hashimoto and Stevens, "Wire routing by optimizing channel assignment within large apertures",
 /// DAC 1971 (the left-edge algorithm).
 
 namespace sublet {
 
-/// Colour the intervals `lives(0) ... lives(buffers - 1)`.
+/// Colours the intervals `lives(0) ... lives(buffers - 1)`.
 ///
-/// Ensures:    buffers whose ranges overlap have different slots; `slots` equals the largest number of
+/// Ensures:    buffers with overlapping ranges have different slots; `slots` equals the largest number of
 ///             buffers alive at one position, so no plan uses fewer. An empty range has `no_slot`. The slot
-///             that fell free first is taken first, then the lower one; equal births go to the lower index.
-/// Complexity: O(n log n) time, O(n) memory, n = buffers; `lives` is called once a buffer.
+///             that has been free longest is taken first, then the lower one; of equal begins the lower index
+///             comes first.
+/// Complexity: O(n log n) time, O(n) memory, n = buffers; `lives` is called once per buffer.
 template <detail::live_range_function Lives>
 [[nodiscard]] slot_plan color_intervals(std::size_t buffers, Lives lives)
 {
@@ -56,7 +62,7 @@ template <detail::live_range_function Lives>
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.buffer < b.buffer;
     });
 
-    // Every open slot with the position at which it is free again, soonest on top.
+    // Every open slot with the position at which it is free again, soonest first.
     struct busy_slot {
         step_id free_at;
         slot_id slot;
@@ -84,27 +90,27 @@ template <detail::live_range_function Lives>
 
 // --- linear ----------------------------------------------------------------------------------------------
 
-/// Recycle slots in one pass: who is born takes a slot that has fallen free, if one fits.
+/// One pass over the buffers by begin: each takes a free slot that fits, or opens a new one.
 ///
-///     position   0   1   2   3            free slots when c (48 bytes) is born:  s0: 64 bytes
+///     position   0   1   2   3            free slots when c (48 bytes) begins:  s0: 64 bytes
 ///     a: 64      [===)            s0      equal      opens a slot: 64 is not 48
 ///     b: 32          [=======)    s1      at_least   takes s0
 ///     c: 48              [===)    ?       best_fit   takes the smallest that is large enough: s0
 ///                                         grow       as best_fit, but would enlarge s0 if it were too small
 ///
-/// What executors without an arena can use: each slot is an allocation of its own. One pass has no bound on
-/// its distance from the optimum (color_intervals.hpp has the fewest slots, place.hpp the fewest bytes).
+/// For executors without an arena: each slot is an allocation of its own. There is no bound on the distance
+/// from the optimum (color_intervals() has the fewest slots, placement/place.hpp the fewest bytes).
 ///
 /// Source: the recyclers of Caffe2 (`memonger`, linear mode) and of PaddlePaddle (memory transpiler, levels
 /// 0 and 1), on live ranges from first to last touch instead of names and last reads.
 
 struct linear_options {
-    /// Which of the free slots of its pool a buffer takes.
+    /// Which free slot of its pool a buffer takes.
     enum class fit_kind : std::uint8_t {
         equal,    ///< the lowest of exactly its size, else a new one
         at_least, ///< the lowest that is at least as large, else a new one
         best_fit, ///< the smallest that is at least as large, else a new one
-        grow ///< as best_fit; where none is large enough the largest grows; a new one only if none is free
+        grow      ///< as best_fit; if none is large enough the largest grows; a new one only if none is free
     };
 
     linear_options::fit_kind fit = linear_options::fit_kind::best_fit;
@@ -112,11 +118,11 @@ struct linear_options {
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
 };
 
-/// Give every buffer a slot, in the order of their births.
+/// Gives every buffer a slot, in the order of their begins, equal ones by index.
 ///
-/// Ensures:    buffers whose ranges overlap have different slots; a slot is as large as its largest tenant.
-///             Buffers are served in the order of their birth, then of their index; all that die at a
-///             position are free for those born there. An empty range or 0 bytes has `no_slot`.
+/// Ensures:    buffers with overlapping ranges have different slots; a slot is as large as its largest
+///             occupant. Slots of buffers that end at a position are free for those that begin there. An
+///             empty range or 0 bytes has `no_slot`.
 /// Complexity: O(n log n) time (at_least: O(n f), f = free slots at once), O(n) memory, n = buffers.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
@@ -199,19 +205,16 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 
 // --- symbolic slots --------------------------------------------------------------------------------------
 
-/// Slots for buffers whose sizes grow with a batch, taken in turn as the steps go by.
+/// Slots for buffers with sizes that grow with a batch size N, in one pass by begin.
 ///
 ///     a: 100 N        slot 0
 ///     b: 4000         slot 1
-///     c:  60 N        slot 0, if it is free: that is at least as large for N = 1 and for the largest
-///     d: 120 N        slot 0, which grows. Whether slot 1 were large enough depends on the batch
+///     c:  60 N        slot 0, if it is free: large enough for N = 1 and for the largest N
+///     d: 120 N        slot 0, which grows. Whether slot 1 is large enough depends on N
 ///
-/// A slot is as large as its largest tenant, which has to be the largest for every batch; the sum over all
-/// slots is then an affine number, too, exactly. A system without formulas compares sizes that have an
-/// unknown batch among themselves only, and never with fixed ones: that is
-/// symbolic_options::mixing_rule::apart.
-///
-/// Greedy, with no guaranteed factor; linear is the same for one batch, with more policies.
+/// The largest occupant of a slot has to be the largest for every batch; so the sum over all slots is an
+/// exact affine number as well. Systems without formulas compare sizes of unknown batch only with each other,
+/// never with fixed ones: that is symbolic_options::mixing_rule::apart. Greedy, without a guaranteed factor.
 
 namespace detail {
 
@@ -225,17 +228,18 @@ struct symbolic_slot_plan : slot_plan {
 struct symbolic_slot_options {
     byte_count max_batch = 1;
     symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
-    bool grow = true; ///< a tenant that is larger than a free slot for every batch may make it larger
+    bool grow = true; ///< a buffer larger than a free slot for every batch may enlarge it
 };
 
-/// Give every buffer a slot of its pool, in the order of birth.
+/// Gives every buffer a slot of its pool, in the order of begins.
 ///
 /// Requires:   sizes are known and not 0, lives not empty; `options.max_batch` is at least 1.
 /// Ensures:    buffers that are alive together have different slots. Of the free slots that are large enough
 ///             for every batch a buffer takes the smallest for the largest batch, then for a batch of 1, then
-///             the lowest; if there is none, it lets the largest grow of those that it is larger than, in the
-///             same sense, if it may; otherwise it opens a new one. With symbolic_options::mixing_rule::apart
-///             it looks only at slots whose first tenant grows if and only if it does itself.
+///             the lowest. If there is none and `grow` is set, it enlarges a free slot that it exceeds for
+///             every batch, the largest by the same comparison; otherwise it opens a new one. With
+///             mixing_rule::apart it considers only slots with a first occupant that depends on the batch if
+///             and only if it does itself.
 /// Complexity: O(n log n + n s), n = buffers, s = slots.
 /// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
 [[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,

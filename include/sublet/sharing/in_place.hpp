@@ -2,7 +2,12 @@
 #ifndef SUBLET_SHARING_IN_PLACE_HPP
 #define SUBLET_SHARING_IN_PLACE_HPP
 
-/// Which results may be written over an operand: step by step, concurrently, and along control flow.
+/// In-place results: which results are written over an operand of their step, so that both have one buffer.
+///
+/// A program declares the pairs {operand, result} that a step permits. These functions choose among them and
+/// join the buffers, in three readings: steps in one order (the choice leaves the fewest bytes alive at every
+/// position), steps in any order that respects a dependence graph, and steps in a control-flow graph (greedy
+/// coalescing, since the best choice is NP-hard there).
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -21,7 +26,7 @@
 
 // --- in place pairs --------------------------------------------------------------------------------------
 
-/// Let results be written over operands: what does not depend on when steps run.
+/// In-place pairs: the part that does not depend on when steps run.
 ///
 ///     y = relu(x)  may overwrite x              x  [=====)
 ///                                               y      [=======)
@@ -31,38 +36,37 @@
 ///     keeps the first bytes                     y        [=====)   over x: it begins where x begins, and
 ///                                                                  lies within x while both are needed
 ///
-/// Whether anybody still needs the operand, and whether the result's buffer is not in use before, depends on
-/// how the program is read; that is asked. Pairs of different steps are never in each other's way: an operand
-/// is free at the last step that touches it, and a result begins at one. A pair saves the bytes of its result
-/// at that one step, and changes what is alive nowhere else. So the fewest bytes are alive everywhere at once
-/// if at each step the results that find an operand are as large as possible in sum: what
-/// detail/overwrite_matching.hpp finds.
+/// Whether the operand is still needed, and whether the result's buffer is in use before the step, depends on
+/// how the program is read: callables answer it. Pairs of different steps never compete: an operand is free
+/// only at the last step that touches it, and a result begins at one step. A pair saves the bytes of its
+/// result at that step and changes nothing elsewhere. So the fewest bytes are alive at every position if at
+/// each step the results with an operand have the largest sum of bytes (detail/overwrite_matching.hpp).
 ///
-/// What is overwritten is a buffer, not a value: whoever lets a result be written over a view lets it be
-/// written over the storage that the view is one of, from its beginning, since there every view begins.
+/// What is overwritten is a buffer: a result written over a view starts at the first byte of the view's root,
+/// because every view starts there.
 
 namespace sublet {
 
 namespace detail {
 
-/// What size the operand must have.
+/// Size that the operand must have.
 enum class in_place_fit : std::uint8_t {
     equal,   ///< that of the result
-    at_least ///< or more: what the result leaves free others may use, from the next position on
+    at_least ///< at least that; other buffers may use the rest from the next position on
 };
 
-/// The pairs to take, by step, those of a step in the order in which it declares them.
+/// The pairs to take, by step, those of a step in the order of their declaration.
 ///
 /// Requires:   is_free(b, step): only the step itself touches the buffer when the step writes or later, and
-///             to write over it saves bytes. begins(b, step): nothing touches it before the step writes.
+///             writing over it saves bytes. begins(b, step): nothing touches it before the step writes.
 /// Ensures:    a pair may be taken if the step uses the input, defines the output and touches the input's
 ///             buffer in no other way; that buffer is free, and neither output nor pinned; the output's
-///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit. Of
-///             such pairs at most one an input and one an output is taken, so that the outputs have the most
-///             bytes in all. Who can choose takes the smallest input, of equal ones the first that is
-///             declared.
+///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit. An
+///             input and an output are each in at most one pair taken; the outputs taken have the largest
+///             sum of bytes. Among several inputs an output gets the smallest, of equal ones the one that is
+///             declared first.
 /// Complexity: O(values + touches + pairs) time, and match_overwrites() for each step; O(values) memory. Each
-///             callable is called once a pair at most.
+///             callable is called at most once per pair.
 template <class IsFree, class Begins>
 [[nodiscard]] std::vector<memory_plan::in_place_pair>
 match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Begins begins,
@@ -71,12 +75,12 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     std::vector<memory_plan::in_place_pair> matched;
     if (p.overwrites().empty()) return matched;
 
-    // While a step is looked at: by buffer, the one value that it reads, if it touches no other part of it.
-    value_id const several_values = no_value - 1; // of ids a program has fewer
+    // Of the current step, by buffer: the one value that it reads, if it touches nothing else there.
+    value_id const several_values = no_value - 1; // no program has so many ids
     std::vector<value_id> only_reads(table.buffers.size(), no_value);
-    std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: the last step that does
+    std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: last step that defines it
     std::vector<detail::sort_key> allowed;                            // {size of the operand, 0, pair}
-    std::vector<overwrite_pair> buffers_of;                           // the same
+    std::vector<overwrite_pair> buffers_of;                           // of `allowed`
     std::vector<detail::sort_key> taken;                              // {pair}
     auto const pairs = p.overwrites();                                // by step
     for (std::uint32_t i = 0; i != pairs.size();) {
@@ -117,9 +121,9 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     return matched;
 }
 
-/// Join the buffers of in-place pairs. Equal ones become one, with the root of the first in the chain; a
-/// smaller one stays, `over` the one that it follows, and has storage of its own from the next position on,
-/// if anybody needs it there.
+/// Joins the buffers of in-place pairs. Buffers of equal size become one, with the root of the first in the
+/// chain. A smaller result stays a buffer of its own, `over` the operand's: it lies within the operand while
+/// both are alive, and has its own storage from the next position on, if it is needed there.
 ///
 /// Requires:   no buffer is the input, and none the output, of two pairs; an output that is smaller than its
 ///             input begins where that ends, as in lives by position. Nothing is joined in `table`.
@@ -127,7 +131,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
 /// Complexity: O(values + pairs).
 [[nodiscard]] buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs);
 
-/// Both at once, for results as large as the operand.
+/// match_in_place() and join_in_place(), for results as large as the operand.
 template <class IsFree, class Begins>
 [[nodiscard]] buffer_table join_in_place(snapshot const& p, buffer_table table, IsFree is_free, Begins begins)
 {
@@ -137,21 +141,17 @@ template <class IsFree, class Begins>
 
 // --- in place --------------------------------------------------------------------------------------------
 
-/// Let results be written over operands that nobody needs any more, where the program allows it.
+/// In-place results if the steps run in one order.
 ///
-///     y = relu(x)  may overwrite x              x  [=====)
-///                                               y      [=======)
-///     one buffer for both                       xy [===========)
-///
-/// Without this an output never shares with an input of its own step. The pairs taken leave the fewest bytes
-/// alive, at every position at once: no other choice has fewer anywhere. That says nothing about where
-/// buffers can be placed: what is joined has a longer life, and may be in the way of others.
+/// Without a pair an output never shares with an input of its own step. The pairs taken leave the fewest
+/// bytes alive at every position. Placement may still need more: a joined buffer lives longer and may
+/// conflict with more buffers.
 
 /// The in-place pairs to take; `steps` are the program's steps by position.
 ///
-/// Ensures:    match_in_place() says which. A buffer is free if nothing touches it after the step (a use at
-///             the end of the step's node counts) and it is alive at the step: whose last touch is an early
-///             one has gone before the step writes, and others may use its bytes without any pair.
+/// Ensures:    as match_in_place() with callables. A buffer is free if nothing touches it after the step (a
+///             use at the end of the step's node counts) and it is alive at the step: a buffer with an early
+///             use as last touch is dead before the step writes, so sharing needs no pair.
 /// Complexity: O(values + steps + touches + pairs) time, and match_overwrites() for each step; O(values +
 ///             steps) memory.
 [[nodiscard]] std::vector<memory_plan::in_place_pair>
@@ -160,34 +160,33 @@ match_in_place(snapshot const& p, std::vector<step_id> const& steps, buffer_tabl
 
 } // namespace detail
 
-/// Join the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots take
-/// operands of equal size, or lives from buffer::slot_life().
+/// Joins the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots
+/// choose operands of equal size, or lives from buffer::slot_life().
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
                                          buffer_table table,
                                          detail::in_place_fit fit = detail::in_place_fit::at_least);
 
 // --- in place concurrent ---------------------------------------------------------------------------------
 
-/// Let results be written over operands that nobody can need any more, whatever order the steps run in.
+/// In-place results under every schedule of a dependence graph.
 ///
 ///     0: x ──► 1: use x ──► 2: y = relu(x), use 1     y may overwrite x: 1 is done before 2
-///     └──────────────────► 3: use x                   not if there is a 3, which nothing holds back
+///     └──────────────────► 3: use x                   not with step 3: it may run after 2
 ///
-/// As long as all who touch the operand come before the step, and all who touch the result behind it, the
-/// joined buffer is free for others exactly when the result is, and others have to be done exactly when they
-/// had to be done for the operand. It never costs anything either: of buffers that pairwise cannot share, two
-/// could not be in the way of the joined one, one sharing with the operand and one with the result, for those
-/// two would share with each other. So the largest sum of such buffers does not grow where sizes are equal.
+/// If all other touches of the operand come before the step and all other touches of the result after it, the
+/// joined buffer can be reused by exactly the buffers that may reuse the result's, and may reuse exactly
+/// those that the operand's could. The join is free: in an antichain with the joined buffer, no member could
+/// share with the operand and another one with the result, since these two could then share with each other.
+/// So the operand or the result can replace it, and with equal sizes the heaviest antichain does not grow.
 
-/// Join the buffers of declared in-place pairs.
+/// Joins the buffers of declared in-place pairs.
 ///
-/// Requires:   `g` is the graph of `p`, without violation, and `oracle` knows its order.
-/// Ensures:    match_in_place() says which pairs are taken. A buffer is free if, under every schedule, all
-///             its other touches come before the step (what is read where the step's node ends does not) and
-///             the step does not only read it early; another begins at a step if all its other defs come
-///             behind it.
+/// Requires:   `g` is the graph of `p`, without violation, and `oracle` answers for its order.
+/// Ensures:    as match_in_place(). A buffer is free if, under every schedule, all its other touches come
+///             before the step (a read at the end of the step's node does not) and the step has a touch of it
+///             that is not an early use; a buffer begins at a step if all its other defs come after it.
 /// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of
-///             `oracle` as pairs have touches of their buffers; none for a pair whose operand is touched at a
+///             `oracle` as pairs have touches of their buffers; none for a pair with an operand touched at a
 ///             later position.
 template <detail::precedence_oracle Oracle>
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g, buffer_table table,
@@ -207,7 +206,7 @@ template <detail::precedence_oracle Oracle>
         });
     };
     csr_rows const touches = gather([](touch::access) { return true; });
-    std::vector<step_id> last(buffers, 0); // the last position that touches it: only there it can be free
+    std::vector<step_id> last(buffers, 0); // last position that touches it
     for (buffer_id b = 0; b != buffers; ++b)
         for (step_id s : touches[b]) last[b] = detail::larger(last[b], g.position_of[s]);
     csr_rows const holds = gather([](touch::access kind) { return kind != touch::access::use_early; });
@@ -222,8 +221,7 @@ template <detail::precedence_oracle Oracle>
     };
     auto is_free = [&](buffer_id b, step_id s) {
         if (g.position_of[s] != last[b]) return false;
-        if (!detail::is_listed(holds[b], s))
-            return false; // gone before the step writes: others may use its bytes
+        if (!detail::is_listed(holds[b], s)) return false; // dead before the step writes: needs no pair
         for (step_id other : touches[b])
             if (other != s && !before(other, s)) return false;
         for (step_id other : at_end[b])
@@ -238,7 +236,7 @@ template <detail::precedence_oracle Oracle>
     return detail::join_in_place(p, std::move(table), is_free, begins);
 }
 
-/// The same, by a search for those who come before each such step.
+/// The same, with a graph search for the predecessors of each such step.
 ///
 /// Complexity: in the worst case O(V + E) time for each pair; nothing is searched where the operand's other
 ///             touches come directly before the step.
@@ -246,29 +244,30 @@ template <detail::precedence_oracle Oracle>
 
 // --- in place flow ---------------------------------------------------------------------------------------
 
-/// Let results be written over operands where control flow branches and goes round.
+/// In-place results in a control-flow graph: coalescing of moves and phis.
 ///
-///     0: def x                   x  [====)  the value that a loop carries is x in its header, and y, which
-///     1: use x, def y  <--.      y     [=)  its end moves there: x = y. The two are never both needed: they
-///     2: x = y, over y  --'      x     [==  get one storage, and the move moves nothing.
+///     0: def x                   x  [====)  The value that a loop carries is x in its header, and y, which
+///     1: use x, def y  <--.      y     [=)  the back edge moves there: x = y. They are never alive together,
+///     2: x = y, over y  --'      x     [==  so they get one storage, and the move becomes a no-op.
 ///     3: use x
 ///
-/// There is no first and last here: a buffer may die at several steps, and be born at several. But whether
-/// two buffers may be one is only a question of where they meet. They may if they meet at no position, or
-/// only at steps that read the one, for the last time on every path, and may write the other over it.
+/// A buffer may have several first and several last steps here. Two buffers may be joined if no position has
+/// both, or if the steps at which both occur read the one for the last time on every path and may write the
+/// other over it.
 ///
-/// A join may stand in the way of another. They are taken greedily, first what moves the most bytes, counted
-/// eightfold for each loop around the step. (That is the coalescing of Chaitin, "Register allocation and
-/// spilling via graph coloring", SIGPLAN 1982, on buffers. To choose best is NP-hard.)
+/// Joins can exclude each other. They are taken greedily, first the pair that moves the most bytes, weighted
+/// by 8 per enclosing loop. The best choice is NP-hard.
+///
+/// Source: Chaitin, "Register allocation and spilling via graph coloring", SIGPLAN 1982 (coalescing).
 
-/// Join the buffers of declared in-place pairs in the control-flow reading.
+/// Joins the buffers of declared in-place pairs in the control-flow reading.
 ///
-/// Requires:   `lives` are the framed lives of the program with operands handed over, and `position` says of
-///             each step at which of their positions it stands.
+/// Requires:   `lives` are the cfg_live_ranges() of the program with operand_end::read_early; `position` maps
+///             each step to its position in them.
 /// Ensures:    all values of a joined buffer have one size and one pool, and none of them is pinned; two of
 ///             different buffers of `table` occupy no position together, unless each step there reads the
-///             one, after it on no path any more, and declares that it may overwrite that with all that it
-///             writes of the other. Joined buffers keep the lowest root.
+///             one for the last time on every path, and declares that all that it writes of the other may
+///             overwrite it. Joined buffers keep the lowest root.
 /// Complexity: O((values + touches + pairs) log), and for each pair the ranges of its two buffers.
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
                                          std::vector<step_id> const& position, buffer_table table);

@@ -2,23 +2,22 @@
 #ifndef SUBLET_SHARING_SHARE_SLOTS_HPP
 #define SUBLET_SHARING_SHARE_SLOTS_HPP
 
-/// Slots that serve whatever order the steps run in: storage that several values occupy in turn, without an
-/// address.
+/// Slots valid under every schedule of a program: storage that values occupy in turn, without offsets.
 ///
-///     auto p = sublet::from_graph(g, blobs, inputs, outputs);       any graph, a Boost graph for instance
+///     auto p = sublet::from_graph(g, blobs, inputs, outputs);   // any graph, a Boost graph for instance
 ///     auto s = sublet::share_slots(p, {.bytes = sizes});
-///     for (value v : ...) rename(v, s.slot_of[v]);
+///     sublet::slot_id slot = s.slot_of[value];
 ///
-///             ┌──► 1: use a, def b ──► 2: use b, def d ──┐       a, b, c are free behind 1 and 3, 2, 4
+///             ┌──► 1: use a, def b ──► 2: use b, def d ──┐       a, b, c are free after 1 and 3, 2, 4
 ///         0 ──┤                                          ├──► 5: def f
-///             └──► 3: use a, def c ──► 4: use c, def e ──┘       d can take nothing: 3 may not have run
+///             └──► 3: use a, def c ──► 4: use c, def e ──┘       d opens a new slot: 3 may not have run
 ///                                                                f takes the slot of a, b or c
 ///
-/// A slot may pass from one buffer to another if every step that touches the first ends before the step that
-/// defines the second begins, in every execution. Three strategies find slots:
+/// A buffer may reuse the slot of another if every step that touches the other ends before the step that
+/// defines the buffer begins, in every execution. Three strategies:
 ///
-///     tokens   one pass; the graph's edges carry what is free       memonger's algorithm, any size of graph
-///     chains   exact rule, largest buffers first                    few bytes
+///     tokens   one pass; tokens travel along the edges              memonger's algorithm, any size of graph
+///     chains   exact reuse relation, largest buffers first          few bytes
 ///     fewest   a minimum cover of the order by chains (Dilworth)    the fewest slots, with proof
 
 #include <sublet/analysis/dependences.hpp>
@@ -33,27 +32,25 @@
 
 namespace sublet {
 
-/// Of a program, beside what plan_options say of its values.
+/// Options for a program, in addition to plan_options.
 struct slot_options {
-    /// How slots are found.
     enum class strategy_kind : std::uint8_t { tokens, chains, fewest };
 
     slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
-    slot_choice choice = slot_choice::grow_largest; ///< not of fewest
-    std::size_t most_ranges = no_limit; ///< tokens: that a step passes on; older ones are forgotten
-    std::uint64_t visits = 4'000'000;   ///< chains: see detail/largest_first.hpp
-    /// By step. A buffer that is touched by one which takes no part keeps a slot of its own.
+    slot_choice choice = slot_choice::grow_largest; ///< not for `fewest`
+    std::size_t most_ranges = no_limit; ///< tokens: ranges that a step passes on; the oldest are dropped
+    std::uint64_t visits = 4'000'000;   ///< chains: work budget, see detail/largest_first.hpp
+    /// By step. A buffer touched by a step that takes no part keeps a slot of its own.
     per_value<bool> takes_part = true;
-    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution keeps
+    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution enforces
 };
 
 struct shared_slots : sized_slot_plan {
-    /// How often it was left open whether a slot is free. 0: no buffer was kept from a slot that was free.
+    /// Tests of a slot without an answer. 0: every slot that was free was known to be free.
     std::uint64_t undecided = 0;
-    /// Of fewest, if nothing was undecided: values of which no two may share a slot, the roots of their
-    /// buffers.
+    /// fewest, if `undecided` is 0: root values of buffers of which no two may share a slot.
     std::vector<value_id> antichain = {};
-    std::optional<dependence_violation> violation = {}; ///< of a program: why there is no plan
+    std::optional<dependence_violation> violation = {}; ///< why there is no plan
 
     /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
     [[nodiscard]] bool is_fewest() const { return antichain.size() == slots; }
@@ -61,7 +58,7 @@ struct shared_slots : sized_slot_plan {
 
 namespace detail {
 
-/// Of buffers; `pool` and `eligible` are by buffer.
+/// Options for buffers; `pool` and `eligible` are by buffer.
 struct buffer_slot_options {
     slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
     slot_choice choice = slot_choice::grow_largest;
@@ -73,22 +70,22 @@ struct buffer_slot_options {
 
 /// Gives every buffer a slot; `sizes` are by buffer.
 ///
-/// Requires:   `g` has no violation, and `lives` are of it.
-/// Ensures:    of the buffers of a slot each gives to the next in every execution; a slot is as large as its
-///             largest buffer. An input gives and takes nothing. 0 bytes have `no_slot`. By tokens, of
-///             buffers that begin at one position the lower index comes first, and one of several begins
-///             takes nothing.
-/// Complexity: tokens O(positions + edges + sum over edges of the ranges of their ends), and O(log slots +
-///             ends x log ranges) for each test of a slot; few tests fail where branches are numbered one
-///             after the other. chains and fewest: that of find_conflict_ranges(), and then O((n + tests) log n)
-///             and O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers.
+/// Requires:   `g` has no violation, and `lives` belong to `g`.
+/// Ensures:    each buffer of a slot may reuse the bytes of the one before it in every execution; a slot is
+///             as large as its largest buffer. An input neither reuses nor is reused. 0 bytes have `no_slot`.
+///             tokens: of buffers that begin at one position the lower index comes first, and one with
+///             several begins gets a new slot.
+/// Complexity: tokens: O(positions + edges + sum over edges of the ranges of their ends), and O(log slots +
+///             ends x log ranges) for each test of a slot; few tests fail if branches are numbered one after
+///             the other. chains and fewest: find_conflict_ranges(), then O((n + tests) log n) or O(sqrt(n))
+///             searches of O((n + ranges) log n) each, n = buffers.
 /// Throws:     precondition_error for a size that is `no_size`, a pool id that is none, or if all slots
 ///             together exceed 64 bits.
 [[nodiscard]] shared_slots share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
                                        per_value<byte_count> const& sizes,
                                        buffer_slot_options const& options = {});
 
-/// The same if the conflicts have been found already.
+/// The same with known conflicts.
 ///
 /// Requires: `conflicts` are those of `lives`; a strategy other than tokens.
 [[nodiscard]] shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
@@ -99,11 +96,11 @@ struct buffer_slot_options {
 
 /// Gives the values of a program slots: program ─► dependences ─► buffers ─► in place ─► slots.
 ///
-/// What Caffe2's memonger was called for: a renaming of blobs, for executors that allocate each by itself.
-/// Views and what was written in place have the slot of their buffer.
+/// Replaces Caffe2's memonger: a renaming of blobs, for executors that allocate each blob by itself. Views
+/// and results written in place have the slot of their buffer.
 ///
-/// Requires:   no view has more bytes than its root. Of `values` neither `order` nor `pinned` is looked at:
-///             slots have no addresses.
+/// Requires:   no view has more bytes than its root. `order` and `pinned` of `values` are ignored: slots have
+///             no offsets.
 /// Ensures:    a value has `no_slot` if it has 0 bytes or an unknown number, is external, not eligible, or
 ///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
 /// Throws:     precondition_error where a precondition of a stage is broken.

@@ -2,8 +2,10 @@
 #ifndef SUBLET_SHARING_DETAIL_CHAINS_HPP
 #define SUBLET_SHARING_DETAIL_CHAINS_HPP
 
-/// Slots if only a partial order of the steps is known: chains of buffers, the fewest slots, and the fewest
-/// bytes.
+/// Slots if only a partial order of the steps is known. A slot is a chain of buffers, each of which may reuse
+/// the bytes of the one before it under every schedule. Three solvers: share_in_chains() is greedy, for few
+/// bytes; fewest_slots() is a minimum chain cover with proof (Dilworth 1950); assign_exact() searches for the
+/// fewest bytes in any interference graph, exponential but limited by a work budget.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/bit_rows.hpp>
@@ -24,17 +26,17 @@
 
 // --- chains ----------------------------------------------------------------------------------------------
 
-/// Slots that serve every schedule, by the exact rule.
+/// Greedy chains by the exact reuse relation.
 ///
-///     u ──► v ──► w        a slot is a chain: u gives its bytes to v in every execution, v to w, so u to w
+///     u ──► v ──► w        v may reuse the bytes of u in every execution, w those of v, and so w those of u
 ///
-/// "Gives to" is transitive. So whoever comes in the order of the begins asks only the last tenant of a slot
-/// whether it may follow, and whoever comes out of order has to fit between two. The order decides what a
-/// plan costs. Largest first (largest_first.hpp) no slot ever grows. In the order of the begins slots grow,
-/// but one pass is enough, and it needs no more of the partial order than single questions.
+/// The relation is transitive. So in the order of begins a buffer is tested against the last occupant of a
+/// slot only; in another order it has to fit between two occupants. Largest first (largest_first.hpp) no slot
+/// ever grows. In the order of begins slots grow, but one pass suffices, and it needs only single queries of
+/// the partial order.
 ///
-/// No plan for every schedule has less than the heaviest antichain (detail/antichain.hpp), and no slots
-/// have less than least_slot_bytes() of fewest_slots.
+/// No plan for every schedule has fewer bytes than the heaviest antichain (detail/antichain.hpp), and no plan
+/// of slots fewer than least_slot_bytes().
 ///
 /// Source: chains of reuse in a partial order are those of Berson, Gupta and Soffa, "URSA: a unified resource
 /// allocator for registers and functional units in VLIW architectures", PACT 1993.
@@ -42,7 +44,7 @@
 namespace sublet::detail {
 
 struct chain_options {
-    /// In which order buffers come to have a slot.
+    /// The order in which buffers get slots.
     enum class ranking : std::uint8_t {
         largest_first, ///< for few bytes
         by_begin,      ///< for programs of any size
@@ -50,14 +52,14 @@ struct chain_options {
     };
 
     chain_options::ranking order = chain_options::ranking::better;
-    slot_choice choice = slot_choice::grow_largest; ///< by_begin: which of the slots that are free
+    slot_choice choice = slot_choice::grow_largest; ///< by_begin: which free slot
     per_value<pool_id> pool = pool_id{0};           ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;                ///< by buffer: false keeps a slot of its own
     std::uint64_t visits = 4'000'000;               ///< see largest_first_options
 };
 
 struct chain_plan : sized_slot_plan {
-    chain_options::ranking order = chain_options::ranking::largest_first; ///< in which it was found
+    chain_options::ranking order = chain_options::ranking::largest_first; ///< the order that found it
 };
 
 template <class Sizes>
@@ -72,7 +74,7 @@ std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
     return size;
 }
 
-/// In the order of the begins; `may_follow(u, v)` as a slot_chooser asks it.
+/// Assigns slots in the order of begins; for `may_follow(u, v)` see slot_chooser::assign().
 template <class MayFollow>
 sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<byte_count> const& size,
                                chain_options const& options, bool single_begin_only, MayFollow may_follow)
@@ -102,10 +104,10 @@ sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<
 /// A slot for each buffer.
 ///
 /// Requires:   `conflicts` are those of `lives`.
-/// Ensures:    of buffers in one slot each gives to the next; a slot is as large as its largest tenant. A
-///             buffer of 0 bytes has `no_slot`.
+/// Ensures:    each buffer in a slot may reuse the bytes of the one before it; a slot is as large as its
+///             largest occupant. A buffer of 0 bytes has `no_slot`.
 /// Complexity: by_begin O((n + tests) log n), n = buffers, and a test rarely fails: see detail/tokens.hpp;
-///             largest first as largest_first.hpp says.
+///             largest first: see largest_first.hpp.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
 template <size_function Sizes>
@@ -135,11 +137,11 @@ template <size_function Sizes>
     return plan;
 }
 
-/// The same by begin, where only single questions can be asked, for instance of an oracle that forgets as it
-/// goes on. A buffer that begins at several positions has a new slot.
+/// The same by begin, for an oracle that answers single queries, for instance one that drops old answers. A
+/// buffer that begins at several positions gets a new slot.
 ///
-/// Ensures:    `oracle.before(a, b)` is asked for ascending b.
-/// Complexity: O((n + tests) log n), and for each test a call for each end of the last tenant.
+/// Ensures:    `oracle.before(a, b)` is called for ascending b.
+/// Complexity: O((n + tests) log n), and for each test one call per end of the last occupant.
 template <precedence_oracle Oracle, size_function Sizes>
 [[nodiscard]] chain_plan share_in_chains(concurrent_live_ranges const& lives, Oracle& oracle, Sizes sizes,
                                          chain_options const& options = {})
@@ -153,17 +155,16 @@ template <precedence_oracle Oracle, size_function Sizes>
 
 // --- fewest slots ----------------------------------------------------------------------------------------
 
-/// The fewest slots that serve every schedule, and the proof that fewer do not.
+/// The fewest slots that are valid under every schedule, with a proof.
 ///
-///         ┌──► b ──┐        b and c: in some schedule the one is written while the other is to be read
-///     a ──┤        ├──► d    a: read until both are there, so it gives its bytes to d only
-///         └──► c ──┘        chains a ─► d, b and c: three slots; and none of b, c, d gives to another
+///         ┌──► b ──┐        b and c conflict: in some schedule one is written before the other is read
+///     a ──┤        ├──► d    a is read by b and by c, so only d may reuse its bytes
+///         └──► c ──┘        chains a ─► d, b and c: three slots; no two of b, c, d may share
 ///
-/// A slot is a chain of buffers of which each gives its bytes to the next. "u gives to v" is transitive, so
-/// chains that cross can be taken apart: cover the buffers with as few chains as possible, without caring
-/// whether they meet. Each buffer is followed by at most one and follows at most one, and each such pair
-/// saves a slot: it is a matching, and a largest one leaves the fewest chains. The proof comes with it: as
-/// many buffers as there are chains, none of which gives to another.
+/// A slot is a chain of buffers in the reuse relation. The relation is transitive, so chains that share
+/// buffers can be made disjoint: each buffer has at most one predecessor and one successor. Each such pair
+/// saves a slot, so a maximum bipartite matching gives the fewest chains, and an antichain of the same size
+/// as proof.
 ///
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
 /// Fulkerson, "Note on Dilworth's decomposition theorem for partially ordered sets", Proc. AMS 1956 (as a
@@ -184,26 +185,26 @@ struct chain_cover {
     [[nodiscard]] bool is_fewest() const;
 };
 
-/// By place, the places of those that it gives to.
+/// By place: the places of the buffers that may reuse its bytes.
 live_range_lists ranges_of(reuse_ranges const& members);
 
-/// A slot for each buffer, as few as any plan has that is valid under every schedule.
+/// A slot for each buffer: the fewest slots of any plan that is valid under every schedule.
 ///
 /// Requires:   `conflicts` are those of `lives`.
-/// Ensures:    buffers share a slot only if one gives to the other. Where no conflict was undecided,
+/// Ensures:    buffers share a slot only if one may reuse the other's bytes. If no conflict was undecided,
 ///             `antichain` has as many members as there are slots, and `is_fewest()`. Slots are numbered by
-///             pool and the first begin in them; then come those of the ineligible.
+///             pool and their first begin, those of ineligible buffers last.
 /// Complexity: O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers; and for each buffer that
-///             begins in several positions as many tests as there are buffers.
+///             begins at several positions one test per buffer.
 /// Throws:     precondition_error for a pool id that is none, or 2^32 - 1 ranges or more.
 [[nodiscard]] chain_cover fewest_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                        fewest_slots_options const& options = {});
 
-/// What no plan of slots goes below that is valid under every schedule: of the buffers that are at least so
-/// large as one, the fewest slots, times the way to the next smaller size, summed over all sizes. `bytes` is
-/// looked at as it is.
+/// A lower bound for the bytes of any slot plan that is valid under every schedule: for each size, the fewest
+/// slots of the buffers at least that large, times the difference to the next smaller size, summed up.
+/// `bytes` is not rounded.
 ///
-/// Ensures:    0 where conflicts were undecided, for then nothing is known.
+/// Ensures:    0 if conflicts were undecided.
 /// Complexity: fewest_slots() for each different size.
 /// Throws:     as fewest_slots(); precondition_error if the bound exceeds 64 bits.
 [[nodiscard]] byte_count least_slot_bytes(concurrent_live_ranges const& lives,
@@ -211,48 +212,44 @@ live_range_lists ranges_of(reuse_ranges const& members);
 
 // --- assign exact ----------------------------------------------------------------------------------------
 
-/// Give every value a slot so that values that interfere never share one, and the slots are the fewest bytes.
+/// Exact assignment: values that interfere get different slots, and the sum of slot sizes is minimal.
 ///
-///     a: 40 - b: 8 - c: 8 - d: 40         largest first, d joins a, and b and c open slots of their own:
+///     a: 40 - b: 8 - c: 8 - d: 40         largest first, d shares with a, and b and c open slots:
 ///                                         40 + 8 + 8 bytes in three slots, where two would take 40 + 40
 ///
-/// A slot is as large as its largest tenant. To use few bytes so is as hard as to colour graphs, but the
-/// sizes of networks and their interference leave little to decide, once it is the sizes of slots that are
-/// searched for (staircases.hpp). Before that, what cannot matter is taken away. A value with a larger one
-/// beside it that interferes with whatever it interferes with, but not with it, goes where that one goes.
-/// Values that are fixed to one slot are one value. And where all of some interfere with all others, as they
-/// do if pools are kept apart, each of the two is a problem of its own.
+/// A slot is as large as its largest occupant. Minimising the bytes is as hard as graph colouring, but with
+/// few different sizes a search over slot sizes decides most instances (slot_size_search.hpp). Reductions
+/// come first: a dominated value gets the slot of its dominator, values fixed to one slot are merged, and
+/// co-components (sets of values that interfere with all values outside, such as pools) are solved alone.
 ///
-/// Source: the reductions are folklore of graph colouring; for the search see staircases.hpp.
+/// Source: the reductions are folklore of graph colouring; for the search see slot_size_search.hpp.
 
 struct exact_options {
     per_value<byte_count> bytes = byte_count{1}; ///< 0: needs no slot
     per_value<pool_id> pool = pool_id{0};        ///< only values of one pool share
-    per_value<slot_id> fixed = no_slot;          ///< a slot that is prescribed
-    /// So many slots are tried for values at most. A count and not a time, so that the same problem has the
-    /// same answer everywhere.
+    per_value<slot_id> fixed = no_slot;          ///< a prescribed slot
+    /// Assignments tried at most. A count, not a time: equal problems have equal results on every machine.
     std::uint64_t nodes = 10'000'000;
 };
 
 struct exact_assignment : sized_slot_plan {
     byte_count lower_bound = 0;  ///< no plan has fewer bytes
-    byte_count clique_bytes = 0; ///< what of it `cliques` show; the rest was searched
-    /// Each row values of which no two may share, the largest first. So the first slot holds the first of
-    /// each row, or a larger one, the second slot the second, and so on. With fixed slots, a value stands for
-    /// all that are fixed to its slot.
+    byte_count clique_bytes = 0; ///< the part of it that `cliques` prove; the rest is by search
+    /// Each row: values of which no two may share, the largest first. So the i-th largest slot is at least as
+    /// large as the i-th value of each row. A value stands for all that are fixed to its slot.
     csr_rows cliques;
     std::uint64_t nodes = 0;               ///< slots tried
-    std::optional<slot_plan::clash> clash; ///< the fixed slots cannot be kept: nothing has a slot
+    std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
 
     [[nodiscard]] bool is_optimal() const { return !clash && total_bytes == lower_bound; }
 };
 
-/// Why the fixed slots cannot be kept, the lowest pair.
+/// The lowest pair of fixed values that conflict, if any.
 std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of,
                                            std::vector<slot_id> const& fixed);
 
-/// Names for slots: what is fixed has its own, the others take what is left, the largest first. `by_rank` are
-/// values, the largest first, `slot_of` their slots by any numbers below their count.
+/// Numbers slots: fixed ones keep their ids, the others get the free ids, the largest slot first. `by_rank`
+/// are values, the largest first; `slot_of` has provisional slots, with any ids below the number of values.
 void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
                   std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
                   std::vector<pool_id> const& pool_of, exact_assignment& result);
@@ -263,19 +260,18 @@ exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values
 /// Of an interference graph: a vertex is a value, and each edge stands in the rows of both its ends.
 ///
 /// Ensures:    values that interfere, and those of different pools, have different slots. A value of 0 bytes
-///             has `no_slot`, and a fixed one the slot that it is fixed to; if two of those clash, the lowest
-///             pair is the answer. `total_bytes` is `lower_bound` unless nodes ran out. Slots that are not
-///             fixed are numbered the largest first, leaving out those that are; one below them that nobody
-///             takes has 0 bytes. The order of the edges, and how often one stands in a row, makes no
-///             difference.
-/// Complexity: exponential in the worst case, but for `nodes`; O(V^3 / 64) before. O(V^2) bits of memory, and
-///             O(V) words for each slot, and for each up to the highest that is fixed.
-/// Throws:     precondition_error for a loop, an edge that only one of its ends knows, a size of `no_size`,
-///             a pool id that is none, or if all values together exceed 64 bits.
+///             has `no_slot`, and a fixed value its fixed slot; if two of those conflict, `clash` is the
+///             lowest pair. `total_bytes` is `lower_bound` unless nodes ran out. Slots that are not fixed get
+///             the free ids by falling size; an unused slot below a fixed one has 0 bytes. The order of edges
+///             and duplicates in a row make no difference.
+/// Complexity: exponential in the worst case, limited by `nodes`, after O(V^3 / 64). O(V^2) bits of memory,
+///             and O(V) words for each slot, up to the highest fixed one.
+/// Throws:     precondition_error for a loop, an edge in the row of one end only, a size of `no_size`, a pool
+///             id that is none, or if all values together exceed 64 bits.
 [[nodiscard]] exact_assignment assign_exact(csr_graph const& g, exact_options const& options = {});
 
-/// The same of values 0 ... values - 1, of which u and v interfere if `interfere(u, v)`. It is asked once a
-/// pair, with u < v.
+/// The same for values 0 ... values - 1, of which u and v interfere if `interfere(u, v)`, which is called
+/// once per pair, with u < v.
 template <class Interfere>
     requires std::predicate<Interfere&, value_id, value_id>
 [[nodiscard]] exact_assignment assign_exact(std::size_t values, Interfere interfere,

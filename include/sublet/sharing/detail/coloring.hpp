@@ -2,8 +2,8 @@
 #ifndef SUBLET_SHARING_DETAIL_COLORING_HPP
 #define SUBLET_SHARING_DETAIL_COLORING_HPP
 
-/// What colourings share: a set of slots, orders of vertices, a large clique, and exact colouring. Included
-/// by sharing/color_graph.hpp.
+/// Building blocks of graph colouring: a set of slots, vertex orders, cliques as lower bounds, and DSATUR.
+/// All are greedy and take O((V + E) log V) at most. Included by sharing/color_graph.hpp.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
@@ -13,7 +13,7 @@
 
 // --- slot set --------------------------------------------------------------------------------------------
 
-/// The slots that are taken just now, and the lowest that is not.
+/// A set of occupied slots, and the lowest that is free.
 ///
 ///     taken   0  1  _  3         lowest_free() is 2, lowest_free(3) is 4
 
@@ -30,7 +30,7 @@ public:
     void insert(slot_id s);
     void erase(slot_id s);
 
-    /// Of those from `from` on.  O(taken slots / 64)
+    /// The lowest free slot from `from` on.  O(taken slots / 64)
     [[nodiscard]] slot_id lowest_free(slot_id from = 0) const;
 
 private:
@@ -39,15 +39,15 @@ private:
 
 // --- coloring orders -------------------------------------------------------------------------------------
 
-/// Orders of the vertices of a graph, made for giving them slots one after the other.
+/// Vertex orders for greedy colouring.
 ///
-///     a - b - c      smallest last               the last has the fewest neighbours of all (here: e),
-///       \ | /                                    the one before it the fewest without it, and so on
-///         d - e      largest cardinality first   next is always who has the most neighbours before it
+///     a - b - c      smallest last               the last has the lowest degree (here: e), the one before it
+///       \ | /                                    the lowest degree in the graph without e, and so on
+///         d - e      largest cardinality first   next is the vertex with the most neighbours before it
 ///
-/// In the first order every vertex has few neighbours before it: at most the degeneracy of the graph, and no
-/// order does better. In the second, in a chordal graph, the neighbours that a vertex has before it are all
-/// neighbours of each other (live ranges on a line or on a tree have a chordal interference graph).
+/// In the first order every vertex has at most degeneracy many neighbours before it, and no order has a lower
+/// maximum. In the second, if the graph is chordal, the neighbours of a vertex before it form a clique (live
+/// ranges on a line or a tree have a chordal interference graph).
 ///
 /// Source: Matula and Beck, "Smallest-last ordering and clustering and graph coloring algorithms", JACM
 /// 30(3), 1983; Tarjan and Yannakakis, "Simple linear-time algorithms to test chordality of graphs, test
@@ -59,71 +59,70 @@ struct smallest_last_order {
 };
 
 /// Requires:   each edge stands once in the rows of both its ends; no loops.
-/// Ensures:    no order has a lower degeneracy. It is filled from the end; of equals the one whose neighbour
-///             was taken last, else the lowest id.
+/// Ensures:    no order has a lower degeneracy. It is filled from the end; of equal degrees the vertex with
+///             the neighbour removed last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
 [[nodiscard]] smallest_last_order smallest_last(csr_graph const& g);
 
 /// Requires:   each edge stands once in the rows of both its ends; no loops.
-/// Ensures:    in a chordal graph, the neighbours of a vertex before it are neighbours of each other. Of two
-///             equals the one comes whose neighbour came last, else the lowest id.
+/// Ensures:    in a chordal graph, the neighbours of a vertex before it form a clique. Of equals the vertex
+///             with the neighbour that came last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
 [[nodiscard]] std::vector<value_id> largest_cardinality_first(csr_graph const& g);
 
 // --- cliques ---------------------------------------------------------------------------------------------
 
-/// Values that all interfere with each other: each needs a slot of its own, whatever the plan.
+/// Cliques of an interference graph as lower bounds: each member needs a slot of its own in every plan.
 ///
 ///     cliques  {40, 8, 8} bytes     no plan has fewer than 3 slots
 ///              {16, 16}             or fewer bytes than 40 + 16 + 8
 ///
-/// For the i largest of a clique lie in i slots, each as large as the smallest of them at least: so the i-th
-/// largest slot of any plan holds the i-th largest member of every clique.
+/// The i largest members of a clique lie in i slots, each at least as large as the smallest of them: the i-th
+/// largest slot of any plan is at least as large as the i-th largest member of every clique.
 ///
-/// The largest clique is hard to find in general. Here each vertex v has one, made from that of u, the last
-/// in a colouring order of those neighbours of v that come before it: v, and its neighbours in the clique of
-/// u. In a chordal graph, in the order of largest cardinality, no neighbour is lost on that way, and the
-/// clique of v is v and all its neighbours before it.
+/// The largest clique is NP-hard to find. Here each vertex v extends the clique of u, the last in a colouring
+/// order of the neighbours of v before it: v, and its neighbours in the clique of u. In a chordal graph, in
+/// the order of largest cardinality, that is v and all its neighbours before it.
 
-/// What no plan of slots goes below.
+/// Lower bounds of any slot plan.
 struct clique_bound {
     std::vector<value_id> clique; ///< ascending; each needs a slot of its own
-    byte_count bytes = 0;         ///< of the slots together, each as large as its largest tenant
+    byte_count bytes = 0;         ///< of all slots together
 };
 
-/// The largest clique found in an interference graph, and the bytes that all found ones show to be needed.
+/// The largest clique found in an interference graph, and the bytes that all cliques found prove necessary.
 ///
 /// Requires:   each edge stands once in the rows of both its ends; no loops. `bytes` has an entry for every
 ///             vertex, and one of 0 bytes has no edges.
-/// Ensures:    of equally large cliques the first found. In a chordal graph there is none larger, and
-///             `bytes` is what the cliques of the graph show, all of them: it says more than the clique of
-///             most bytes. A vertex of 0 bytes is in no clique.
+/// Ensures:    of equally large cliques the first found. In a chordal graph none is larger, and `bytes` is
+///             the bound by all cliques of the graph together, which is at least the bytes of the heaviest. A
+///             vertex of 0 bytes is in no clique.
 /// Complexity: O(V + E log V) time, O(V + E) memory.
 /// Throws:     precondition_error if the bound exceeds 64 bits.
 [[nodiscard]] clique_bound find_cliques(csr_graph const& interference, std::vector<byte_count> const& bytes);
 
 // --- dsatur ----------------------------------------------------------------------------------------------
 
-/// Give slots to the vertices of a graph, next always to the one that has the fewest left to choose from.
+/// DSATUR: the next vertex to get a slot is always the one with the fewest slots to choose from.
 ///
 ///     a: slot 0 --- b: slot 1       c and d have neighbours in one slot each, e has them in two:
-///     |     \       /     |         e is next, for it could be the one that needs a third
+///     |     \       /     |         e is next, because it may need a third slot
 ///     c         e         d
 ///
-/// In how many slots a vertex has neighbours is its saturation. On a bipartite graph this order finds two
-/// slots, for it never leaves a connected part before it is done; in general there is no bound but the
-/// largest degree + 1, and it is hard to beat for its price.
+/// The saturation of a vertex is the number of slots that its neighbours have. On a bipartite graph this
+/// order finds two slots, since it finishes each connected component first; in general the only bound is the
+/// largest degree + 1.
 ///
-/// Source: Brélaz, "New methods to color the vertices of a graph", CACM 22(4), 1979. We differ in one thing:
-/// a vertex with d neighbours finds one of the slots 0 ... d free, so those above d do not count for it. Thus
-/// d + 1 bits hold all that is to be known of its neighbours.
+/// Source: Brélaz, "New methods to color the vertices of a graph", CACM 22(4), 1979. One difference: a vertex
+/// with d neighbours finds a free slot in 0 ... d, so slots above d do not count for its saturation, and
+/// d + 1 bits per vertex suffice.
 
-/// Give each of `vertices` the lowest slot that none of its neighbours has, the most saturated first.
+/// Gives each of `vertices` the lowest slot that none of its neighbours has, the most saturated first.
 ///
 /// Requires:   each edge stands once in the rows of both its ends; no loops. Vertices that have a slot in
-///             `slot_of` keep it and are not in `vertices`; whoever else is not, stays without.
-/// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the next
-///             is the one with the most neighbours that wait too, then the lowest id.
+///             `slot_of` keep it and are not in `vertices`; other vertices outside it stay without a slot.
+/// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the next one
+///             has the most uncoloured neighbours, then the lowest id.
 /// Complexity: O((V + E) log V) time, O(V + E / 64) memory.
 [[nodiscard]] std::vector<slot_id>
 color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of);

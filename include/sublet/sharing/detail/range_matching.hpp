@@ -2,8 +2,9 @@
 #ifndef SUBLET_SHARING_DETAIL_RANGE_MATCHING_HPP
 #define SUBLET_SHARING_DETAIL_RANGE_MATCHING_HPP
 
-/// Which buffer may follow which, and a largest matching of those. Included by sharing/detail/chains.hpp and
-/// largest_first.
+/// The relation "may reuse the bytes of" as ranges of buffers, and a maximum bipartite matching of rows with
+/// ranges of columns (Hopcroft and Karp 1973); the cost depends on the number of ranges, not of pairs.
+/// Included by sharing/detail/chains.hpp and largest_first.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -13,16 +14,15 @@
 #include <cstdint>
 #include <vector>
 
-// --- takers ----------------------------------------------------------------------------------------------
+// --- reuse ranges ----------------------------------------------------------------------------------------
 
-/// Who may take a buffer's bytes, as ranges of buffers in the order of their begins.
+/// The buffers that may reuse a buffer's bytes, as ranges of buffers in the order of their begins.
 ///
-///     begin         -   0   1   1   2   4        a ends at 1, and what begins at 2 may come before that:
-///     buffer        i   a   b   c   d   e          a conflicts with [0, 2) and [2, 3)
-///     place         0   1   2   3   4   5          its takers are the places [5, 6)
+///     begin         -   0   1   1   2   4        a ends at 1, and what begins at 2 may run before that:
+///     buffer        i   a   b   c   d   e          a conflicts with begins in [0, 2) and [2, 3)
+///     place         0   1   2   3   4   5          its reuse ranges are the places [5, 6)
 ///
-/// A relation that is dense, for most later buffers may follow most earlier ones, but has few gaps: who walks
-/// over the ranges visits nobody in vain.
+/// The relation is dense, since most later buffers may reuse most earlier ones, but has few gaps.
 
 namespace sublet::detail {
 
@@ -33,13 +33,13 @@ public:
     reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                  std::vector<buffer_id> members);
 
-    /// What is given comes before all that begins.
+    /// Sort key by first begin; inputs come first.
     [[nodiscard]] static std::uint64_t begin_key(concurrent_live_ranges const& lives, buffer_id b);
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] buffer_id operator[](std::size_t place) const { return members_[place]; }
 
-    /// Calls `visit(live_range)` for the places of those that the buffer at `place` gives to, ascending.
+    /// Calls `visit(live_range)` for the places of the buffers that may reuse the one at `place`, ascending.
     ///
     /// Complexity: O(ranges log size), and a test for each member in them that begins at several positions.
     template <class Visit>
@@ -58,10 +58,10 @@ public:
     }
 
 private:
-    /// The first that begins at the position or behind it.
+    /// The first place that begins at the position or later.
     [[nodiscard]] std::uint32_t place_of(step_id position) const;
 
-    /// Without those that begin elsewhere as well, where u forbids it.
+    /// Visits `places` without members that also begin where u forbids it.
     template <class Visit>
     void visit_all(live_range places, buffer_id u, Visit& visit) const
     {
@@ -79,27 +79,27 @@ private:
     conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
     std::vector<step_id> begin_;             // by place
-    std::size_t input_count_ = 0;            // how many are
-    std::vector<std::uint32_t> multi_begin_; // places of those that begin at several positions
+    std::size_t input_count_ = 0;            // inputs, which come first
+    std::vector<std::uint32_t> multi_begin_; // places of members with several begins
 };
 
 // --- range matching --------------------------------------------------------------------------------------
 
-/// As many pairs {row, column} as possible, no row and no column in two of them, where the columns that a row
-/// may take lie together in ranges.
+/// A maximum bipartite matching: as many pairs {row, column} as possible, each row and column in at most one,
+/// where the columns allowed for a row form a few ranges.
 ///
-///     column    0   1   2   3           row 0 takes 0; row 1 finds only 0 and makes row 0 move on to 1;
-///     row 0     [=======)               row 2 would have row 1 move on, but there is nowhere to go: of three
-///     row 1     [===)                   rows for the columns 0 and 1 one stays alone
+///     column    0   1   2   3           row 0 takes 0; row 1 can only take 0 and moves row 0 to 1,
+///     row 0     [=======)               row 2 would move row 1, which has no other column: of three
+///     row 1     [===)                   rows for the columns 0 and 1 one stays unmatched
 ///     row 2     [===)
 ///
-/// A search from all free rows at once takes each column out as soon as it is found, and who comes later
-/// skips it. So a search costs as much as there are ranges and columns, however many pairs the ranges stand
-/// for; the relations that storage is shared by are dense, and their ranges few.
+/// A breadth-first search from all free rows removes each column when it is first reached, so it costs as
+/// much as there are ranges and columns, however many pairs the ranges contain. Relations of storage reuse
+/// are dense and have few ranges.
 ///
-/// With the pairs comes the proof that there cannot be more: every pair that is allowed has its column among
-/// those that the last search has reached, or its row among those that it has not, and the pairs found have
-/// exactly one of either kind each.
+/// The last search proves that the matching is maximum: every allowed pair has its column among those reached
+/// or its row among those not reached, and each pair of the matching has exactly one of the two (a vertex
+/// cover of the same size).
 ///
 /// Source: Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM J.
 /// Comput. 1973; the proof is König's, "Graphok és matrixok", Mat. Fiz. Lapok 1931.
@@ -108,30 +108,30 @@ struct range_matching {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::vector<std::uint32_t> column_of;      ///< by row, or `none`
     std::vector<std::uint32_t> row_of;         ///< by column, or `none`
-    std::vector<unsigned char> column_reached; ///< by column: by the last search, from the rows without one
+    std::vector<unsigned char> column_reached; ///< by column: by the last search, from the unmatched rows
     std::size_t pairs = 0;
 
-    /// Whether the last search has reached a row: those without a column, and those of the columns reached.
+    /// Whether the last search reached a row: unmatched ones, and those matched with a reached column.
     [[nodiscard]] bool is_row_reached(std::size_t row) const
     {
         return column_of[row] == none || column_reached[column_of[row]] != 0;
     }
 };
 
-/// Numbers from 0, some of which have been taken out.
+/// Indices from 0, some of which have been removed: union-find by path compression.
 class remaining_indices {
 public:
     void reset(std::size_t count);
-    /// The lowest from `at` on that is left, or the count.
+    /// The lowest remaining index not below `at`, or the count.
     std::uint32_t next_at(std::uint32_t at);
     void remove(std::uint32_t at) { next_[at] = at + 1; }
     [[nodiscard]] bool contains(std::size_t at) const { return next_[at] == at; }
 
 private:
-    std::vector<std::uint32_t> next_; // leads, in a few leaps, to the next that is left
+    std::vector<std::uint32_t> next_; // leads to the next remaining index in a few jumps
 };
 
-/// A maximum matching of rows and columns; row r may take the columns that `rows[r]` holds.
+/// A maximum matching of rows and columns; row r may take the columns in `rows[r]`.
 ///
 /// Requires:   no range goes beyond `columns`.
 /// Ensures:    `pairs` is as large as possible. Equal input, equal pairs.

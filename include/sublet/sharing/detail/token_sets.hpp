@@ -2,8 +2,9 @@
 #ifndef SUBLET_SHARING_DETAIL_TOKEN_SETS_HPP
 #define SUBLET_SHARING_DETAIL_TOKEN_SETS_HPP
 
-/// Who holds which tokens, what is deposited where, and who waits for storage. Included by
-/// sharing/detail/tokens.hpp.
+/// Precedence queries in a directed acyclic graph by sets of tokens, stored as few ranges of integers, and
+/// the list of buffers that wait for a token. Exact unless a limit on ranges is set; one pass over positions
+/// and edges. Included by sharing/detail/tokens.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -15,63 +16,62 @@
 #include <span>
 #include <vector>
 
-// --- heir forest -----------------------------------------------------------------------------------------
+// --- longest path forest ---------------------------------------------------------------------------------
 
-/// Numbers for positions, such that those which end up together lie together.
+/// Numbers positions so that tokens that are always passed on together are consecutive.
 ///
-///         ┌──► 1 ──► 2 ──┐           heirs   0 ─► 1 ─► 2 ─┐          5 is number 0, and 0 to 5 its subtree
+///         ┌──► 1 ──► 2 ──┐           parents 0 ─► 1 ─► 2 ─┐          5 is number 0, and 0 to 5 its subtree
 ///     0 ──┤              ├──► 5                           ├─► 5      4 is number 1, 3 is 2
 ///         └──► 3 ──► 4 ──┘                        3 ─► 4 ─┘          2 is number 3, 1 is 4, 0 is 5
 ///
-/// The heir of a position is the successor from which the longest way is left to go. Whoever comes before y
-/// by heirs alone is in the subtree of y, and in preorder that is a range of numbers. The longest way is
-/// taken because it is the one that others join: what leaves a subtree by a short way is soon below the same
-/// heir.
+/// The parent of a position is the successor with the longest remaining path. Predecessors of y along parent
+/// edges alone are the subtree of y, which is a range of preorder numbers. The longest path is chosen because
+/// other paths join it: a short path out of a subtree soon ends below the same parent.
 
 namespace sublet::detail {
 
-/// Numbers of tokens, half-open as ranges are everywhere.
+/// Token numbers, half-open.
 struct token_range {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     friend bool operator==(token_range, token_range) = default;
 };
 
-/// The numbers of the subtree of each position; the first is its own.
+/// The numbers of each position's subtree; the first is its own.
 ///
-/// Ensures:    of successors with equally long ways the lowest is the heir; every number below the count of
-///             positions is given once; subtrees are within or beside each other.
+/// Ensures:    of successors with equally long paths the lowest is the parent; every number below the count
+///             of positions is assigned once; subtrees are nested or disjoint.
 /// Complexity: O(positions + edges) time, O(positions) memory.
 [[nodiscard]] std::vector<token_range> longest_path_forest(dependence_graph const& g);
 
-// --- token deposits --------------------------------------------------------------------------------------
+// --- token set store -------------------------------------------------------------------------------------
 
-/// Where a set of tokens waits until the last successor has taken it.
+/// Keeps the token set of a position until its last successor has read it.
 ///
-///     blocks of 1     [a]  [ ]  [d]              of a size that was used before the last
-///     blocks of 2     [b b]                      one given back is taken again
+///     blocks of 1     [a]  [ ]  [d]              segregated free lists: sizes are powers of two,
+///     blocks of 2     [b b]                      and a freed block is reused
 ///     blocks of 4     [c c c _]  [       ]
 ///
-/// Only those positions have a set here of which some successors are still to come; a walk through a
-/// graph whose branches meet again needs little memory, however long the graph is.
+/// Only positions with successors still to come have a set; so a graph of branches that join again needs
+/// little memory, however long it is.
 
 class token_set_store {
 public:
-    /// Every position is asked for as often as it has successors.
+    /// Each position is read as often as it has successors.
     explicit token_set_store(csr_rows const& after);
 
-    /// What was left at x; nothing if nothing was.
+    /// The set stored at x; empty if there is none.
     [[nodiscard]] std::span<token_range const> operator[](step_id x) const
     {
         return {store_.data() + stored_[x].at, stored_[x].ranges};
     }
     void store(step_id x, std::span<token_range const> ranges);
-    /// One successor of x has taken what was left there.
+    /// One successor of x has read its set.
     void drop_reader(step_id x);
 
 private:
     struct stored_set {
-        std::uint32_t readers_left = 0; // that have not come yet
+        std::uint32_t readers_left = 0; // successors still to come
         std::uint32_t ranges = 0;
         std::uint32_t at = 0;
     };
@@ -83,39 +83,38 @@ private:
 
 // --- token sets ------------------------------------------------------------------------------------------
 
-/// Tokens that are handed from step to step and say who comes before whom.
+/// Sets of tokens that are passed along edges and decide which step precedes which.
 ///
 ///         ┌──► 1 ──► 2 ──┐          tokens     0: a        1: a b      2: a b
 ///     0 ──┤              ├──► 5                3: a c      4: a c
 ///         └──► 3 ──► 4 ──┘                     5: a b c
 ///
-/// A branch gets a token of its own and passes it on with all that it has; a join holds what all its branches
-/// held. As sets of names they grow with the number of branches ever taken. But b and c, once together, are
-/// never apart again, so here they become one: a token is a number of longest_path_forest, and the tokens of y
-/// are the numbers of all that come before y, and its own. Its whole subtree is among them, one range. The
-/// others came by edges that leave their subtree, and vanish in the subtree of the step where branches meet.
+/// A branch adds a token of its own to those it receives; a join holds the union. As sets of names they would
+/// grow with the number of branches. But tokens that have met, such as b and c, are never separated again: a
+/// token is a number of longest_path_forest, and the tokens of y are the numbers of all its predecessors and
+/// its own. They contain its whole subtree, one range. The others arrived by edges that leave their subtree,
+/// and merge into the subtree of the step where the branches join.
 ///
 ///     Theorem.  tokens(x) is a subset of tokens(y) if and only if x is y or x comes before y.
 ///
-/// If the set is a subset, y holds the token of x itself; if x comes before y, so does all that comes before
-/// x. Hence one set tells of every step so far whether it comes before, and sets are kept only until the
-/// last successor has taken them.
+/// If the set is a subset, y holds the token of x; if x comes before y, so do all predecessors of x. Hence
+/// one set decides precedence for all earlier steps, and a set is kept only until its last reader.
 ///
 /// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016), where tokens are unordered sets of integers.
 
-/// The tokens of one position after the other.
+/// The token set of one position after the other.
 class token_sets {
 public:
-    /// Of `g`, which has to stay. A set that would have more than `most_ranges` forgets the rest: then it may
-    /// be said that one does not come before another though it does, and never the other way round.
+    /// `g` has to outlive this. A set with more than `most_ranges` ranges drops the oldest: then before() may
+    /// be false for a predecessor, but never true for another step.
     ///
     /// Requires:   `g` has no violation; most_ranges >= 1.
     /// Complexity: O(positions + edges).
     explicit token_sets(dependence_graph const& g, std::size_t most_ranges = no_node)
         : g_(&g), most_ranges_(most_ranges), subtree_(longest_path_forest(g)), deposits_(g.after)
     {
-        SUBLET_EXPECTS(!g.violation, "sublet: a program with a violation has no order to hand tokens in");
-        SUBLET_EXPECTS(most_ranges != 0, "sublet: a set of tokens holds one range at least");
+        SUBLET_EXPECTS(!g.violation, "sublet: token sets need a dependence graph without violation");
+        SUBLET_EXPECTS(most_ranges != 0, "sublet: a token set must hold at least one range");
     }
     explicit token_sets(dependence_graph const&&, std::size_t = 0) = delete;
 
@@ -126,11 +125,11 @@ public:
     [[nodiscard]] bool before(step_id a, step_id b);
 
     void advance_to(step_id b);
-    /// The number that stands for a.
+    /// The token of a.
     [[nodiscard]] std::uint32_t token_of(step_id a) const { return subtree_[a].first; }
-    /// Those of the position reached last, ascending; two ranges do not touch.
+    /// The tokens of the position reached last, ascending; two ranges do not touch.
     [[nodiscard]] std::span<token_range const> tokens() const { return {current_.data(), count_}; }
-    /// How many ranges have been forgotten so far. 0: every answer was exact.
+    /// Ranges dropped so far. 0: every answer was exact.
     [[nodiscard]] std::uint64_t dropped_ranges() const { return dropped_ranges_; }
 
 private:
@@ -144,7 +143,7 @@ private:
 
     void merge_predecessors(step_id y);
 
-    /// No branch here that depends on what is compared: which list comes next is anyone's guess.
+    /// Branch-free, because the order of the two lists is unpredictable.
     void unite(token_range own, range_list one, range_list other);
 
     void sort_gathered()
@@ -152,8 +151,8 @@ private:
         sort_by(gathered_, [](token_range a, token_range b) { return a.first < b.first; });
     }
 
-    /// The set keeps what is its own, and of the rest the youngest: tokens of steps long past are rarely
-    /// asked for, since slots that are free for long have been taken.
+    /// Keeps `own` and the latest of the rest: old tokens are rarely tested, since slots that have been free
+    /// for long have been reused.
     void drop_oldest(token_range own);
 
     dependence_graph const* g_;
@@ -161,34 +160,34 @@ private:
     std::vector<token_range> subtree_; // by position
     token_set_store deposits_;
     std::vector<token_range> current_, gathered_;
-    std::size_t count_ = 0;        // of the ranges in now_
-    step_id next_ = 0;             // the first position that has not taken its tokens
-    std::vector<step_id> step_of_; // by token, from when something has to be forgotten on
+    std::size_t count_ = 0;        // ranges in current_
+    step_id next_ = 0;             // first position without a set
+    std::vector<step_id> step_of_; // by token; filled when something is first dropped
     std::uint64_t dropped_ranges_ = 0;
 };
 
-// --- sleepers --------------------------------------------------------------------------------------------
+// --- token waitlist --------------------------------------------------------------------------------------
 
-/// Buffers that wait for tokens, each for one, and are woken when a range comes with it.
+/// Buffers that each wait for a token, unblocked when a range with it arrives.
 ///
-///     somebody waits in these 64 words?       ... 1 0 1
-///     somebody waits for this token?          ... 0000 0010  0000 0000  1001 0000
-///     who?                                                         b4, b7 ──┘  └── b1
+///     any waiter in these 64 words?           ... 1 0 1
+///     any waiter for this token?              ... 0000 0010  0000 0000  1001 0000
+///     which?                                                       b4, b7 ──┘  └── b1
 ///
-/// Ranges are long and those who wait are few. Above the bits for tokens there is one for each word of them
-/// that is not empty, and so on up to a single word; so what lies between two that are waited for is skipped.
+/// Ranges are long and waiters few. Each level has a bit for every non-empty word of the level below, up to a
+/// single word, so tokens without waiters are skipped.
 
 class token_waitlist {
 public:
     token_waitlist(std::size_t tokens, std::size_t buffers);
 
-    /// Requires:   b sleeps for no token.
+    /// Requires:   b waits for no token.
     /// Complexity: O(log tokens) to the base of 64.
     void block(buffer_id b, std::uint32_t token);
 
-    /// Calls `visit(b)` for all b that sleep for a token from `first` on and below `last`; they sleep no longer.
+    /// Calls `visit(b)` for all b that wait for a token in [first, last), and removes them.
     ///
-    /// Complexity: O((1 + tokens that are waited for) log tokens) to the base of 64, and the calls.
+    /// Complexity: O((1 + tokens with waiters) log tokens) to the base of 64, and the calls.
     template <class Visit>
     void unblock(std::uint32_t first, std::uint32_t last, Visit visit)
     {
@@ -202,13 +201,13 @@ public:
     }
 
 private:
-    /// The lowest token from `token` on that somebody waits for; a very high number if there is none.
+    /// The lowest token from `token` on with a waiter; a very high number if there is none.
     std::uint32_t first_waited(std::uint32_t token) const;
     static std::uint64_t bit(std::uint32_t token);
     static std::uint32_t lowest(std::uint64_t w);
     std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
 
-    std::vector<buffer_id> first_, next_; // by token, and by buffer: of those that wait for one token, a list
+    std::vector<buffer_id> first_, next_; // by token, by buffer: the list of waiters for one token
     std::vector<std::uint64_t> words_;    // level by level
     std::size_t begin_[6] = {};           // 64^6 exceeds 2^32
     unsigned levels_ = 0;

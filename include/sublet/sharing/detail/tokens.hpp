@@ -2,7 +2,9 @@
 #ifndef SUBLET_SHARING_DETAIL_TOKENS_HPP
 #define SUBLET_SHARING_DETAIL_TOKENS_HPP
 
-/// Sharing by tokens that travel along the edges of any graph, and who takes a slot that several offer.
+/// Slots valid under every schedule in one pass, by tokens that travel along the edges of a graph (Caffe2's
+/// memonger), and the rule by which a buffer chooses among free slots. Works for graphs of any size; a
+/// heuristic for bytes.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -21,51 +23,50 @@
 
 // --- slot choice -----------------------------------------------------------------------------------------
 
-/// Which free slot a buffer takes, where buffers come in the order of their begins.
+/// Chooses a free slot for each buffer, in the order of begins.
 ///
-///     free slots of the pool          most_shared           s1   whose bytes more buffers have had already
-///       s0   64 bytes   2 tenants     best_fit              s2   16 bytes away, s0 is 24
-///       s1   16 bytes   4 tenants     smallest_sufficient   s0   the only one with 40 bytes
-///       s2   24 bytes   1 tenant      grow_largest          s0
+///     free slots of the pool            most_shared           s1   had the most occupants
+///       s0   64 bytes   2 occupants     best_fit              s2   16 bytes away, s0 is 24
+///       s1   16 bytes   4 occupants     smallest_sufficient   s0   the only one with 40 bytes
+///       s2   24 bytes   1 occupant      grow_largest          s0
 ///     wanted: 40 bytes
 ///
-/// A slot that looks free need not be free for everyone: under a partial order, some who begin now come after
-/// its last tenant and others do not. That is found out by a test, and a slot that fails it would be
-/// tested again by nearly everyone who comes. But who tests knows more than "no": from which position on the
-/// answer may change. Until then the slot sleeps, in a list of that position, where it costs nothing.
+/// Under a partial order a free slot is not free for every buffer: some buffers that begin now come after its
+/// last occupant, others do not. A test decides. Besides "no" it returns the position from which on the
+/// answer may change; until then the slot is blocked, in a list of that position, and is not tested again.
 ///
 /// Sources: most_shared is the choice of Caffe2's memonger (`memonger.cc`, Facebook 2016) without shapes,
 /// caffe2_sized the one with shapes.
 
 namespace sublet::detail {
 
-/// What a buffer asks for.
+/// A request for a slot.
 struct slot_request {
     buffer_id buffer = no_buffer;
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
     step_id begins = 0;
     step_id free_from =
-        no_step;           ///< who begins before this cannot follow it; `no_step`: nobody until it is woken
-    bool may_reuse = true; ///< false: it takes no slot that somebody has had
+        no_step;           ///< first begin at which another may reuse the slot; `no_step`: after unblock()
+    bool may_reuse = true; ///< false: it gets a slot of its own
 };
 
-/// Gives slots to buffers, one after the other.
+/// Assigns slots to buffers one by one.
 class slot_chooser {
 public:
     /// For buffers with ids below `buffers`.
     explicit slot_chooser(std::size_t buffers, slot_choice choice = slot_choice::grow_largest);
 
-    /// The slot of `r.buffer`: one that is free for it, by the rule of choice, or a new one.
+    /// The slot of `r.buffer`: a free one by the rule of choice, or a new one.
     ///
-    /// `may_follow(u)` says from which position on a buffer that begins there may follow u, the last tenant
-    /// of a slot: `r.begins` or lower for "this one may", higher for "none before that may", `no_step` for
-    /// "none until `unblock(u)`".
+    /// `may_follow(u)` is the position from which on a buffer that begins there may follow u, the last
+    /// occupant of a slot: `r.begins` or lower for "yes", higher for "not before", `no_step` for "not before
+    /// `unblock(u)`".
     ///
-    /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.free_from` may say too low a
-    ///             position, which costs another test, but not too high a one, which costs a slot.
-    /// Ensures:    the last tenant of a slot that is not new has been asked, and has said yes. A slot is as
-    ///             large as its largest tenant.
+    /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.free_from` may be too
+    ///             low, which costs another test, but not too high, which costs a slot.
+    /// Ensures:    `may_follow` has allowed the last occupant of a slot that is not new. A slot is as large
+    ///             as its largest occupant.
     /// Complexity: O((1 + tests) log of the free slots), with caffe2_sized O((1 + tests) x free slots); and
     ///             O(positions) for all calls together.
     /// Throws:     precondition_error for a size that is `no_size` or a pool that is no id.
@@ -82,8 +83,7 @@ public:
             if (from > r.begins) block(s, from);
             return from <= r.begins;
         };
-        if (r.may_reuse &&
-            choice_ == slot_choice::caffe2_sized) // whose rule is about those that are free for sure
+        if (r.may_reuse && choice_ == slot_choice::caffe2_sized) // this rule compares tested slots only
             for (auto at = first_of(r.pool); at != first_of(r.pool + 1);)
                 at = is_free(at->slot) ? ++at : candidates_.erase(at);
         slot_id chosen = no_slot;
@@ -110,12 +110,12 @@ public:
         return chosen;
     }
 
-    /// Somebody may follow u now. Its slot has been put to sleep until `no_step`, and u is its last tenant.
+    /// Other buffers may follow u now. Its slot is blocked until `no_step`, and u is its last occupant.
     void unblock(buffer_id u) { unblock_slot(plan_.slot_of[u], last_begin_ + 1); }
-    /// The same, of those who begin at `from` or later, which is above where the last request begins.
+    /// The same for buffers that begin at `from` or later, which is above the begin of the last request.
     void unblock(buffer_id u, step_id from) { block(plan_.slot_of[u], from); }
 
-    /// The plan of all that have asked; the others have no slot.
+    /// The plan of all requests; other buffers have no slot.
     ///
     /// Throws: precondition_error if all slots together exceed 64 bits.
     [[nodiscard]] sized_slot_plan finish() &&;
@@ -123,14 +123,14 @@ public:
 private:
     struct open_slot {
         buffer_id occupant = no_buffer; // the last one
-        slot_id next_blocked = no_slot; // until the same position
+        slot_id next_blocked = no_slot; // blocked until the same position
         std::uint32_t occupants = 0;
-        step_id candidate_since = 0; // since that tenant came; 0: not yet
+        step_id candidate_since = 0; // position since which the slot is a candidate; 0: not yet
         byte_count first_size = 0;
     };
     struct free_slot {
         pool_id pool;
-        std::uint64_t rank; // what the choice goes by
+        std::uint64_t rank; // key of the choice
         slot_id slot;
         friend bool operator<(free_slot const& a, free_slot const& b)
         {
@@ -143,7 +143,7 @@ private:
 
     candidate first_of(pool_id pool) const { return candidates_.lower_bound({pool, 0, 0}); }
 
-    /// Of the slots awake in the pool the one to try next; the end of all if there is none.
+    /// The candidate in the pool to test next; the end of all if there is none.
     candidate preferred(slot_request const& r) const;
 
     candidate as_in_caffe2(candidate first, candidate end, byte_count size) const;
@@ -156,53 +156,52 @@ private:
     sized_slot_plan plan_;
     std::vector<open_slot> slots_;
     std::set<free_slot> candidates_;
-    std::vector<slot_id> blocked_;    // by position: the first of those that sleep until then
-    std::size_t unblocked_until_ = 0; // those that sleep until a position below this have been woken
-    step_id last_begin_ = 0;          // where the last request begins
+    std::vector<slot_id> blocked_;    // by position: first slot blocked until then
+    std::size_t unblocked_until_ = 0; // positions below this have been unblocked
+    step_id last_begin_ = 0;          // begin of the last request
 };
 
 // --- tokens ----------------------------------------------------------------------------------------------
 
-/// Let buffers take each other's slots, whatever order the steps run in, by handing tokens on.
+/// Slots for every schedule, by token sets.
 ///
-///         ┌──► 1: use a, def b ──► 2: use b, def d ──┐       a, b, c are free behind 1 and 3, 2, 4
+///         ┌──► 1: use a, def b ──► 2: use b, def d ──┐       a, b, c are free after 1 and 3, 2, 4
 ///     0 ──┤                                          ├──► 5: def f
-///         └──► 3: use a, def c ──► 4: use c, def e ──┘       d can take nothing: 3 may not have run
+///         └──► 3: use a, def c ──► 4: use c, def e ──┘       d opens a new slot: 3 may not have run
 ///                                                            f takes the slot of a, b or c
 ///
-/// A slot is free for a buffer if all who touch its last tenant come before the step that defines the buffer:
-/// if that step holds a token of each of them. So there is one set of slots for all branches and all that the
-/// program begins with, and what falls free in one is taken in another as soon as they have met.
+/// A slot is free for a buffer if all steps that touch its last occupant come before the step that defines
+/// the buffer: that step holds a token of each of them. So one set of slots serves all branches and all
+/// sources, and a slot freed in one branch is reused by another as soon as the two have met.
 ///
-/// A slot that is not free for the one who asks sleeps for a token that was missing, and wakes with the step
-/// that receives it; slots of branches that never meet again are not looked at again.
+/// A slot that fails the test is blocked until the missing token arrives at a step; slots of branches that
+/// never meet again are not tested again.
 ///
-/// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016). Here buffers are free when they are touched
-/// for the last time, and not when they are read; nothing depends on the order of what the program begins
-/// with; edges without data count; nothing is recursive.
+/// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016). Differences: a buffer is free after its last
+/// touch, not its last read; the order of sources does not matter; edges without data count; no recursion.
 
 struct token_options {
     slot_choice choice = slot_choice::grow_largest;
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
-    std::size_t most_ranges = no_limit;   ///< of tokens, that a step passes on; older ones are forgotten
+    std::size_t most_ranges = no_limit;   ///< token ranges that a step passes on; the oldest are dropped
 };
 
 struct token_plan : sized_slot_plan {
-    /// How often it was left open whether a slot is free: ranges of tokens that were forgotten, and slots
-    /// that, from then on, were given up after many tests. 0: nobody was kept from a slot that was free.
+    /// Answers left open: token ranges dropped, and slots given up after many failed tests since then. 0:
+    /// every slot that was free was known to be free.
     std::uint64_t undecided = 0;
 };
 
-/// Give every buffer a slot, in the order in which they begin; `sizes` are by buffer.
+/// Gives every buffer a slot, in the order of begins; `sizes` are by buffer.
 ///
-/// Requires:   `g` has no violation, and `lives` are of it.
-/// Ensures:    of the buffers of a slot each gives to the next in every execution; a slot is as large as its
-///             largest buffer. An input gives and takes nothing; nor does a buffer of several begins take
-///             anything. 0 bytes have `no_slot`. Of those that begin at one position the lower index is
-///             first.
+/// Requires:   `g` has no violation, and `lives` belong to `g`.
+/// Ensures:    each buffer of a slot may reuse the bytes of the one before it in every execution; a slot is
+///             as large as its largest buffer. An input neither reuses nor is reused; a buffer with several
+///             begins gets a new slot. 0 bytes have `no_slot`. Of buffers that begin at one position the
+///             lower index comes first.
 /// Complexity: O(positions + edges + sum over edges of the ranges of their ends) for the tokens, and
-///             O(log slots + ends x log ranges) for each test of a slot. Few tests fail where branches are
+///             O(log slots + ends x log ranges) for each test of a slot. Few tests fail if branches are
 ///             numbered one after the other.
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
@@ -225,13 +224,13 @@ template <size_function Sizes>
     auto unblock = [&](std::uint32_t first, std::uint32_t last) {
         waitlist.unblock(first, last, [&slots](buffer_id u) { slots.unblock(u); });
     };
-    std::vector<unsigned char> tests_left(buffers, 64); // failed tests left, where tokens are forgotten
+    std::vector<unsigned char> tests_left(buffers, 64); // failed tests left, after tokens were dropped
     token_plan plan;
     for (step_id at = 0; at != beginning.rows(); ++at) {
         if (beginning[at].empty()) continue;
         if (at != lives.positions) {
             tokens.advance_to(at);
-            // Not who waits for the token of this very position: those who are awake have ended before it.
+            // Not with this position's own token: unblocked buffers must have ended before it.
             std::uint32_t const own = tokens.token_of(at);
             for (token_range r : tokens.tokens()) {
                 bool const has_own = r.first <= own && own < r.last;

@@ -46,7 +46,7 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, confli
         if (k + 1 != order.size() && order[k + 1].key == order[k].key) continue;
         reuse_ranges const members(lives, conflicts, std::exchange(current, {}));
         range_matching const matched = match_ranges(ranges_of(members), members.size());
-        for (std::size_t i = 0; i != members.size(); ++i) { // who gives comes before who takes
+        for (std::size_t i = 0; i != members.size(); ++i) { // a buffer comes before those that may reuse it
             std::uint32_t const predecessor = matched.row_of[i];
             cover.plan.slot_of[members[i]] = predecessor == range_matching::none
                                                  ? cover.plan.slots++
@@ -96,10 +96,10 @@ find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of, std:
     return std::nullopt;
 }
 
-/// Cliques of parts of which everyone interferes with everyone: one of each part make a clique of all.
+/// Cliques of co-components: one clique of each component together form a clique of the graph.
 class joined_cliques {
 public:
-    /// Row i of `found`: i + 1 of `members`, the last the first to close such a clique.
+    /// Row i of `found`: i + 1 of `members`; the last one completes the first such clique.
     template <class Members>
     void add(Members const& members, csr_rows const& found)
     {
@@ -113,14 +113,14 @@ public:
         last_.push_back(static_cast<std::uint32_t>(rows_.rows()));
     }
 
-    /// The ranks that close a clique of one more member each.
+    /// The ranks that each complete a clique with one more member.
     std::vector<sort_key> const& closed()
     {
         sort_by_key(closed_);
         return closed_;
     }
 
-    /// Cliques, the largest first, that have them all: of each a later one is no part.
+    /// Maximal cliques among the prefixes, the largest first: none is a subset of an earlier one.
     template <class Append>
     void for_each(std::size_t count, Append append)
     {
@@ -151,7 +151,7 @@ SUBLET_DECL void number_slots(std::vector<sort_key> const& by_rank, std::vector<
                               std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
                               std::vector<pool_id> const& pool_of, exact_assignment& result)
 {
-    std::vector<slot_id> number(slot_of.size(), no_slot), is_taken; // is_taken by name
+    std::vector<slot_id> number(slot_of.size(), no_slot), is_taken; // is_taken by id
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
         slot_id const given = fixed[by_rank[r].id];
         if (given == no_slot) continue;
@@ -201,7 +201,7 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     result.clash = find_clash(interferes, pool_of, fixed);
     if (result.clash) return result;
 
-    // From here on a value is its rank.
+    // From here on values are numbered by rank.
     auto const count = static_cast<value_id>(by_rank.size());
     reduced_graph reduced(count);
     std::vector<sort_key> by_slot;
@@ -221,11 +221,11 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     reduced.merge_dominated();
 
     csr_rows const co_components = reduced.co_components();
-    std::vector<sort_key> part_order; // the smallest first: what they do not need is for the others
+    std::vector<sort_key> part_order; // the smallest first: unused work budget goes to the others
     for (std::uint32_t p = 0; p != co_components.rows(); ++p)
         part_order.push_back({co_components[p].size(), 0, p});
     sort_by_key(part_order);
-    std::vector<slot_id> slot_of(count, no_slot); // of all parts, one after the other
+    std::vector<slot_id> slot_of(count, no_slot); // of all co-components, in order
     slot_id slots = 0;
     joined_cliques cliques;
     for (std::size_t i_part = 0; i_part != part_order.size(); ++i_part) {

@@ -14,7 +14,7 @@
 
 namespace sublet::detail {
 
-/// The graph with ascending rows, each edge once in both, and none at those who need no slot.
+/// The graph with ascending rows, each edge once in both, and none at values of 0 bytes.
 SUBLET_DECL csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> const& bytes)
 {
     csr_rows const sorted = g.transposed(g.rows());
@@ -57,7 +57,7 @@ SUBLET_DECL std::vector<value_id> coloring_order(coloring_options::heuristic by,
     return order;
 }
 
-/// Give each its lowest free slot, one after the other. With d neighbours one of the slots 0 ... d is free.
+/// First fit in the given order. With d neighbours one of the slots 0 ... d is free.
 SUBLET_DECL std::vector<slot_id> color_in_order(csr_graph const& g, std::vector<value_id> const& order,
                                                 std::vector<slot_id> slot_of)
 {
@@ -89,7 +89,7 @@ namespace sublet {
 SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options const& options)
 {
     SUBLET_EXPECTS(options.order.empty() || options.by == coloring_options::heuristic::given,
-                   "sublet: an order of colouring is given, but another is asked for");
+                   "sublet: an order of colouring needs the heuristic `given`");
     auto const bytes = options.bytes.tabulate(g.rows());
     auto slot_of = options.fixed.tabulate(g.rows());
     byte_count size = 0;
@@ -196,9 +196,8 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
 
 namespace sublet::detail {
 
-/// The slots of values fixed to one, by each value that occupies a step where such a one is defined; or two
-/// fixed values that meet so.  O(values + touches + for each such step, what is alive and the rest of its
-/// node)
+/// By value: the slots of fixed values that are defined at a step that it occupies; `clash` is the first such
+/// pair with one slot.  O(values + touches + for each such step, live values and the rest of its node)
 SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
                                     std::vector<slot_id> const& fixed, std::optional<slot_plan::clash>& clash)
 {
@@ -207,7 +206,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
         for (touch t : p.touches(s))
             if (t.kind == touch::access::def) def_of[t.value] = s;
 
-    std::vector<value_id> avoids; // each the slot of the same index
+    std::vector<value_id> avoids; // value i avoids slot avoided[i]
     std::vector<slot_id> avoided;
     std::vector<value_id> defined_fixed, occupants;
     for (node_id n = 0; n != p.nodes(); ++n)
@@ -219,7 +218,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
             if (defined_fixed.empty()) continue;
 
             occupants.clear();
-            auto add_occupant = [&](value_id v) { // unless it is defined later in this node
+            auto add_occupant = [&](value_id v) { // unless it is defined later in the node
                 if (def_of[v] <= s || def_of[v] >= p.steps_of(n).last) occupants.push_back(v);
             };
             for (touch t : p.touches(s))
@@ -244,14 +243,14 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
     });
 }
 
-/// For each touch of a node, when its value leaves the storage for good.
+/// For each touch of a node, when its value frees its slot for good.
 enum class kill_point : unsigned char { none, before_writes, after_step };
 
 class kill_points {
 public:
     explicit kill_points(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
 
-    /// By index of the touch in the node; good until the next call. Each node is asked for once.
+    /// By index of the touch in the node; valid until the next call. Call it once per node.
     std::vector<kill_point> const& of(snapshot const& p, live_sets const& live, node_id n)
     {
         std::span<touch const> const all = p.touches(p.steps_of(n));
@@ -272,7 +271,7 @@ public:
     }
 
 private:
-    /// A value that its step reads in both ways does not leave before the writes.
+    /// A value that its step reads early and late is not killed before the writes.
     void defer_held_kills(snapshot const& p, node_id n)
     {
         std::size_t i = 0;
@@ -287,7 +286,7 @@ private:
         }
     }
 
-    std::vector<node_id> touched_in_; // by value: the last node that was asked for
+    std::vector<node_id> touched_in_; // by value: the last node queried
     std::vector<step_id> held_in_;    // by value: the last step that holds it
     std::vector<kill_point> kills_;
 };
@@ -342,7 +341,7 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
         taken.clear();
         slot_id alive = 0;
         live.for_each_live_in(n, [&](value_id v) {
-            if (taken.contains(slot_of[v])) return; // of an earlier tree, whose nodes n leads to
+            if (taken.contains(slot_of[v])) return; // of an earlier tree, into which n has an edge
             taken.insert(slot_of[v]);
             ++alive;
         });

@@ -10,7 +10,7 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
                                                   symbolic_slot_options const& options)
 {
     byte_count const most = options.max_batch;
-    SUBLET_EXPECTS(most >= 1, "sublet: the largest batch is at least 1");
+    SUBLET_EXPECTS(most >= 1, "sublet: the largest batch must be at least 1");
     auto is_smaller = [most](affine_bytes a, affine_bytes b) {
         return a.at(most) != b.at(most) ? a.at(most) < b.at(most) : a.at(1) < b.at(1);
     };

@@ -33,7 +33,7 @@ SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
 
 // --- coloring orders -------------------------------------------------------------------------------------
 
-/// Vertices by a number that falls by one at a time: a list for each number, so nothing is sorted.
+/// A bucket priority queue with decrease-key by one.
 class bucket_queue {
 public:
     /// Complexity: O(vertices + the largest number), and O(1) for every operation, amortised.
@@ -42,8 +42,7 @@ public:
     {
         for (std::uint32_t n : number_) lowest_ = larger<std::size_t>(lowest_, n);
         first_ = std::vector<value_id>(lowest_ + 1, no_value);
-        for (std::size_t v = number_.size(); v-- != 0;)
-            link(static_cast<value_id>(v)); // the lowest id in front
+        for (std::size_t v = number_.size(); v-- != 0;) link(static_cast<value_id>(v)); // the lowest id first
     }
 
     [[nodiscard]] bool contains(value_id v) const { return number_[v] != taken; }
@@ -52,10 +51,10 @@ public:
         value_id vertex;
         std::uint32_t number;
     };
-    /// Of those with the lowest number the one that fell last, else the lowest id.
+    /// Of the lowest number the vertex decreased last, else the lowest id.
     [[nodiscard]] entry take_lowest()
     {
-        while (first_[lowest_] == no_value) ++lowest_; // once for each number, and once more for each fall
+        while (first_[lowest_] == no_value) ++lowest_; // at most once per number and per decrease
         entry const result{first_[lowest_], static_cast<std::uint32_t>(lowest_)};
         unlink(result.vertex);
         number_[result.vertex] = taken;
@@ -111,7 +110,7 @@ SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
 
 SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 {
-    std::uint32_t most = 0; // neighbours, hence the number for: none of them has come
+    std::uint32_t most = 0; // maximum degree: the number of a vertex without ordered neighbours
     for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
     bucket_queue queue(std::vector<std::uint32_t>(g.rows(), most));
     std::vector<value_id> order;
@@ -132,7 +131,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
     std::vector<std::uint32_t> rank(order.size());
     for (std::size_t i = 0; i != order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
 
-    // Who continues the clique of u, as a list: the marks of that clique are then set once for all of them.
+    // The vertices that extend the clique of u, as a list, so that the clique is marked only once.
     std::vector<value_id> first_child(order.size(), no_value), next_child = first_child;
     csr_rows cliques;
     std::vector<std::uint32_t> row_of(order.size()); // by vertex, in cliques
@@ -168,7 +167,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
             close(v);
             grows = grows || cliques[row_of[v]].size() > size;
         }
-        if (grows) continue; // what it shows, the clique that it is part of shows too
+        if (grows) continue; // the larger clique gives the same bound or a better one
         sizes.clear();
         for (value_id w : clique()) sizes.push_back(bytes[w]);
         std::sort(sizes.begin(), sizes.end());
@@ -183,7 +182,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
 
 // --- dsatur ----------------------------------------------------------------------------------------------
 
-/// Which of the players has the largest key; a key changes at any time.
+/// Tournament tree: the largest of keys that change at any time.
 class tournament {
 public:
     /// Complexity: O(keys.size()), and O(log keys.size()) for a changed key, mostly less.
@@ -197,7 +196,7 @@ public:
         for (std::size_t match = size_ - 1; match != 0; --match) winner_[match] = play(match);
     }
     [[nodiscard]] std::uint64_t operator[](std::uint32_t player) const { return key_[player]; }
-    /// Of equals the lowest.
+    /// Of equal keys the lowest index.
     [[nodiscard]] std::uint32_t winner() const { return winner_[1]; }
 
     void change(std::uint32_t player, std::uint64_t key)
@@ -205,8 +204,7 @@ public:
         key_[player] = key;
         for (std::size_t match = (size_ + player) / 2; match != 0; match /= 2) {
             std::uint32_t const now = play(match);
-            if (now != player && now == winner_[match])
-                return; // out here before and now: no match above changes
+            if (now != player && now == winner_[match]) return; // lost before and now: no match above changes
             winner_[match] = now;
         }
     }
@@ -220,13 +218,13 @@ private:
 
     std::vector<std::uint64_t> key_;
     std::size_t size_;
-    std::vector<std::uint32_t> winner_; // of match i, which plays in match i / 2; from size_ on the players
+    std::vector<std::uint32_t> winner_; // of match i, below match i / 2; from size_ on the leaves
 };
 
 SUBLET_DECL std::vector<slot_id>
 color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of)
 {
-    // Who waits has the key: saturation + 1, neighbours that wait. Who does not, has 0.
+    // Key of an uncoloured vertex: {saturation + 1, uncoloured neighbours}; of others 0.
     constexpr std::uint64_t one_slot = std::uint64_t{1} << 32;
     std::vector<std::uint64_t> keys(g.rows(), 0);
     for (value_id v : vertices) keys[v] = one_slot;
@@ -237,7 +235,7 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
     std::vector<std::size_t> first_word{0}; // by vertex
     for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);
     std::vector<std::uint64_t> taken(first_word.back(), 0);
-    // A neighbour of v takes s: what that adds to v's key.
+    // What v's key gains when a neighbour takes s.
     auto take = [&](slot_id s, value_id v) -> std::uint64_t {
         if (s > g[v].size()) return 0;
         std::uint64_t& word = taken[first_word[v] + s / 64];

@@ -22,7 +22,7 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
         successor[table.buffer_of[pair.in]] = to;
         is_successor[to] = 1;
     }
-    std::vector<buffer_id> joined(buffers.size(), no_buffer); // to whom
+    std::vector<buffer_id> joined(buffers.size(), no_buffer); // by buffer: the one it is joined with
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         if (is_successor[b]) continue;
         buffer_id now = joined[b] = b;
@@ -65,8 +65,8 @@ SUBLET_DECL std::vector<memory_plan::in_place_pair> match_in_place(snapshot cons
 {
     if (p.overwrites().empty()) return {};
 
-    // The first position whose step may write over a buffer. Its life does not say: it ends before an early
-    // use, and what an edge carries out of a node is read after the node's last step has written.
+    // The first position with a step that may write over a buffer. Its live range does not tell: it ends
+    // before an early use, and an edge use is read after the node's last step has written.
     std::vector<step_id> position_of(steps.size()), free_from(table.buffers.size(), 0);
     for (step_id at = 0; at != steps.size(); ++at) {
         position_of[steps[at]] = at;
@@ -99,7 +99,7 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, std::vector<step_id> c
 
 namespace sublet::detail {
 
-/// Who comes before a position, looked for as far down as is asked. For few queries, or many about one.
+/// Ancestors of a position by backward search, extended on demand. For few queries, or many on one target.
 class ancestor_search {
 public:
     explicit ancestor_search(dependence_graph const& g) : g_(g), leads_to_(g.positions(), no_step) {}
@@ -122,9 +122,9 @@ private:
     }
 
     dependence_graph const& g_;
-    std::vector<step_id> leads_to_; // by position: the last target that it was found to come before
+    std::vector<step_id> leads_to_; // by position: the last target that it was found to precede
     step_id to_ = no_step;
-    step_id low_ = 0; // positions from here on have marked those before them
+    step_id low_ = 0; // positions from here on have marked their predecessors
 };
 
 } // namespace sublet::detail
@@ -143,8 +143,8 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, dependence_graph const
 
 namespace sublet::detail {
 
-/// Where a buffer is handed over, and otherwise not there: somebody reads `operand` at `step` for the last
-/// time, at `position`.
+/// The last read of `operand`, by `step` at `position`, outside the live range of the buffer: a result may be
+/// written over it there.
 struct last_read {
     step_id position = 0;
     step_id step = 0;
@@ -156,7 +156,7 @@ struct joined_life {
     std::vector<last_read> last_reads;
 };
 
-/// Both in one list that ascends.
+/// The union of two ascending lists.
 SUBLET_DECL std::vector<live_range> merged_ranges(std::vector<live_range> const& a,
                                                   std::vector<live_range> const& b)
 {
@@ -176,7 +176,7 @@ SUBLET_DECL bool has_position(std::vector<live_range> const& ranges, step_id pos
     return at != ranges.size() && ranges[at].first <= position;
 }
 
-/// By node, how many loops it lies in.
+/// By node: its loop depth.
 SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
 {
     loop_forest const forest = loops(p.graph());
@@ -214,7 +214,7 @@ public:
         }
     }
 
-    /// The declared pairs, the most worth first.
+    /// The declared pairs, the largest weight first.
     std::vector<overwrite> candidates() const
     {
         std::vector<unsigned> const depth = loop_depths(p_);
@@ -260,11 +260,11 @@ public:
                           from_life = std::exchange(life_[from], {});
         life_[into].ranges = merged_ranges(into_life.ranges, from_life.ranges);
         for (joined_life const* source : {&into_life, &from_life})
-            for (last_read h : source->last_reads) // where the result is there now, nobody else can take it
+            for (last_read h : source->last_reads) // if the result is alive now, no other may overwrite it
                 if (!has_position(life_[into].ranges, h.position)) life_[into].last_reads.push_back(h);
     }
 
-    /// Leaves out what has gone into others.
+    /// Removes buffers that were merged into others.
     void renumber()
     {
         std::vector<buffer_id> number(table_.buffers.size(), no_buffer);
@@ -292,8 +292,8 @@ private:
                a.pinned == no_offset && b.pinned == no_offset &&
                (a.alignment % b.alignment == 0 || b.alignment % a.alignment == 0);
     }
-    /// Where `from` is handed over and `to` is there, all that is written of `to` may be written over what is
-    /// read of `from`. (Who was there before has met it before.)
+    /// Whether at each last read of `from` where `to` is alive, the step declares that all that it writes of
+    /// `to` may overwrite that operand. (Occupants alive before the step overlap with `from` itself.)
     bool is_overwrite_declared(buffer_id from, buffer_id to)
     {
         for (last_read h : life_[from].last_reads) {
@@ -311,8 +311,8 @@ private:
 
     snapshot const& p_;
     buffer_table& table_;
-    std::vector<buffer_id> joined_; // leads, over some steps, to the buffer that b is part of
-    std::vector<joined_life> life_; // by buffer, of those that it consists of
+    std::vector<buffer_id> joined_; // union-find: leads to the buffer that b is part of
+    std::vector<joined_life> life_; // by buffer: union over its members
 };
 
 } // namespace sublet::detail

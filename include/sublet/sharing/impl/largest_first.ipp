@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-// --- slot room -------------------------------------------------------------------------------------------
+// --- slot fit index --------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -14,7 +14,7 @@ SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts)
     : lives_(&lives), conflicts_(&conflicts)
 {
-    // One position is put before all others: there begins what is given.
+    // An extra position precedes all others: inputs begin there.
     std::size_t words = 0;
     for (std::size_t blocks = std::size_t{lives.positions} + 1;; blocks = (blocks + fanout - 1) / fanout) {
         level_.push_back(words);
@@ -72,7 +72,7 @@ SUBLET_DECL std::uint64_t slot_fit_index::bit_of(std::uint32_t at) { return std:
 SUBLET_DECL std::uint32_t slot_fit_index::free_place(slot_id slot)
 {
     auto at = static_cast<std::uint32_t>(slot_at_.size());
-    if (at == capacity_) { // go round, but leave those alone that were of use since the last time
+    if (at == capacity_) { // second-chance replacement: skip slots used since the last round
         for (; is_referenced_[evict_at_] != 0; evict_at_ = (evict_at_ + 1) % at)
             is_referenced_[evict_at_] = 0;
         at = std::exchange(evict_at_, (evict_at_ + 1) % at);
@@ -144,7 +144,7 @@ private:
         before_[v] = u;
     }
 
-    /// Relink along the path that leads to the head of a chain, if that pays.
+    /// Relinks along the path to the head of a chain if that lowers the cost.
     bool take_path_to(place head, std::uint64_t& visits)
     {
         ++round_;
@@ -186,7 +186,7 @@ private:
         return false;
     }
 
-    /// Largest slot first, then the one that begins first.
+    /// By falling size, then by first begin.
     void renumber()
     {
         std::vector<sort_key> order;
@@ -210,14 +210,14 @@ private:
     reuse_ranges const& members_;
     std::vector<byte_count> const& sizes_;
     sized_chains& chains_;
-    std::vector<place> next_, before_; // of its chain, by place
-    std::vector<place> found_by_;      // who would give to it
+    std::vector<place> next_, before_; // in its chain, by place
+    std::vector<place> found_by_;      // by place: its predecessor on the path
     std::vector<place> head_, tail_;   // by slot
     remaining_indices remaining_;
     std::vector<std::uint32_t> stamp_; // by slot: the last path that touched it
     std::uint32_t round_ = 0;
     std::vector<slot_id> affected_;
-    std::vector<place> old_next_; // the successors that the givers of a path had
+    std::vector<place> old_next_; // successors on the path before relinking
 };
 
 SUBLET_DECL bool relink_chains(reuse_ranges const& members, std::vector<byte_count> const& sizes,
@@ -229,7 +229,7 @@ SUBLET_DECL bool relink_chains(reuse_ranges const& members, std::vector<byte_cou
 
 // --- largest first ---------------------------------------------------------------------------------------
 
-/// Slots for the buffers of one pool, which come in the order given.
+/// First fit of one pool's buffers in a given order.
 class first_fit_slots {
 public:
     first_fit_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
@@ -255,10 +255,10 @@ public:
     }
 
 private:
-    /// Whether those that have come have other slots now, and the newest none of its own.
+    /// Whether relinking the buffers so far has saved the newest slot or other bytes.
     bool is_relinked(std::vector<buffer_id> const& ordered)
     {
-        // Not for the sake of the thousand smallest slots of training, or of constants.
+        // Not worth it for the many tiny slots of training or of constants.
         byte_count const cost = chains_.slot_bytes.back();
         bytes_ = checked_add(bytes_, cost);
         if (visits_ < ordered.size() || cost < bytes_ / 1024) return false;
@@ -297,10 +297,10 @@ private:
     concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
     std::vector<byte_count> const& size_;
-    std::uint64_t& visits_; // that are left
+    std::uint64_t& visits_; // work budget left
     byte_count bytes_ = 0;  // of all slots
     slot_fit_index room_;
-    sized_chains chains_; // slot_of by turn
+    sized_chains chains_; // slot_of in the given order
     std::vector<sort_key> by_begin_;
 };
 
@@ -310,7 +310,7 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
                                                 largest_first_options const& options)
 {
     std::size_t const buffers = lives.buffers();
-    SUBLET_EXPECTS(size.size() == buffers, "sublet: a table has not one entry for each buffer");
+    SUBLET_EXPECTS(size.size() == buffers, "sublet: a table needs one entry for each buffer");
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
     std::vector<sort_key> order;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-// --- takers ----------------------------------------------------------------------------------------------
+// --- reuse ranges ----------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -67,8 +67,8 @@ public:
     }
 
 private:
-    /// Columns by how many pairs lie between them and a free row, as far as the first layer that has free
-    /// ones, and of that only these. False if there are none.
+    /// Breadth-first layers of columns, up to the first layer with free columns, of which only these are
+    /// kept. False if there are none.
     bool search_columns()
     {
         std::size_t const columns = layer_of_.size();
@@ -108,11 +108,11 @@ private:
         return true;
     }
 
-    /// The next column of a layer that lies in a range of the row, taken out.
+    /// Finds the next column of a layer in a range of the row, and removes it.
     struct path_entry {
         std::uint32_t row;
-        std::uint32_t range;  // that comes next
-        std::uint32_t column; // that was taken last
+        std::uint32_t range;  // the next one
+        std::uint32_t column; // the last one
     };
     bool advance(path_entry& at, std::size_t layer)
     {
@@ -131,7 +131,7 @@ private:
         return false;
     }
 
-    /// Walk from a free row, a layer a step, to a free column, and turn all pairs on the way round.
+    /// Walks from a free row, layer by layer, to a free column, and flips the pairs on the path.
     void augment(std::uint32_t row)
     {
         path_.assign(1, {row, 0, none});

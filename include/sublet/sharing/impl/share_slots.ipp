@@ -28,7 +28,7 @@ SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, confli
                                      per_value<byte_count> const& sizes, buffer_slot_options const& options)
 {
     SUBLET_EXPECTS(options.strategy != slot_options::strategy_kind::tokens,
-                   "sublet: tokens travel along the edges of a graph, which is not given");
+                   "sublet: sharing by tokens needs the dependence graph");
     if (options.strategy == slot_options::strategy_kind::chains) {
         chain_plan found = share_in_chains(lives, conflicts, [&](buffer_id b) { return sizes[b]; },
                                            {.choice = options.choice,
@@ -73,7 +73,7 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     }
 
     live_ranges touched{std::vector<live_range>(p.values()), 1, std::nullopt};
-    auto touch_all = [&](auto call) { // with the step
+    auto touch_all = [&](auto call) { // call(value, step)
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s)) call(t.value, s);
         for (edge_use u : p.edge_uses()) call(u.value, p.steps_of(u.pred).last - 1);

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-// --- hosts -----------------------------------------------------------------------------------------------
+// --- dominated vertices ----------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -77,7 +77,7 @@ SUBLET_DECL bool reduced_graph::is_dominated(value_id v, value_id by) const
 
 // --- prefix cliques --------------------------------------------------------------------------------------
 
-/// Looks for cliques of a given size among given candidates, without recursion.
+/// Searches for a clique of a given size, without recursion.
 class clique_search {
 public:
     explicit clique_search(bit_rows const& interferes, std::size_t vertices)
@@ -86,7 +86,7 @@ public:
     {
     }
 
-    /// Whether `wanted` neighbours of v before it all interfere; `members` are they, the last first.
+    /// Whether some `wanted` neighbours of v before it form a clique: `members`, the last first.
     bool find(value_id v, std::size_t wanted, std::uint64_t node_limit)
     {
         if (rows_ < wanted + 1) {
@@ -129,13 +129,13 @@ public:
 
     std::vector<value_id> members;
     std::uint64_t nodes = 0;
-    bool is_undecided = false; // it did not have the patience
+    bool is_undecided = false; // the node limit was reached
 
 private:
     using word = bit_rows::word;
     std::size_t words() const { return candidates_.words(); }
 
-    /// Of the candidates those are to be tried that are left over when there is one class less than members
+    /// Branches on the candidates left over by a greedy partition into one independent set less than members
     /// are wanted.
     void choose_branches(std::size_t wanted)
     {
@@ -160,7 +160,7 @@ private:
 
     bit_rows const& interferes_;
     bit_rows candidates_, branches_; // by depth
-    bit_rows fits_;                  // in the class that is being filled
+    bit_rows fits_;                  // candidates for the current independent set
     std::size_t vertices_, rows_ = 1;
 };
 
@@ -182,7 +182,7 @@ SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::
     return result;
 }
 
-// --- stair coloring --------------------------------------------------------------------------------------
+// --- bounded list coloring -------------------------------------------------------------------------------
 
 SUBLET_DECL bounded_list_coloring::bounded_list_coloring(bit_rows const& interferes,
                                                          std::vector<std::uint32_t> end_of)
@@ -238,7 +238,7 @@ SUBLET_DECL coloring_answer bounded_list_coloring::color(std::size_t last,
             for (; !trail_.empty(); trail_.pop_back()) {
                 v = trail_.back();
                 slot_id const tried = unassign(v);
-                if (!conflict_set_.test(0, v)) continue; // whatever it has, the dead end stays
+                if (!conflict_set_.test(0, v)) continue; // not a cause: jump back over it
                 for (std::size_t w = 0; w != past_conflicts_.words(); ++w)
                     conflict_set_[0][w] = past_conflicts_[v][w] |= conflict_set_[0][w];
                 s = next_choice(v, tried);
@@ -261,7 +261,7 @@ SUBLET_DECL bool bounded_list_coloring::is_extended()
     for (std::size_t v = 0; v != known; ++v)
         if (last_[v] >= allowed(v)) return false;
     std::size_t const width = slots_[class_of_[count_ - 1]];
-    taken_.assign(width, no_value); // by slot: the last newcomer who found it taken
+    taken_.assign(width, no_value); // by slot: the last new value that found it taken
     slot_of.assign(class_of_.size(), no_slot);
     for (std::size_t v = 0; v != known; ++v) slot_of[v] = last_[v];
     for (auto v = static_cast<value_id>(known); v != count_; ++v) {
@@ -335,7 +335,7 @@ SUBLET_DECL slot_id bounded_list_coloring::next_choice(value_id v, slot_id tried
     return no_slot;
 }
 
-// --- staircases ------------------------------------------------------------------------------------------
+// --- slot size search ------------------------------------------------------------------------------------
 
 class slot_size_search {
 public:
@@ -383,7 +383,7 @@ private:
         return ends;
     }
 
-    /// Of the stairs down to `last`, and of what must follow at least.
+    /// Lower bound for the plan: the size classes down to `last`, and at least `least_` for the others.
     byte_count bytes_of(std::size_t last) const
     {
         byte_count sum = 0;
@@ -392,7 +392,7 @@ private:
         return sum;
     }
 
-    /// The first plan: each takes the first slot that nobody has with whom it interferes.
+    /// The first plan: first fit by falling size.
     void color_first_fit()
     {
         std::vector<slot_id> slot_of(size_.size(), no_slot);
@@ -421,16 +421,16 @@ private:
         best_.bytes = sum;
     }
 
-    /// Whether so many nodes were enough for all staircases of at most `target` bytes: then the bound is
-    /// above it now, or that of the best plan.
+    /// Whether the nodes sufficed for all slot counts of at most `target` bytes: then the bound exceeds the
+    /// target or equals the best plan.
     bool search(byte_count target, std::uint64_t nodes)
     {
         std::uint64_t const stop = best_.nodes + smaller(nodes, nodes_ - best_.nodes);
         std::uint64_t const node_limit = size_.size() + nodes / (32 + 4 * ends_.size());
-        byte_count pruned_bound = best_.bytes; // none that was left out has fewer
+        byte_count pruned_bound = best_.bytes; // the least bytes of what was pruned
         bool is_decided = true;
         std::size_t last = 0;
-        auto widen = [&] { // the stair above; false: there is none
+        auto widen = [&] { // one slot more for the class above; false: there is none
             if (last == 0) return false;
             ++slots_[--last];
             return true;
@@ -471,8 +471,8 @@ private:
 
     bit_rows const& interferes_;
     std::vector<byte_count> const& size_;
-    std::vector<std::uint32_t> ends_, least_, slots_; // by stair
-    std::vector<byte_count> drop_;                    // by stair: to the next
+    std::vector<std::uint32_t> ends_, least_, slots_; // by size class
+    std::vector<byte_count> drop_;                    // by class: to the next size
     bounded_list_coloring coloring_;
     std::uint64_t nodes_;
     slot_size_result best_;

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-// --- heir forest -----------------------------------------------------------------------------------------
+// --- longest path forest ---------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -14,17 +14,16 @@ SUBLET_DECL std::vector<token_range> longest_path_forest(dependence_graph const&
     std::vector<step_id> parent(positions, no_step), path_length(positions, 0);
     for (step_id x = positions; x-- != 0;)
         for (step_id y : g.after[x])
-            if (path_length[x] <= path_length[y]) { // of equal ones the first
+            if (path_length[x] <= path_length[y]) { // of equal lengths the first
                 path_length[x] = path_length[y] + 1;
                 parent[x] = y;
             }
     std::vector<token_range> subtree(positions);
-    for (step_id x = 0; x != positions; ++x) { // its size, for now
+    for (step_id x = 0; x != positions; ++x) { // for now its size
         ++subtree[x].last;
         if (parent[x] != no_step) subtree[parent[x]].last += subtree[x].last;
     }
-    std::vector<step_id>& next =
-        path_length; // by position: the first number in its subtree that is not given yet
+    std::vector<step_id>& next = path_length; // by position: the first unused number in its subtree
     std::uint32_t next_root = 0;
     for (step_id x = positions; x-- != 0;) {
         std::uint32_t& first = parent[x] == no_step ? next_root : next[parent[x]];
@@ -36,7 +35,7 @@ SUBLET_DECL std::vector<token_range> longest_path_forest(dependence_graph const&
     return subtree;
 }
 
-// --- token deposits --------------------------------------------------------------------------------------
+// --- token set store -------------------------------------------------------------------------------------
 
 SUBLET_DECL token_set_store::token_set_store(csr_rows const& after) : stored_(after.rows())
 {
@@ -48,7 +47,7 @@ SUBLET_DECL void token_set_store::store(step_id x, std::span<token_range const> 
 {
     stored_set& d = stored_[x];
     if (d.readers_left == 0) return;
-    SUBLET_EXPECTS(store_.size() < no_node / 2, "sublet: more ranges of tokens than 32-bit ids");
+    SUBLET_EXPECTS(store_.size() < no_node / 2, "sublet: more token ranges than 32-bit ids");
     std::uint32_t& free_head = free_lists_[std::bit_width(ranges.size() - 1)];
     d.ranges = static_cast<std::uint32_t>(ranges.size());
     d.at = free_head;
@@ -82,14 +81,14 @@ SUBLET_DECL bool token_sets::before(step_id a, step_id b)
 
 SUBLET_DECL void token_sets::advance_to(step_id b)
 {
-    SUBLET_EXPECTS(next_ <= b + 1 && b < subtree_.size(), "sublet: tokens are handed on, never back");
+    SUBLET_EXPECTS(next_ <= b + 1 && b < subtree_.size(), "sublet: positions must not descend between calls");
     while (next_ <= b) merge_predecessors(next_++);
 }
 
 SUBLET_DECL void token_sets::merge_predecessors(step_id y)
 {
     token_range const own = subtree_[y];
-    range_list one, other; // what comes from elsewhere, if from no more than two
+    range_list one, other; // sets from outside the own subtree, if at most two
     std::size_t merged = 0;
     for (step_id x : g_->before[y]) {
         range_list const pred_set = set_of(x);
@@ -166,7 +165,7 @@ SUBLET_DECL void token_sets::drop_oldest(token_range own)
     count_ = kept;
 }
 
-// --- sleepers --------------------------------------------------------------------------------------------
+// --- token waitlist --------------------------------------------------------------------------------------
 
 SUBLET_DECL token_waitlist::token_waitlist(std::size_t tokens, std::size_t buffers)
     : first_(tokens, no_buffer), next_(buffers, no_buffer)

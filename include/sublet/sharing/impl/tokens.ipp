@@ -33,7 +33,7 @@ SUBLET_DECL slot_chooser::candidate slot_chooser::preferred(slot_request const& 
     --below;
     if (fits != end && (choice_ == slot_choice::grow_largest || fits->rank - r.size <= r.size - below->rank))
         return fits;
-    return candidates_.lower_bound({r.pool, below->rank, 0}); // of equally large ones the lowest
+    return candidates_.lower_bound({r.pool, below->rank, 0}); // of equal sizes the lowest
 }
 
 SUBLET_DECL slot_chooser::candidate slot_chooser::as_in_caffe2(candidate first, candidate end,
