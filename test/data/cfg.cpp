@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The functions of SQLite: in SSA form with the known live sets, most values alive and interferences, and as
-// they come from the source, with variables that are written many times. The folder comes in the environment
-// variable SUBLET_DATA.
+// The functions of SQLite: in SSA form with known live sets, numbers of values live at once and
+// interferences; and as in the source, with variables that are written many times. The environment variable
+// SUBLET_DATA names the folder.
 #include "cfg_file.hpp"
 #include "flow_oracle.hpp"
 #include "max_live.hpp"
@@ -40,7 +40,7 @@ std::size_t live_in_sum(live_sets const& live)
     return sum;
 }
 
-/// What a walk back from each use finds.
+/// Compares live sets with backward walks from each use.
 bool is_as_walked(snapshot const& program, live_sets const& live)
 {
     liveness_tables const walked = walked_liveness(program);
@@ -79,7 +79,7 @@ TEST_CASE("real functions in SSA form have the known live sets, whatever the pol
     CHECK(live_in == 1'682'567);
 }
 
-TEST_CASE("real functions in SSA form take as many slots as the known number of values alive at once")
+TEST_CASE("real functions in SSA form take as many slots as the known maximum of values live at once")
 {
     std::size_t early_slots = 0, held_slots = 0;
     auto slots_of = [](auto const& source) {
@@ -100,7 +100,7 @@ TEST_CASE("real functions in SSA form take as many slots as the known number of 
     CHECK(held_slots == 22'794);
 }
 
-TEST_CASE("real functions in SSA form have the known number of pairs that interfere")
+TEST_CASE("real functions in SSA form have the known number of interferences")
 {
     std::uint64_t pairs_early = 0, pairs_held = 0, counted = 0;
     for (cfg_file::function const& f : functions_of("sqlite_cfg.txt.gz")) {

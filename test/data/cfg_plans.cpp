@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The functions of SQLite planned by their control flow, with sizes drawn: in SSA form, and as they come from
-// the source, with variables that are written many times. The folder comes in the environment variable
-// SUBLET_DATA.
+// The functions of SQLite planned by their control flow, with random sizes: in SSA form, and as in the
+// source, with variables that are written many times. The environment variable SUBLET_DATA names the folder.
 #include "cfg_file.hpp"
 #include "random_source.hpp"
 
@@ -38,7 +37,7 @@ double seconds_since(std::clock_t begin)
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/// Every so many, or all if SUBLET_ROUNDS is at least 2.
+/// Plans every `every`-th function, or all if SUBLET_ROUNDS is at least 2.
 sums planned(std::vector<cfg_file::function> const& functions, std::size_t every, flow_options const& flow)
 {
     if (rounds(1) > 1) every = 1;
@@ -71,7 +70,7 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
         all.naive += found.report.naive_bytes;
         all.arenas += found.report.arena_bytes;
         all.bounds += found.report.lower_bound_bytes;
-        placement_problem whole; // as if nothing lay in holes
+        placement_problem whole; // live ranges without holes
         for (memory_plan::placed_buffer const& b : found.plan.buffers)
             whole.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});
         for (placement::pool_result const& pool : pack(whole).pools) all.in_hulls += pool.height;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every file of real lifetimes: its placement is as low as its bound, which is known; so is the plan of a
-// program with those lifetimes, and both are proved. The folder comes in the environment variable
-// SUBLET_DATA.
+// Every file of real lifetimes: its placement reaches its known lower bound, and so does the plan of a
+// program with those lifetimes; both are checked. The environment variable SUBLET_DATA names the folder.
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_memory.hpp>
@@ -42,7 +41,7 @@ std::string folder()
     return std::string(data == nullptr ? "" : data) + "/lifetimes/";
 }
 
-/// A program whose values live as the buffers do.
+/// A program of values with the live ranges of the buffers.
 snapshot program_of(std::vector<placement_problem::buffer> const& buffers)
 {
     step_id end = 0;
@@ -60,7 +59,7 @@ snapshot program_of(std::vector<placement_problem::buffer> const& buffers)
 
 } // namespace
 
-TEST_CASE("no file of lifetimes is left out")
+TEST_CASE("the table lists every file of lifetimes")
 {
     std::size_t found = 0;
     for (auto const& entry : std::filesystem::directory_iterator(folder()))
@@ -68,7 +67,7 @@ TEST_CASE("no file of lifetimes is left out")
     CHECK(found == std::size(files));
 }
 
-TEST_CASE("each file is placed at its lower bound, and the proof holds")
+TEST_CASE("each file is placed at its lower bound, with a proof")
 {
     for (known const& file : files) {
         std::string const& name = file.name;
@@ -89,7 +88,7 @@ TEST_CASE("each file is placed at its lower bound, and the proof holds")
     }
 }
 
-TEST_CASE("a program with those lifetimes is planned as low, and the plan is proved")
+TEST_CASE("the plan of a program with those lifetimes reaches the same bound, with a proof")
 {
     for (known const& file : files) {
         std::string const& name = file.name;
@@ -105,7 +104,7 @@ TEST_CASE("a program with those lifetimes is planned as low, and the plan is pro
     }
 }
 
-TEST_CASE("what MiniMalloc has to fit into 1048576 bytes fits, and one byte below the bound nothing does")
+TEST_CASE("the MiniMalloc cases fit into 1048576 bytes, and none fits one byte below its bound")
 {
     for (known const& file : files) {
         std::string const& name = file.name;

@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// So many layers of forward, backward and update; gradients are all updated in the end, as listed.
+/// `layers` layers of forward, backward and update; all updates are listed at the end.
 drawn_program training(std::uint32_t layers)
 {
     random_program r;
@@ -47,7 +47,7 @@ drawn_program training(std::uint32_t layers)
 } // namespace
 
 // Gradients are freed as soon as their updates have run: user thread 45 asks for cheap orders that do it.
-TEST_CASE("updates listed at the end run where their gradients are made")
+TEST_CASE("updates listed at the end move to the definitions of their gradients")
 {
     drawn_program const drawn = training(10);
     order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -58,7 +58,7 @@ TEST_CASE("updates listed at the end run where their gradients are made")
     CHECK(planned_peak(drawn, found.order) == found.peak);
 }
 
-TEST_CASE("ResNet-50 in its listed order is as low as can be, and that is proved")
+TEST_CASE("the listed order of ResNet-50 is proved optimal")
 {
     auto const net = network::resnet50();
     node_order const found = best_order(net.program(), net.options());
@@ -67,7 +67,7 @@ TEST_CASE("ResNet-50 in its listed order is as low as can be, and that is proved
     CHECK(found.found_by == node_order::method::listed);
 }
 
-TEST_CASE("nothing to order, and nothing that can be")
+TEST_CASE("an empty program has an empty order, and a cyclic one has none")
 {
     CHECK(best_order(order_graph{}).is_optimal());
     order_graph g;
@@ -76,7 +76,7 @@ TEST_CASE("nothing to order, and nothing that can be")
     CHECK_FALSE(best_order(g).is_optimal());
 }
 
-TEST_CASE("of all orders the best one, with proof")
+TEST_CASE("the best order of small programs is optimal, with a proof")
 {
     unsigned graphs = 0;
     for (unsigned seed = 1; seed != rounds(150); ++seed) {
@@ -92,7 +92,7 @@ TEST_CASE("of all orders the best one, with proof")
         CHECK(found.peak == min_peak_exhaustive(g));
         CHECK(found.peak == peak_of(g, found.order));
         CHECK(best_order(g).order == found.order);
-        // With hardly any search it is still an order, and its bound holds.
+        // With almost no search the order is still valid, and its bound holds.
         best_order_limits const little{.exact = {.states = 3}, .improve = {.states = 5}};
         node_order const quick = best_order(g, little);
         CHECK(quick.peak >= found.peak);
@@ -102,7 +102,7 @@ TEST_CASE("of all orders the best one, with proof")
     CHECK(graphs > rounds(100));
 }
 
-TEST_CASE("wide graphs: never worse than listed, and what is not proved is not said")
+TEST_CASE("orders of wide graphs are never worse than listed, and only a proved order is called optimal")
 {
     for (unsigned seed = 1; seed != 5; ++seed) {
         CAPTURE(seed);
@@ -119,7 +119,7 @@ TEST_CASE("wide graphs: never worse than listed, and what is not proved is not s
     }
 }
 
-TEST_CASE("each rule by its name: its order, what that needs, and the bound")
+TEST_CASE("order_with gives the order of each rule with its peak and a lower bound")
 {
     for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);

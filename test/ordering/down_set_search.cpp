@@ -29,7 +29,7 @@ order_window draw_window(drawn_program const& drawn, order_graph& g, random_sour
     return window_of(g, peak_walk(g), std::span<node_id const>(random_order(g, pick)));
 }
 
-/// `width` nodes that each write something of their own, which one node reads at last.
+/// `width` nodes that each write a buffer, and one node that reads them all at the end.
 order_window wide(std::uint32_t width)
 {
     std::vector<byte_count> sizes;
@@ -46,14 +46,14 @@ order_window wide(std::uint32_t width)
 
 } // namespace
 
-TEST_CASE("nothing to run takes no set but the empty one")
+TEST_CASE("an empty window visits the empty set only")
 {
     down_set_result const r = search_down_sets(order_window{}, 0, 1, {}, never);
     CHECK(r.is_exhausted);
     CHECK(r.order.empty());
 }
 
-TEST_CASE("the least peak of random windows is found from whatever bound below it")
+TEST_CASE("the least peak of random windows is found from any lower bound")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -80,7 +80,7 @@ TEST_CASE("the least peak of random windows is found from whatever bound below i
         REQUIRE(none.order.empty());
         REQUIRE(none.lower_bound == least);
 
-        byte_count const floor = least + pick.below(20); // not above what is asked: as good as any
+        byte_count const floor = least + pick.below(20); // at most `ceiling`
         down_set_result const some = search_down_sets(w, bound, no_limit, {.floor = floor}, never);
         REQUIRE(some.order.size() == w.nodes.size());
         REQUIRE(some.lower_bound <= least);
@@ -89,7 +89,7 @@ TEST_CASE("the least peak of random windows is found from whatever bound below i
     }
 }
 
-TEST_CASE("a limit ends a search, and what it says is still true")
+TEST_CASE("a limit ends a search, and its lower bound still holds")
 {
     order_window const w = wide(9);
     down_set_result const all = search_down_sets(w, 0, no_limit, {}, never);
@@ -109,7 +109,7 @@ TEST_CASE("a limit ends a search, and what it says is still true")
     CHECK(stopped.order.empty());
 }
 
-TEST_CASE("two searches go the same way")
+TEST_CASE("a search is deterministic")
 {
     order_window const w = wide(7);
     down_set_result const a = search_down_sets(w, 0, no_limit, {}, never),
@@ -120,7 +120,7 @@ TEST_CASE("two searches go the same way")
 
 // --- down set table ----------------------------------------------------------------------------------------
 
-TEST_CASE("a set has one number, given when it comes first")
+TEST_CASE("a set gets one number when it is found first")
 {
     down_set_table sets(3);
     std::uint64_t const none = 0, first = 1, both = 3;
@@ -135,21 +135,21 @@ TEST_CASE("a set has one number, given when it comes first")
     CHECK(sets.hash(1) == a);
 }
 
-TEST_CASE("sets of one hash are still told apart by their bits")
+TEST_CASE("sets with equal hashes are distinguished by their bits")
 {
     down_set_table sets(64);
     for (std::uint64_t set = 0; set != 200; ++set) CHECK(sets.find_or_insert(&set, 5).number == set);
     for (std::uint64_t set = 0; set != 200; ++set) CHECK(sets.find_or_insert(&set, 5).number == set);
 }
 
-TEST_CASE("a set without members is a set")
+TEST_CASE("the empty set has a number")
 {
     down_set_table sets(0);
     CHECK(sets.find_or_insert(nullptr, 0).is_new);
     CHECK(!sets.find_or_insert(nullptr, 0).is_new);
 }
 
-TEST_CASE("thousands of sets are found again, as in a sorted map")
+TEST_CASE("thousands of sets keep their numbers, as in a sorted map")
 {
     random_source pick{std::mt19937(1)};
     down_set_table sets(100);
@@ -173,7 +173,7 @@ TEST_CASE("thousands of sets are found again, as in a sorted map")
     CHECK(sets.bytes() > empty);
 }
 
-// --- free moves --------------------------------------------------------------------------------------------
+// --- safe moves --------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -194,15 +194,15 @@ order_window whole(order_graph const& g)
 
 } // namespace
 
-TEST_CASE("who leaves no more behind runs at once, who leaves more waits")
+TEST_CASE("a node that leaves no more bytes live runs at once, and one that adds bytes waits")
 {
-    // 0 writes 64 bytes, 1 replaces them by 32 others, 2 would add 16.
+    // 0 writes 64 bytes, 1 replaces them by 32, 2 would add 16.
     order_graph const g = graph_of({{}, {0}, {1}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
     deferral_graph const d = deferred_nodes(w);
     safe_moves moves(w, d);
     moves.run_safe(200);
-    // In the end nothing is alive, as in the beginning: all of it is one chain.
+    // At the end no byte is live, as at the start: the whole order is one chain.
     CHECK(moves.trail() == std::vector<node_id>{0, 1, 2, 3});
     moves.return_to(0);
     moves.run_safe(95); // 0 and 1 together need 96
@@ -210,7 +210,7 @@ TEST_CASE("who leaves no more behind runs at once, who leaves more waits")
     CHECK(moves.walk().live() == 0);
 }
 
-TEST_CASE("a way back leads to where the walk was")
+TEST_CASE("undoing runs restores the state of the walk")
 {
     order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
@@ -228,14 +228,14 @@ TEST_CASE("a way back leads to where the walk was")
     }
 }
 
-TEST_CASE("what is tried counts as its touches and edges, again each time")
+TEST_CASE("each try of a node adds its touches and edges to the work")
 {
     order_graph const g = graph_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, {64, 32, 16, 8});
     order_window const w = whole(g);
     deferral_graph const d = deferred_nodes(w);
     safe_moves moves(w, d);
     CHECK(moves.work() == 0);
-    moves.run(0); // one touch, itself; nobody waits for what is run on demand
+    moves.run(0); // one touch, itself; no node waits for a deferred one
     CHECK(moves.work() == 2);
     moves.run(1); // two touches, one edge, itself
     CHECK(moves.work() == 6);
@@ -244,7 +244,7 @@ TEST_CASE("what is tried counts as its touches and edges, again each time")
     CHECK(moves.work() == 10);
 }
 
-TEST_CASE("nothing is lost by what runs at once, in random windows from any set of nodes")
+TEST_CASE("dominant moves keep an optimal order possible, in random windows from any down-set")
 {
     std::size_t ran = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
@@ -265,7 +265,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
             window_of(g, before, std::span<node_id const>(order.data() + first, order.data() + last));
         std::vector<byte_count> const least = min_peak_from(w);
 
-        // A drawn beginning, and bytes that are about what it needs.
+        // A random down-set, and an allowed peak near to what it needs.
         deferral_graph const d = deferred_nodes(w);
         safe_moves moves(w, d);
         for (std::uint32_t k = pick.below(static_cast<std::uint32_t>(w.nodes.size()) + 1); k != 0; --k) {
@@ -282,7 +282,7 @@ TEST_CASE("nothing is lost by what runs at once, in random windows from any set 
         ran += moves.trail().size() - length;
         REQUIRE(std::max(allowed, least[moves.walk().done()[0]]) <= std::max(allowed, least[here]));
 
-        // And none of it needed more.
+        // None of the moves needed more than allowed.
         std::vector<node_id> const trail = moves.trail();
         down_set_walk walk(w);
         for (std::size_t i = 0; i != trail.size(); ++i) {

@@ -20,7 +20,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// The least peak of all orders that the program can run in, each asked of the planner's own stages.
+/// The least peak of all feasible orders, each computed by the planner's own stages.
 std::optional<byte_count> min_planned_peak(drawn_program const& drawn, order_graph const& g)
 {
     std::vector<node_id> order(g.nodes());
@@ -37,7 +37,7 @@ std::optional<byte_count> min_planned_peak(drawn_program const& drawn, order_gra
 
 } // namespace
 
-TEST_CASE("of two branches the one that needs most runs while nothing else is there")
+TEST_CASE("of two branches the one that needs more runs first")
 {
     // 0 is read by both branches; 1 needs 100 and leaves 10, 3 needs 50 and leaves 40.
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {0}, {3}, {2, 4}};
@@ -53,7 +53,7 @@ TEST_CASE("of two branches the one that needs most runs while nothing else is th
     CHECK(r.found_by == node_order::method::exact);
 }
 
-TEST_CASE("nothing is in its best order")
+TEST_CASE("the empty order is optimal")
 {
     exact_node_order const r = exact_order(order_graph_of(snapshot(), {.bytes = 8}));
     CHECK(r.order.empty());
@@ -61,7 +61,7 @@ TEST_CASE("nothing is in its best order")
     CHECK(r.is_optimal());
 }
 
-TEST_CASE("of a program that cannot run there is no order, and the result says why")
+TEST_CASE("a program without a feasible order gives its violation")
 {
     order_graph const g = order_graph_of(sequence(
                                              1, 2, [](step_id) { return std::vector<value_id>{0}; },
@@ -73,7 +73,7 @@ TEST_CASE("of a program that cannot run there is no order, and the result says w
     CHECK(!r.is_optimal());
 }
 
-TEST_CASE("an order to begin with has to be one")
+TEST_CASE("a start order must be an order of all nodes")
 {
     order_graph const g = order_graph_of(sequence(
                                              2, 2, [](step_id) { return std::vector<value_id>{}; },
@@ -82,7 +82,7 @@ TEST_CASE("an order to begin with has to be one")
     CHECK_THROWS_AS((void)exact_order(g, {0}), precondition_error);
 }
 
-TEST_CASE("the best order of small random programs is the best of all permutations, as they would be planned")
+TEST_CASE("the exact order of small random programs has the least planned peak of all permutations")
 {
     std::size_t programs = 0;
     for (unsigned seed = 0; programs != rounds(300); ++seed) {
@@ -100,7 +100,7 @@ TEST_CASE("the best order of small random programs is the best of all permutatio
     }
 }
 
-TEST_CASE("of 1000 random programs of up to 12 nodes the best order is that of all sets of nodes")
+TEST_CASE("the exact order of 1000 random programs agrees with a search over all down-sets")
 {
     std::size_t better = 0, searched = 0, programs = 0;
     for (unsigned seed = 0; programs != rounds(1000); ++seed) {
@@ -127,7 +127,7 @@ TEST_CASE("of 1000 random programs of up to 12 nodes the best order is that of a
     CHECK(searched != 0);
 }
 
-TEST_CASE("limits leave an order that is no worse and a bound that is true")
+TEST_CASE("limits leave an order that is no worse and a valid lower bound")
 {
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
@@ -142,9 +142,9 @@ TEST_CASE("limits leave an order that is no worse and a bound that is true")
     }
 }
 
-TEST_CASE("a chain of thousands is ordered stretch by stretch")
+TEST_CASE("a chain of thousands of nodes is ordered segment by segment")
 {
-    // Cells of three branches each, one behind the other, written in a bad order.
+    // Cells of three branches each, in sequence, listed in a bad order.
     std::vector<std::vector<value_id>> uses{{}};
     std::vector<byte_count> sizes{8};
     value_id last = 0;

@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// 0 writes a, of which 1 makes 8 bytes more and 3 as well; 2 and 4 read those.
+/// 0 writes 8 bytes, of which 1 and 2 make 64 each; 3 reads the result of 1, and 4 that of 2.
 order_graph picture(byte_count end = 0)
 {
     using rows = std::vector<std::vector<value_id>>;
@@ -33,7 +33,7 @@ order_graph picture(byte_count end = 0)
 
 } // namespace
 
-TEST_CASE("a stretch of an order is put in its best order, and nothing else moves")
+TEST_CASE("a window of an order is ordered optimally, and no other node moves")
 {
     order_graph const g = picture();
     std::vector<node_id> const order{0, 1, 2, 3, 4};
@@ -55,9 +55,9 @@ TEST_CASE("an empty window has no peak, and one beyond the order is refused")
     CHECK_THROWS_AS((void)exact_window(g, {0, 1}, 0, 1), precondition_error);
 }
 
-TEST_CASE("where a limit strikes at once the window stays as it was")
+TEST_CASE("a limit reached at once leaves the window as it was")
 {
-    order_graph const g = picture(8); // what is made at the ends stays: no branch leaves what it found
+    order_graph const g = picture(8); // results at the sinks are kept: no branch returns to its start level
     window_order const w = exact_window(g, {0, 1, 2, 3, 4}, 1, 5, {.states = 0});
     CHECK(w.order == std::vector<node_id>{1, 2, 3, 4});
     CHECK(!w.is_searched);
@@ -66,7 +66,7 @@ TEST_CASE("where a limit strikes at once the window stays as it was")
     CHECK(w.lower_bound <= 80);
 }
 
-TEST_CASE("windows of random programs come back in their best order")
+TEST_CASE("windows of random programs get their best order")
 {
     std::size_t better = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -118,22 +118,22 @@ order_graph graph_of(std::vector<std::vector<value_id>> const& uses)
 
 } // namespace
 
-TEST_CASE("an order is cut behind nodes that every order has in that place")
+TEST_CASE("an order is cut after nodes that have the same position in every order")
 {
     // 0 splits, 3 joins, 4 and 5 are two branches again.
     order_cuts const c = cuts_of(graph_of({{}, {0}, {0}, {1, 2}, {3}, {3}, {4, 5}}), {0, 1, 2, 3, 4, 5, 6});
-    // 0 is on demand of both its readers, so the first stretch has it too.
+    // 0 is deferred for both its readers, so it is in the first segment.
     CHECK(c.order == std::vector<node_id>{0, 1, 2, 3, 4, 5, 6});
     CHECK(c.first == std::vector<std::size_t>{0, 4, 7});
 }
 
-TEST_CASE("branches that never meet are one stretch, and nothing is none")
+TEST_CASE("branches that never meet are one segment, and an empty window has none")
 {
     CHECK(cuts_of(graph_of({{}, {0}, {}, {2}}), {0, 2, 1, 3}).first == std::vector<std::size_t>{0, 4});
     CHECK(cuts_of(graph_of({}), {}).first == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("constants are in nobody's way")
+TEST_CASE("constants do not prevent a cut")
 {
     // 0 1 2 are a chain that reads the constants 3, 4, 5.
     order_cuts const c =
@@ -142,7 +142,7 @@ TEST_CASE("constants are in nobody's way")
     CHECK(c.first == std::vector<std::size_t>{0, 2, 4, 6});
 }
 
-TEST_CASE("stretch by stretch the best orders of random programs are as good as the best of all")
+TEST_CASE("the best orders of all segments give the best order of a random program")
 {
     std::size_t segments = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {

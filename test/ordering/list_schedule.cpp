@@ -19,7 +19,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// The order by the definition: at each turn a look at all that is ready, each run and undone.
+/// The order by definition: each turn runs and undoes every ready node.
 std::vector<node_id> slow_schedule(order_graph const& g, std::vector<node_id> const& preferred,
                                    schedule_rule const& rule)
 {
@@ -61,7 +61,7 @@ std::vector<node_id> slow_schedule(order_graph const& g, std::vector<node_id> co
 
 } // namespace
 
-TEST_CASE("what gives memory back runs as soon as it may, all else as the rank says")
+TEST_CASE("a node that frees memory runs as soon as it is ready, others run by rank")
 {
     // 1 makes 64 bytes of 8, 3 makes 1 byte of 32; 4 reads both results.
     std::vector<std::vector<value_id>> const uses{{}, {0}, {}, {2}, {1, 3}};
@@ -77,7 +77,7 @@ TEST_CASE("what gives memory back runs as soon as it may, all else as the rank s
     CHECK(list_schedule(g, g.listed) == std::vector<node_id>{0, 2, 3, 1, 4});
 }
 
-TEST_CASE("of nothing there is a schedule, of a circle there is none")
+TEST_CASE("an empty graph has an empty schedule, and a cycle has none")
 {
     CHECK(list_schedule(order_graph{}, {}).empty());
     order_graph g;
@@ -87,7 +87,7 @@ TEST_CASE("of nothing there is a schedule, of a circle there is none")
     CHECK_THROWS_AS((void)list_schedule(g, {0}), precondition_error);
 }
 
-TEST_CASE("the schedule is that of the definition, where each node announces what it needs")
+TEST_CASE("the schedule agrees with its definition if each node announces its needs")
 {
     unsigned compared = 0;
     for (unsigned seed = 1; seed != rounds(1200); ++seed) {
@@ -107,7 +107,7 @@ TEST_CASE("the schedule is that of the definition, where each node announces wha
         if (!is_announced) continue;
         for (buffer_id b = 0; b != g.buffers(); ++b)
             is_announced = is_announced && (!g.is_given[b] || g.touch_count[b] != 0);
-        if (!is_announced) continue; // what is given and never touched goes with whatever runs first
+        if (!is_announced) continue; // the first node also needs the untouched inputs
         CHECK(order == slow_schedule(g, preferred, rule));
         ++compared;
     }
@@ -116,7 +116,7 @@ TEST_CASE("the schedule is that of the definition, where each node announces wha
 
 // --- mirrored graph ----------------------------------------------------------------------------------------
 
-TEST_CASE("the picture: what is defined last is defined first")
+TEST_CASE("the example: mirroring exchanges first and last touches")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}}, defs{{0}, {1}, {}};
     std::vector<byte_count> const bytes{64, 32};
@@ -132,7 +132,7 @@ TEST_CASE("the picture: what is defined last is defined first")
     CHECK(walk.live() == 64);
 }
 
-TEST_CASE("the mirror image of nothing is nothing, and of what has no order has none")
+TEST_CASE("the mirror of an empty graph is empty, and that of a graph without orders has none")
 {
     CHECK(mirrored(order_graph{}).nodes() == 0);
     order_graph g;
@@ -140,8 +140,7 @@ TEST_CASE("the mirror image of nothing is nothing, and of what has no order has 
     CHECK(mirrored(g).violation.has_value());
 }
 
-TEST_CASE(
-    "an order backwards needs as much in the mirror, without early reads, rival results and untouched inputs")
+TEST_CASE("a reversed order has the peak of the mirror without early reads, rivals or untouched inputs")
 {
     unsigned compared = 0;
     for (unsigned seed = 1; seed != rounds(3000); ++seed) {
@@ -166,9 +165,9 @@ TEST_CASE(
     CHECK(compared > rounds(1000));
 }
 
-// --- node demands ------------------------------------------------------------------------------------------
+// --- pressure tracker --------------------------------------------------------------------------------------
 
-TEST_CASE("the picture: the last reader is credited with the whole buffer")
+TEST_CASE("the example: the last reader is credited with the whole buffer")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 16};
@@ -184,13 +183,12 @@ TEST_CASE("the picture: the last reader is credited with the whole buffer")
     pressure.run(2, note);
     CHECK(pressure.need(1) == 32);
     CHECK(pressure.growth(1) == byte_count{0} - 32);
-    CHECK(std::count(changed.begin(), changed.end(), node_id{1}) == 2); // a began, and 1 is its last
+    CHECK(std::count(changed.begin(), changed.end(), node_id{1}) == 2); // a began, and 1 is its last reader
     CHECK(pressure.live() == 80);
     CHECK(pressure.peak() == 80);
 }
 
-TEST_CASE(
-    "at every turn each ready node needs and leaves what it does when it runs, and says if that changes")
+TEST_CASE("the need and growth of each ready node are those of its run, and changes are reported")
 {
     for (unsigned seed = 1; seed != rounds(600); ++seed) {
         CAPTURE(seed);
@@ -216,7 +214,7 @@ TEST_CASE(
                 byte_count const before = walk.live(), most = walk.run(n), behind = walk.live();
                 walk.step_back();
                 CHECK(pressure.need(n) == (most > before ? most - before : 0));
-                // What is given and never touched goes with the first step, whichever that is.
+                // Untouched inputs end with the first step, whichever that is.
                 if (!is_first) CHECK(pressure.growth(n) == behind - before);
                 CHECK(pressure.need(n) <= possible_needs[n]);
                 if (is_known[n] && !is_first) CHECK(pressure.need(n) == need[n]);
@@ -236,7 +234,7 @@ TEST_CASE(
 
 // --- ready nodes -------------------------------------------------------------------------------------------
 
-TEST_CASE("the picture: of those that fit that which leaves least, else of those that need least")
+TEST_CASE("the example: of the nodes that fit the one with the least growth is best")
 {
     std::vector<sort_key> const needs{{64, 0, 0}, {16, 0, 1}, {8, 0, 2}, {40, 0, 3}, {16, 0, 4}};
     std::uint64_t const zero = 1000;
@@ -248,15 +246,15 @@ TEST_CASE("the picture: of those that fit that which leaves least, else of those
     CHECK(ready.best(8) == 2);
     CHECK(ready.best(40) == 3);
     ready.take(2);
-    CHECK(ready.best(8) == 1); // nobody fits: 1 and 4 need least
+    CHECK(ready.best(8) == 1); // none fits: 1 and 4 need least
     CHECK_FALSE(ready.holds(2));
     for (node_id n : {1u, 4u, 3u, 0u}) ready.take(n);
     CHECK(ready.empty());
 }
 
-TEST_CASE("no nodes at all") { CHECK(ready_nodes(0, std::vector<sort_key>{}).empty()); }
+TEST_CASE("a queue of no nodes is empty") { CHECK(ready_nodes(0, std::vector<sort_key>{}).empty()); }
 
-TEST_CASE("equal claims go by rank, and a node put anew stands where it now belongs")
+TEST_CASE("equal growth goes by rank, and a node inserted again moves to its new place")
 {
     ready_nodes ready(2, std::vector<sort_key>{{8, 0, 0}, {8, 0, 1}, {2, 0, 1}});
     ready.put(0, 8, 5, 0);
@@ -265,14 +263,14 @@ TEST_CASE("equal claims go by rank, and a node put anew stands where it now belo
     ready.put(1, 2, 5, 1);
     CHECK(ready.best(7) == 1);
     CHECK(ready.best(8) == 0);
-    ready.put(1, 3, 4, 1); // between what it announced it stands at the higher
+    ready.put(1, 3, 4, 1); // between two announced needs it takes the higher
     CHECK(ready.best(7) == 1);
     CHECK(ready.best(8) == 1);
     ready.put(0, 8, 3, 0);
     CHECK(ready.best(8) == 0);
 }
 
-TEST_CASE("whatever is put and taken, the best is that of a look at all")
+TEST_CASE("after any insertions and removals the best node is that of a linear scan")
 {
     for (unsigned seed = 1; seed != rounds(300); ++seed) {
         CAPTURE(seed);

@@ -7,7 +7,7 @@ namespace this_test {
 
 using namespace sublet;
 
-TEST_CASE("an order whose peak is the lower bound is optimal, and one that does not exist is not")
+TEST_CASE("an order is optimal if its peak is the lower bound, and never if it has a violation")
 {
     CHECK(node_order{}.is_optimal());
     CHECK_FALSE(node_order{.order = {0}, .peak = 8, .given_peak = 8, .lower_bound = 7}.is_optimal());

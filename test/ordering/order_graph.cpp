@@ -18,7 +18,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("the picture: who waits for whom, and which buffers each step holds")
+TEST_CASE("the example: successors of each node, and the buffers that each step holds")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 32};
@@ -35,7 +35,7 @@ TEST_CASE("the picture: who waits for whom, and which buffers each step holds")
     CHECK(order_graph_of(p, {.bytes = 8}).listed == std::vector<node_id>{0, 1, 2, 3});
 }
 
-TEST_CASE("without nodes there is one order, the empty one")
+TEST_CASE("a program without nodes has one order, the empty one")
 {
     order_graph const g =
         order_graph_of(sequence(0, 2, [](auto, effect_sink&) {}), {.bytes = 8, .role = value_role::input});
@@ -44,7 +44,7 @@ TEST_CASE("without nodes there is one order, the empty one")
     CHECK(g.buffers() == 2);
 }
 
-TEST_CASE("a value that nothing defines, and nodes that wait in a circle, leave no order")
+TEST_CASE("an undefined value or a cycle of nodes leaves no order")
 {
     snapshot const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
     order_graph const a = order_graph_of(undefined, {.bytes = 8});
@@ -61,7 +61,7 @@ TEST_CASE("a value that nothing defines, and nodes that wait in a circle, leave 
     CHECK(b.violation->steps.size() == 2);
 }
 
-TEST_CASE("a name written again keeps its readers on their sides of the write")
+TEST_CASE("readers of a redefined value stay on their sides of the write")
 {
     // 0: def a   1: use a   2: use a, def a   3: use a   4: use a
     snapshot const p = sequence(5, 1, [](auto n, effect_sink& s) {
@@ -86,7 +86,7 @@ TEST_CASE("edges of the program order its nodes, whatever their data")
     CHECK_FALSE(is_order(g, {0, 1, 2}));
 }
 
-TEST_CASE("a pair is listed only if it could be taken in some order")
+TEST_CASE("an in-place pair is listed only if some order allows it")
 {
     // Operands: 0, of 16 bytes; 1, kept; 2, an input of 8; 3, of a step itself. The result has 16 bytes.
     std::vector<byte_count> const bytes{16, 16, 8, 16, 16};
@@ -109,7 +109,7 @@ TEST_CASE("a pair is listed only if it could be taken in some order")
 
 TEST_CASE("lifetimes accept every order of the graph, and the graph has all orders that they accept")
 {
-    // The second half is said of programs whose storage is written once: what is rewritten has views.
+    // The converse is tested for programs that write each storage once.
     unsigned graphs = 0, all_orders = 0;
     for (unsigned seed = 1; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -143,7 +143,7 @@ TEST_CASE("lifetimes accept every order of the graph, and the graph has all orde
     CHECK(all_orders > rounds(5000));
 }
 
-TEST_CASE("only programs without any order have none in the graph")
+TEST_CASE("the graph has a violation only if the program has no order")
 {
     for (unsigned seed = 1; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
@@ -175,28 +175,28 @@ byte_count bound_of(rows const& uses, rows const& defs, plan_options const& opti
 
 } // namespace
 
-TEST_CASE("what is touched before a node and behind it is alive while it runs")
+TEST_CASE("a buffer touched before a node and after it is live while the node runs")
 {
-    // 1 and 2 read what 0 writes, and 3 reads all: a is there while 2 writes 100 bytes, b perhaps not.
+    // 1 and 2 read what 0 writes, and 3 reads all: a is live while 2 writes 100 bytes, b perhaps not.
     CHECK(bound_of({{}, {0}, {0}, {0, 1, 2}}, {{0}, {1}, {2}, {3}},
                    {.bytes = std::vector<byte_count>{64, 32, 100, 0}}) == 196);
     CHECK(bound_of({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}},
                    {.bytes = std::vector<byte_count>{64, 32, 100, 1}}) == 164);
 }
 
-TEST_CASE("nothing has to be alive where nothing runs")
+TEST_CASE("the lower bound of an empty program is zero")
 {
     CHECK(bound_of({}, {}, {.bytes = 8}) == 0);
     CHECK(bound_of({{}}, {{0}}, {.bytes = 8}) == 8);
 }
 
-TEST_CASE("inputs are there at first, outputs at last")
+TEST_CASE("inputs are live at the start, outputs at the end")
 {
     CHECK(bound_of({{0, 1}, {}}, {{}, {0, 1}}, {.bytes = 8, .role = value_role::input}) == 16);
     CHECK(bound_of({{}, {}, {}}, {{0}, {1}, {2}}, {.bytes = 8, .role = value_role::output}) == 24);
 }
 
-TEST_CASE("a result that may be written over its operand may be there with it as one")
+TEST_CASE("a result that may be computed in place may share the bytes of its operand")
 {
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) {
         if (s == 1) sink.use(0), sink.may_overwrite(0, 1);
@@ -206,12 +206,12 @@ TEST_CASE("a result that may be written over its operand may be there with it as
     CHECK(order_lower_bound(order_graph_of(p, {.bytes = 8, .in_place = false})) == 16);
 }
 
-TEST_CASE("sizes that exceed 64 bits together are refused")
+TEST_CASE("sizes with a sum of more than 64 bits are refused")
 {
     CHECK_THROWS_AS((void)bound_of({{}, {}}, {{0}, {1}}, {.bytes = byte_count{1} << 63}), precondition_error);
 }
 
-TEST_CASE("no order of a random program goes below the bound")
+TEST_CASE("no order of a random program has a peak below the bound")
 {
     std::size_t equal = 0, all = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
@@ -229,9 +229,9 @@ TEST_CASE("no order of a random program goes below the bound")
     CHECK(2 * equal > all);
 }
 
-// --- order contest -----------------------------------------------------------------------------------------
+// --- order incumbent ---------------------------------------------------------------------------------------
 
-TEST_CASE("the order with the least peak stays, of equal ones the first")
+TEST_CASE("the order with the least peak stays, the first among equal ones")
 {
     std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}}, defs{{0}, {1}, {}, {}};
     std::vector<byte_count> const bytes{64, 32};
@@ -252,7 +252,7 @@ TEST_CASE("the order with the least peak stays, of equal ones the first")
     CHECK(incumbent.is_settled());
 }
 
-TEST_CASE("a floor that is not reached is no proof, and a graph without orders has no contest")
+TEST_CASE("a floor below the peak is no proof, and a graph without orders has no best order")
 {
     order_graph const nothing;
     CHECK(order_incumbent(nothing).is_settled());
@@ -266,7 +266,7 @@ TEST_CASE("a floor that is not reached is no proof, and a graph without orders h
 
 // --- peak walk ---------------------------------------------------------------------------------------------
 
-TEST_CASE("the picture: bytes come with the first touch and go with the last")
+TEST_CASE("the example: a buffer is live from its first touch to its last")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 32};
@@ -289,7 +289,7 @@ TEST_CASE("the picture: bytes come with the first touch and go with the last")
     CHECK(peak_of(g, {0, 2, 1, 3}) == 128);
 }
 
-TEST_CASE("a result written over an operand takes nothing, if nobody reads the operand afterwards")
+TEST_CASE("a result computed in place adds no bytes if no later step reads the operand")
 {
     snapshot const p = sequence(3, 3, [](auto n, effect_sink& s) {
         if (n == 0) s.def(0);
@@ -306,7 +306,7 @@ TEST_CASE("a result written over an operand takes nothing, if nobody reads the o
     CHECK(peak_of(order_graph_of(p, {.bytes = 8, .in_place = false}), {0, 2, 1}) == 16);
 }
 
-TEST_CASE("nothing to run, and nothing to keep")
+TEST_CASE("the peak of an empty program is zero")
 {
     CHECK(peak_of(order_graph{}, {}) == 0);
     order_graph const g = order_graph_of(sequence(1, 0, [](auto, effect_sink&) {}), {.bytes = 1});
@@ -323,7 +323,7 @@ TEST_CASE("more bytes than 64 bits can count are refused")
     CHECK_THROWS_AS((void)peak_walk(g), precondition_error);
 }
 
-TEST_CASE("in any order the peak is that of lifetimes, buffers and the in-place pairs then taken")
+TEST_CASE("in any order the peak agrees with lifetimes, buffers and the selected in-place pairs")
 {
     unsigned compared = 0;
     for (unsigned seed = 1; seed != rounds(3000); ++seed) {
@@ -341,7 +341,7 @@ TEST_CASE("in any order the peak is that of lifetimes, buffers and the in-place 
     CHECK(compared > rounds(1500));
 }
 
-TEST_CASE("a step back undoes a run, however many there were")
+TEST_CASE("steps back undo any number of runs")
 {
     for (unsigned seed = 1; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -370,7 +370,7 @@ TEST_CASE("a step back undoes a run, however many there were")
 
 // --- topological -------------------------------------------------------------------------------------------
 
-TEST_CASE("the picture: whoever is listed first of those that need not wait")
+TEST_CASE("the example: of the ready nodes the first listed runs next")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}}, defs{{0}, {1}, {2}, {3}};
     snapshot const p = sequence(
@@ -383,7 +383,7 @@ TEST_CASE("the picture: whoever is listed first of those that need not wait")
     CHECK_THROWS_AS((void)order_by_rank(g, {}), precondition_error);
 }
 
-TEST_CASE("of nothing there is an order, of a circle there is none")
+TEST_CASE("an empty graph has an order, and a cycle has none")
 {
     CHECK(topological(order_graph{}).empty());
     order_graph g;
@@ -391,7 +391,7 @@ TEST_CASE("of nothing there is an order, of a circle there is none")
     CHECK_THROWS_AS((void)order_by_rank(g, {}), precondition_error);
 }
 
-TEST_CASE("a listed order that can run is kept, and every rank gives an order that can")
+TEST_CASE("a feasible listed order is kept, and every rank gives a feasible order")
 {
     for (unsigned seed = 1; seed != rounds(1000); ++seed) {
         CAPTURE(seed);

@@ -20,7 +20,7 @@ namespace {
 
 using rows = std::vector<std::vector<value_id>>;
 
-/// a is read by all, b by the step behind it and the last.
+/// a is read by all later steps, b by the last.
 order_graph picture()
 {
     rows const uses{{}, {0}, {0}, {0, 1}}, defs{{0}, {1}, {2}, {3}};
@@ -39,12 +39,12 @@ order_window window(order_graph const& g, std::vector<node_id> const& order, std
 
 } // namespace
 
-TEST_CASE("what ran before is given, what is needed behind is kept, and the rest stands around")
+TEST_CASE("buffers of earlier nodes are given, buffers needed later are kept, and others are live through")
 {
     order_graph const g = picture();
     order_window const w = window(g, {0, 1, 2, 3}, 2, 3);
     CHECK(w.nodes == std::vector<node_id>{2});
-    CHECK(w.live_through == 32); // b, which 1 wrote and 3 reads
+    CHECK(w.live_through == 32); // b, written by 1 and read by 3
     REQUIRE(w.graph.buffers() == 2);
     CHECK(w.graph.size == std::vector<byte_count>{64, 16}); // a and c
     CHECK(w.graph.is_given == std::vector<unsigned char>{1, 0});
@@ -52,7 +52,7 @@ TEST_CASE("what ran before is given, what is needed behind is kept, and the rest
     CHECK(!w.is_at_start);
 }
 
-TEST_CASE("nodes are numbered as they stand, and wait for those of the window only")
+TEST_CASE("nodes are numbered in window order, with the predecessors in the window only")
 {
     order_graph const g = picture();
     order_window const w = window(g, {0, 2, 1, 3}, 1, 4);
@@ -64,7 +64,7 @@ TEST_CASE("nodes are numbered as they stand, and wait for those of the window on
     CHECK(w.graph.before[2][0] == 1);
 }
 
-TEST_CASE("a window of nothing is empty")
+TEST_CASE("a window of no nodes is empty")
 {
     order_graph const g = picture();
     order_window const w = window(g, {0, 1, 2, 3}, 1, 1);
@@ -72,7 +72,7 @@ TEST_CASE("a window of nothing is empty")
     CHECK(w.live_through == 64);
 }
 
-TEST_CASE("an input that nobody needs leaves with the first step of all")
+TEST_CASE("an input that no step touches ends with the first step of the program")
 {
     order_graph const g =
         order_graph_of(sequence(
@@ -86,7 +86,7 @@ TEST_CASE("an input that nobody needs leaves with the first step of all")
     CHECK(w.is_at_start);
 }
 
-TEST_CASE("a window against what it waits for is refused")
+TEST_CASE("a window in an infeasible order is refused")
 {
     order_graph const g = picture();
     peak_walk walk(g);
@@ -98,7 +98,7 @@ TEST_CASE("a window against what it waits for is refused")
 
 // --- down set walk -----------------------------------------------------------------------------------------
 
-TEST_CASE("a walk over nothing has all that stands around")
+TEST_CASE("a walk over an empty window has the bytes that are live through")
 {
     order_window w;
     w.live_through = 7;
@@ -107,8 +107,7 @@ TEST_CASE("a walk over nothing has all that stands around")
     CHECK(walk.ran() == 0);
 }
 
-TEST_CASE(
-    "in a window of a random program each node needs what it needs in the whole, and jumps forget nothing")
+TEST_CASE("in a window of a random program each node needs what it needs in the whole, also after jumps")
 {
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -143,7 +142,7 @@ TEST_CASE(
         }
         moments.push_back({walk.done(), walk.live()});
 
-        for (int jump = 0; jump != 6; ++jump) { // any two places of the order
+        for (int jump = 0; jump != 6; ++jump) { // between any two positions of the order
             auto const n = static_cast<node_id>(pick.below(static_cast<std::uint32_t>(w.nodes.size())));
             std::size_t changed = 0;
             std::size_t const ran = walk.ran();
@@ -161,7 +160,7 @@ TEST_CASE(
     }
 }
 
-// --- nodes on demand ---------------------------------------------------------------------------------------
+// --- deferred nodes ----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -182,7 +181,7 @@ order_graph graph_of(rows const& uses, rows const& defs, plan_options const& opt
 
 } // namespace
 
-TEST_CASE("a constant runs when somebody wants it")
+TEST_CASE("a constant is deferred to its first reader")
 {
     order_graph const g = graph_of({{}, {}, {1}, {0, 2}}, {{0}, {1}, {2}, {3}}, {.bytes = 8});
     deferral_graph const d = deferred_nodes(whole(g, {0, 1, 2, 3}));
@@ -195,16 +194,16 @@ TEST_CASE("a constant runs when somebody wants it")
     CHECK(d.after[2][0] == 3);
 }
 
-TEST_CASE("who gives something back has a place of its own, and so has an end")
+TEST_CASE("a node that frees bytes is not deferred, nor is a sink")
 {
     order_graph const g = graph_of({{}, {0}, {1}}, {{0}, {1}, {2}}, {.bytes = 8});
     deferral_graph const d = deferred_nodes(whole(g, {0, 1, 2}));
-    CHECK(d.is_deferred == std::vector<unsigned char>{1, 0, 0}); // 1 frees what 0 made
+    CHECK(d.is_deferred == std::vector<unsigned char>{1, 0, 0}); // 1 frees the result of 0
 }
 
-TEST_CASE("what is on demand through others is demanded with them, and what they wait for is waited for")
+TEST_CASE("deferred nodes include those needed by deferred nodes, and edges pass through them")
 {
-    // 0 is read by all: 1 and 2 only add, and 3 wants both. 4 frees.
+    // Each node reads all results before it. All are outputs, so every node only adds bytes; 3 is the sink.
     order_graph const g = graph_of({{}, {0}, {0, 1}, {0, 1, 2}}, {{0}, {1}, {2}, {3}},
                                    {.bytes = 8, .role = std::vector<value_role>(4, value_role::output)});
     deferral_graph const d = deferred_nodes(whole(g, {0, 1, 2, 3}));
@@ -213,7 +212,7 @@ TEST_CASE("what is on demand through others is demanded with them, and what they
     CHECK(d.before[3].empty());
 }
 
-TEST_CASE("every order of a random program may run its nodes on demand as they are demanded")
+TEST_CASE("deferring nodes in any order of a random program does not raise its peak")
 {
     std::size_t late = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {

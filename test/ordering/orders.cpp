@@ -16,14 +16,14 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("two values swapped in one place of a long order are found there")
+TEST_CASE("improve_order finds a local change in a long order")
 {
     // A chain of a thousand nodes; in its middle one branch makes 64 bytes of 1 and another 1 byte of 64.
     node_id const n = 1000, middle = 500;
     snapshot const p = sequence(n, n, [&](auto at, effect_sink& s) {
         if (at == middle) s.use(middle - 1);          // 64 bytes, made early
         else if (at == middle + 1) s.use(middle - 1); // 64 bytes
-        else if (at == middle + 2) s.use(middle + 1); // of those 1 byte
+        else if (at == middle + 2) s.use(middle + 1); // 1 byte made of them
         else if (at == middle + 3) s.use(middle), s.use(middle + 2);
         else if (at != 0) s.use(at - 1);
         s.def(at);
@@ -37,7 +37,7 @@ TEST_CASE("two values swapped in one place of a long order are found there")
     CHECK(is_order(g, found.order));
 }
 
-TEST_CASE("nothing to improve, and nothing that can be")
+TEST_CASE("an empty order stays empty, and a graph without orders gives its violation")
 {
     CHECK(improve_order(order_graph{}, {}).order.empty());
     order_graph g;
@@ -45,7 +45,7 @@ TEST_CASE("nothing to improve, and nothing that can be")
     CHECK(improve_order(g, {}).violation.has_value());
 }
 
-TEST_CASE("from any order: never worse, never below the best, mostly the best, always the same")
+TEST_CASE("improving any order never makes it worse, mostly reaches the least peak, and is deterministic")
 {
     unsigned graphs = 0, best = 0, before = 0;
     for (unsigned seed = 1; seed != rounds(150); ++seed) {
@@ -71,7 +71,7 @@ TEST_CASE("from any order: never worse, never below the best, mostly the best, a
     CHECK(best * 100 > graphs * 95);
 }
 
-TEST_CASE("large graphs: never worse, and states run out without harm")
+TEST_CASE("improving orders of large graphs never makes them worse when the budget ends")
 {
     for (unsigned seed = 1; seed != 6; ++seed) {
         CAPTURE(seed);
@@ -88,9 +88,9 @@ TEST_CASE("large graphs: never worse, and states run out without harm")
 
 // --- least peak --------------------------------------------------------------------------------------------
 
-TEST_CASE("the picture of a list that begins every branch before it finishes one")
+TEST_CASE("the example: a list that begins every branch before it finishes one is improved")
 {
-    // Four branches: 64 bytes each, made 1 byte each; all four bytes are read in the end.
+    // Four branches: each makes 64 bytes, then 1 byte of them; all four bytes are read at the end.
     std::size_t const branches = 4;
     snapshot const p = sequence(2 * branches + 1, 2 * branches + 1, [&](auto n, effect_sink& s) {
         if (n >= branches && n != 2 * branches) s.use(n - branches);
@@ -107,7 +107,7 @@ TEST_CASE("the picture of a list that begins every branch before it finishes one
     CHECK(least_peak(g, {.floor = 68}).is_optimal());
 }
 
-TEST_CASE("nothing to order, and nothing that can be")
+TEST_CASE("least_peak of an empty graph is empty, and of a graph without orders gives its violation")
 {
     CHECK(least_peak(order_graph{}).order.empty());
     order_graph g;
@@ -115,8 +115,7 @@ TEST_CASE("nothing to order, and nothing that can be")
     CHECK(least_peak(g).violation.has_value());
 }
 
-TEST_CASE(
-    "an order is never worse than the listed one, never below the best, often the best, always the same")
+TEST_CASE("a least_peak order is never worse than the listed one, often optimal, and deterministic")
 {
     unsigned graphs = 0, best = 0, kept = 0;
     for (unsigned seed = 1; seed != rounds(250); ++seed) {
@@ -165,8 +164,8 @@ TEST_CASE("the planner accepts every order found, and its bound is the peak")
 
 namespace {
 
-/// A branch of one node that makes much of little is listed first; beside it is a long branch of large
-/// values.
+/// A branch of one node that makes a large value of a small one is listed first; beside it is a long branch
+/// of large values.
 drawn_program two_branches()
 {
     random_program r;
@@ -185,7 +184,7 @@ drawn_program two_branches()
 
 } // namespace
 
-TEST_CASE("the picture: paths are counted in nodes, and the longest runs first")
+TEST_CASE("the example: paths are counted in nodes, and the longest runs first")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {}, {3}, {2, 4}};
     snapshot const p = sequence(
@@ -197,7 +196,7 @@ TEST_CASE("the picture: paths are counted in nodes, and the longest runs first")
 }
 
 // a54000dc6a in the history of Caffe2: the same network took 21.7 MB in one order and 14 MB in another.
-TEST_CASE("the order changes what a program needs, and the longest path first is such an order")
+TEST_CASE("the peak depends on the order, and longest path first can lower it")
 {
     drawn_program const drawn = two_branches();
     order_graph const g = order_graph_of(drawn.program, drawn.options);
@@ -207,7 +206,7 @@ TEST_CASE("the order changes what a program needs, and the longest path first is
     CHECK(planned_peak(drawn, order) == 105);
 }
 
-TEST_CASE("a chain of as many nodes as there may be has one order")
+TEST_CASE("a very long chain has one order")
 {
     std::size_t const n = 200'000;
     snapshot const p = sequence(
@@ -229,7 +228,7 @@ TEST_CASE("no node runs while another that is ready has a longer path")
         REQUIRE(is_order(g, order));
         auto const length = path_lengths(g);
         for (std::size_t i = 0; i + 1 != order.size(); ++i) {
-            bool waits = false; // the next one for this one
+            bool waits = false; // `next` is a successor
             for (node_id b : g.before[order[i + 1]]) waits = waits || b == order[i];
             CHECK((waits || length[order[i]] >= length[order[i + 1]]));
             if (waits) CHECK(length[order[i]] > length[order[i + 1]]);
@@ -237,7 +236,7 @@ TEST_CASE("no node runs while another that is ready has a longer path")
     }
 }
 
-// --- plain walks -------------------------------------------------------------------------------------------
+// --- graph orders ------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -251,7 +250,7 @@ order_graph graph_of(std::vector<std::vector<value_id>> const& uses)
 
 } // namespace
 
-TEST_CASE("the picture: side by side, one after the other, or what the ends ask for")
+TEST_CASE("the example: breadth first, depth first and on demand")
 {
     order_graph const g = graph_of({{}, {}, {0}, {1}, {2}});
     CHECK(breadth_first(g) == std::vector<node_id>{0, 1, 2, 3, 4});
@@ -259,7 +258,7 @@ TEST_CASE("the picture: side by side, one after the other, or what the ends ask 
     CHECK(on_demand(g) == std::vector<node_id>{1, 3, 0, 2, 4});
 }
 
-TEST_CASE("branches that meet again")
+TEST_CASE("each graph order runs a join after all its branches")
 {
     order_graph const g = graph_of({{}, {0}, {0}, {1}, {2}, {}, {3, 4, 5}});
     CHECK(breadth_first(g) == std::vector<node_id>{0, 5, 1, 2, 3, 4, 6});
@@ -267,7 +266,7 @@ TEST_CASE("branches that meet again")
     CHECK(on_demand(g) == std::vector<node_id>{0, 1, 3, 2, 4, 5, 6});
 }
 
-TEST_CASE("of nothing there is an order, and a long chain is no deep recursion")
+TEST_CASE("an empty graph has an order, and a long chain causes no deep recursion")
 {
     for (auto const& order :
          {breadth_first(order_graph{}), depth_first(order_graph{}), on_demand(order_graph{})})
@@ -280,7 +279,7 @@ TEST_CASE("of nothing there is an order, and a long chain is no deep recursion")
     CHECK(on_demand(g) == g.listed);
 }
 
-TEST_CASE("each walk is an order that the program can run in")
+TEST_CASE("each graph order is feasible")
 {
     for (unsigned seed = 1; seed != rounds(1000); ++seed) {
         CAPTURE(seed);

@@ -64,7 +64,7 @@ std::string dot(Program const& program, Arguments... arguments)
     return out.str();
 }
 
-/// What follows the defaults.
+/// The text after the defaults.
 std::string body(std::string const& text)
 {
     auto const edge = text.find("\nedge [");
@@ -72,8 +72,8 @@ std::string body(std::string const& text)
     return text.substr(text.find('\n', edge + 1) + 1);
 }
 
-/// An edge as it is written: from a step "s3" or a given value "v3" to a step; a value, or "" for who runs
-/// next.
+/// An edge as it is written: from a step "s3" or an input "v3" to a step; a value, or "" for an edge of the
+/// step order.
 struct dot_edge {
     std::string from, to, value;
     bool bold = false, dotted = false, back = false;
@@ -106,7 +106,7 @@ std::vector<dot_edge> edges(std::string const& text)
     return found;
 }
 
-/// The same from the words of the contract: every step looks for the def of each of its uses.
+/// The edges by definition: every step looks for the def of each of its uses.
 std::vector<dot_edge> expected_edges(snapshot const& p)
 {
     std::vector<dot_edge> expected;
@@ -198,7 +198,7 @@ snapshot five_steps()
 
 } // namespace
 
-TEST_CASE("five steps and their slots make this picture")
+TEST_CASE("five steps and their slots give the expected picture")
 {
     std::string const steps[] = {"load", "blur", "edges", "sharpen", "shrink"};
     std::string const text = dot(
@@ -234,7 +234,7 @@ s3 -> s4 [color="#aab42f", tooltip="d (slot 1)", label=" d"]
 )--");
 }
 
-TEST_CASE("a loop: nodes with several steps are framed, phis are dotted, what leads back has no say in ranks")
+TEST_CASE("in a loop nodes of several steps are framed, phis are dotted, and back edges do not affect ranks")
 {
     // n0: x, limit     n1: i = phi(x, j), c = i < limit     n2: j = i + 1     n3: done(i)
     auto next = [](auto n) { return std::vector<std::vector<int>>{{1}, {2, 3}, {1}, {}}[n]; };
@@ -288,7 +288,7 @@ s1 -> s4 [color="#2f82b4", tooltip="value 2 (slot 0)"]
 )--");
 }
 
-TEST_CASE("an empty program is an empty picture")
+TEST_CASE("an empty program gives an empty picture")
 {
     CHECK(body(dot(snapshot(), [](auto) { return 0; })) == "}\n");
     CHECK(count(dot(snapshot(), [](auto) { return 0; }), "rankdir=TB") == 1);
@@ -315,20 +315,20 @@ TEST_CASE("a step that defines values of several slots has stripes, each slot on
     CHECK(count(text, " -> ") == 1); // of the legend
 }
 
-TEST_CASE("a value that is given is drawn once, in the colour of its slot, for all its users")
+TEST_CASE("an input is drawn once, in the colour of its slot, for all its users")
 {
     auto uses = [](auto) { return std::vector{0, 0, 1}; };
     auto const program =
         sequence(3, 2, uses, [](auto s) { return s == 1 ? std::vector{1} : std::vector<int>{}; });
     std::string const text = dot(program, [](auto v) { return v == 0 ? 4 : -1; });
-    CHECK(count(text, "shape=ellipse") == 2); // value 1 is given for steps 0 and 1, and written by step 1
+    CHECK(count(text, "shape=ellipse") == 2); // value 1 is an input of steps 0 and 1, and written by step 1
     CHECK(count(text, "v0 [label=\"value 0\", shape=ellipse, tooltip=\"given: value 0 (slot 4)\"") == 1);
     CHECK(count(text, "v0 -> s") == 3);
     CHECK(count(text, "v1 -> s") == 2);
     CHECK(count(text, "s1 -> s2") == 1);
 }
 
-TEST_CASE("what is given and has no slot is left out with all its edges if that is asked for")
+TEST_CASE("inputs without a slot are left out with all their edges by option")
 {
     auto const p = sequence(2, 4, [](auto s, auto& step) {
         step.use(0), step.use(1), step.use(2);
@@ -345,7 +345,7 @@ TEST_CASE("what is given and has no slot is left out with all its edges if that 
     CHECK(edges(few).size() + 4 == edges(all).size());
     CHECK(count(few, "shape=ellipse") == 1);
     auto without = [](auto) { return no_slot; };
-    CHECK(count(drawn(without, false), "s0 -> s1 [color=") == 1); // what a step defines is drawn
+    CHECK(count(drawn(without, false), "s0 -> s1 [color=") == 1); // a result without a slot is drawn
 }
 
 TEST_CASE("names cannot break the file")
@@ -361,7 +361,7 @@ TEST_CASE("names cannot break the file")
     CHECK(count(text, R"(label="\"\\G\"&amp;")") == 1);
 }
 
-TEST_CASE("names of values stand at the edges only when asked for")
+TEST_CASE("names of values are written at the edges by option only")
 {
     auto name = [](auto) { return "tensor"; };
     CHECK(count(dot(
@@ -375,7 +375,7 @@ TEST_CASE("names of values stand at the edges only when asked for")
     CHECK(count(asked, "label=\" tensor\"") == 5);
 }
 
-TEST_CASE("slots are asked for once a value, in any integer; a program without any has no legend")
+TEST_CASE("the slot function is called once per value, and a program without slots has no legend")
 {
     std::vector<int> asked(5, 0);
     std::string const text =
@@ -386,13 +386,13 @@ TEST_CASE("slots are asked for once a value, in any integer; a program without a
     CHECK(text == dot(five_steps(), [](auto) { return no_slot; }));
 }
 
-TEST_CASE("the poorest program will do")
+TEST_CASE("a minimal program is accepted")
 {
     archetype::program const poorest(3);
     CHECK(dot(poorest, [](auto) { return 0; }) == dot(snapshot(poorest), [](auto) { return 0; }));
 }
 
-TEST_CASE("black can be read on the colours of slots, and their lines can be seen on white")
+TEST_CASE("black text is readable on the colours of slots, and their lines are visible on white")
 {
     auto light = [](std::uint32_t color) { // relative luminance as WCAG 2 defines it
         double sum = 0;
@@ -413,7 +413,7 @@ TEST_CASE("black can be read on the colours of slots, and their lines can be see
     CHECK(detail::slot_color(no_slot, false) == 0xffffff);
 }
 
-TEST_CASE("neighbouring slots, and slots not far from each other, are told apart")
+TEST_CASE("the colours of slots with near numbers differ")
 {
     auto channel = [](std::uint32_t color, int shift) { return static_cast<int>(color >> shift & 255); };
     for (slot_id a = 0; a != 200; ++a)
@@ -428,7 +428,7 @@ TEST_CASE("neighbouring slots, and slots not far from each other, are told apart
             }
 }
 
-TEST_CASE("random programs: each use is one edge from the def that it reads, and nothing else is drawn")
+TEST_CASE("in random programs each use is one edge from the def that it reads, and nothing else is drawn")
 {
     std::size_t given = 0, back = 0, bold = 0, dotted = 0;
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
@@ -448,7 +448,7 @@ TEST_CASE("random programs: each use is one edge from the def that it reads, and
             if (e.from[0] == 'v') CHECK(count(text, "\n" + e.from + " [") == 1);
         }
     }
-    CHECK(given > 500); // none of these is a rare accident
+    CHECK(given > 500); // none of these is rare
     CHECK(back > 500);
     CHECK(bold > 500);
     CHECK(dotted > 500);

@@ -47,7 +47,7 @@ std::string printable(std::string_view text, std::size_t expected_characters)
 
 } // namespace
 
-TEST_CASE("a name may be anything that has characters, and any number")
+TEST_CASE("a name may be any range of characters, or any number")
 {
     CHECK(name([](auto v) { return v; }) == "7");
     CHECK(name([](int v) { return -v; }) == "-7");
@@ -59,7 +59,7 @@ TEST_CASE("a name may be anything that has characters, and any number")
     CHECK(name([](auto) { return std::string("a\0b", 3); }) == std::string("a\0b", 3));
 }
 
-TEST_CASE("a name by reference is not copied on the way")
+TEST_CASE("a name returned by reference is not copied")
 {
     struct uncopied {
         uncopied() = default;
@@ -87,7 +87,7 @@ TEST_CASE("bytes that are not UTF-8 become question marks")
     CHECK(printable("\xFF", 1) == "?");
     CHECK(printable("a\xC3", 2) == "a?");              // cut off
     CHECK(printable("\xC3(", 2) == "?(");              // not continued
-    CHECK(printable("\x80x", 2) == "?x");              // continues nothing
+    CHECK(printable("\x80x", 2) == "?x");              // a continuation byte alone
     CHECK(printable("\xC0\xAF", 2) == "??");           // '/' in two bytes
     CHECK(printable("\xE0\x80\xAF", 3) == "???");      // and in three
     CHECK(printable("\xED\xA0\x80", 3) == "???");      // half of a surrogate pair
@@ -131,7 +131,7 @@ std::string row_of_name(std::string const& name)
     return text.substr(27);
 }
 
-/// The records of a file as RFC 4180 defines them, by its grammar: one character after the other.
+/// The records of a file by the grammar of RFC 4180, one character after the other.
 std::vector<std::vector<std::string>> records(std::string const& file)
 {
     std::vector<std::vector<std::string>> result;
@@ -167,7 +167,7 @@ std::vector<std::vector<std::string>> records(std::string const& file)
 
 } // namespace
 
-TEST_CASE("a plan is written one buffer a row, in the order of the plan, with half-open positions")
+TEST_CASE("a plan is written with one row per buffer, in the order of the plan, with half-open live ranges")
 {
     auto const plan = plan_of({placed(0, 0, 2, 64, 0), placed(2, 1, 3, 32, 64), placed(5, 2, 4, 64, 0)});
     CHECK(csv(plan) == "id,lower,upper,size,offset\n"
@@ -186,7 +186,7 @@ TEST_CASE("the id of a row is the name of the root value")
           "id,lower,upper,size,offset\n99,0,2,64,0\n");
 }
 
-TEST_CASE("an empty plan is a header") { CHECK(csv({}) == "id,lower,upper,size,offset\n"); }
+TEST_CASE("an empty plan gives a header only") { CHECK(csv({}) == "id,lower,upper,size,offset\n"); }
 
 TEST_CASE("names that would break a row are quoted, others are not")
 {
@@ -202,7 +202,7 @@ TEST_CASE("names that would break a row are quoted, others are not")
     CHECK(row_of_name("behind ") == "\"behind \",1,2,3,4\n");
 }
 
-TEST_CASE("one pool can be written alone")
+TEST_CASE("a single pool can be written")
 {
     auto const plan =
         plan_of({placed(0, 0, 2, 64, 0, 1), placed(1, 0, 2, 8, 0, 0), placed(2, 1, 3, 32, 64, 1)});
@@ -225,7 +225,7 @@ TEST_CASE("quantities of 64 bits are written in full")
           "id,lower,upper,size,offset\n4294967294,0,4294967295,5,18446744073709551600\n");
 }
 
-TEST_CASE("what is written is read back")
+TEST_CASE("written tables read back unchanged")
 {
     random_source draw{std::mt19937(4180)};
     std::string const alphabet = "ab,\"\r\n ;'\xC3\xA4"; // 11 of them

@@ -19,7 +19,7 @@ namespace this_test {
 
 using namespace reading;
 
-TEST_CASE("five buffers make this picture")
+TEST_CASE("five buffers give the expected picture")
 {
     std::string const names[] = {"conv1", "bias", "relu", "pool", "softmax"};
     std::string const kinds[] = {"Conv", "Conv", "Relu", "Pool", "Softmax"};
@@ -69,7 +69,7 @@ TEST_CASE("five buffers make this picture")
 )");
 }
 
-TEST_CASE("without kinds there is no legend, without a profile only the map")
+TEST_CASE("without kinds there is no legend, and without a profile height there is only the map")
 {
     auto const tall = svg(five_buffers(), sublet::svg_options{.height = 80, .profile_height = 40});
     CHECK(count(tall, "share of bytes") == 0);
@@ -83,7 +83,7 @@ TEST_CASE("without kinds there is no legend, without a profile only the map")
 
 TEST_CASE("the profile has the scale of the larger of arena and peak, and shows both")
 {
-    auto plan = plan_of({placed(0, 2, 64, 0), placed(1, 2, 64, 32)}); // not sound: a peak above the arena
+    auto plan = plan_of({placed(0, 2, 64, 0), placed(1, 2, 64, 32)}); // invalid: a peak above the arena
     auto const text = svg(plan, sublet::svg_options{.height = 60, .profile_height = 128});
     // From y = 160 down to 288.
     CHECK(count(text, "<path class=\"live\" d=\"M72 288V224H492V160H912V288\"/>") == 1);
@@ -91,7 +91,7 @@ TEST_CASE("the profile has the scale of the larger of arena and peak, and shows 
     CHECK(count(text, "<path class=\"peak\" d=\"M72 160H912\"/>") == 1);
 }
 
-TEST_CASE("an empty plan is a picture that says so")
+TEST_CASE("an empty plan gives a picture with a message")
 {
     std::string const text = svg({});
     CHECK(count(text, "<rect") == 0);
@@ -135,7 +135,7 @@ TEST_CASE("a name that does not fit shows its end, cut between characters")
           "ääääääääääääääend"); // 18 characters fit beside the peak's line, and one of them is the ellipsis
 }
 
-TEST_CASE("a name stands in wide buffers, is turned in tall ones and left out of small ones")
+TEST_CASE("a name is horizontal in wide buffers, turned in tall ones and left out of small ones")
 {
     auto const text =
         svg(plan_of({placed(0, 100, 50, 0), placed(100, 103, 100, 0), placed(0, 1, 50, 50)}), [](auto v) {
@@ -147,7 +147,7 @@ TEST_CASE("a name stands in wide buffers, is turned in tall ones and left out of
     CHECK(count(text, ">small</text>") == 0);
 }
 
-TEST_CASE("the drawing of a buffer is its life by its addresses")
+TEST_CASE("the rectangle of a buffer is its live range by its addresses")
 {
     auto const drawn = rectangles(svg(five_buffers(), sublet::svg_options{.width = 860, .height = 104}));
     REQUIRE(drawn.size() == 5);
@@ -162,7 +162,7 @@ TEST_CASE("the drawing of a buffer is its life by its addresses")
     }
 }
 
-TEST_CASE("the marked peak is the first position at which most bytes are alive")
+TEST_CASE("the marked peak is the first position with the most live bytes")
 {
     random_source draw{std::mt19937(12)};
     for (unsigned round = 0; round != rounds(300); ++round) {
@@ -205,7 +205,7 @@ TEST_CASE("the heading says how far the arena is above the lower bound")
     CHECK(count(svg(plan), "0.7 % above the lower bound") == 1);
 }
 
-TEST_CASE("each pool has a panel with an arena and a peak of its own")
+TEST_CASE("each pool has its own panel with arena and peak")
 {
     auto const plan = plan_of({placed(0, 4, 8, 0, 2), placed(1, 2, 100, 0, 0), placed(2, 3, 16, 8, 2)});
     std::string const text = svg(plan);
@@ -260,7 +260,7 @@ TEST_CASE("addresses near 2^64 and positions near 2^32 stay in the picture")
     CHECK(count(text, ">16 EiB<") == 2);
 }
 
-TEST_CASE("a plan that is not sound is drawn as it is")
+TEST_CASE("an invalid plan is drawn as it is")
 {
     auto plan = plan_of({placed(0, 2, 64, 0), placed(1, 3, 64, 32), placed(1, 3, 64, sublet::no_offset - 8)});
     plan.arena_bytes[0] = 40;
@@ -286,7 +286,7 @@ TEST_CASE("ticks are few, whatever the scale")
     }
 }
 
-TEST_CASE("options out of their limits are a broken precondition")
+TEST_CASE("options out of their limits are refused")
 {
     std::ostringstream out;
     CHECK_THROWS_AS(sublet::write_svg(out, {}, {.width = 319}), sublet::precondition_error);

@@ -49,7 +49,7 @@ color product(matrix const& m, color const& c)
     return result;
 }
 
-/// Björn Ottosson, "A perceptual color space for image processing", 2020: distances are differences seen.
+/// Björn Ottosson, "A perceptual color space for image processing", 2020: distances are visible differences.
 color oklab(color c)
 {
     for (double& x : c) x = std::clamp(x, 0.0, 1.0);
@@ -64,8 +64,8 @@ color oklab(color c)
                    cones);
 }
 
-/// What eyes see that lack no cones, long, medium or short ones: Machado, Oliveira and Fernandes, "A
-/// physiologically-based model for simulation of color vision deficiency", IEEE TVCG 2009.
+/// Colours as seen without long, medium or short cones: Machado, Oliveira and Fernandes, "A physiologically-
+/// based model for simulation of color vision deficiency", IEEE TVCG 2009.
 matrix const eyes[] = {
     {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
     {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}},
@@ -81,7 +81,7 @@ std::string escaped(std::string_view text, std::size_t first = 0, std::size_t la
 
 } // namespace
 
-TEST_CASE("a portion is rounded down, and whole numbers of any size have one")
+TEST_CASE("a portion is rounded down, for wholes of any size")
 {
     CHECK(portion(100, 1, 3) == 33);
     CHECK(portion(100, 3, 3) == 100);
@@ -99,7 +99,7 @@ TEST_CASE("a portion is rounded down, and whole numbers of any size have one")
     }
 }
 
-TEST_CASE("what XML reserves is escaped, and a part of a text is cut between characters")
+TEST_CASE("characters reserved in XML are escaped, and a part of a text is cut between characters")
 {
     CHECK(escaped("a<b>&c\"'") == "a&lt;b&gt;&amp;c\"'");
     CHECK(escaped("äöü€", 1, 3) == "öü");
@@ -108,7 +108,7 @@ TEST_CASE("what XML reserves is escaped, and a part of a text is cut between cha
     CHECK(escaped("", 0, 0).empty());
 }
 
-TEST_CASE("bytes go upwards from the ground of their plot to its ceiling")
+TEST_CASE("bytes go upwards from the bottom of their plot to its top")
 {
     svg_plot const plot{.top = 1000, .height = 500, .ceiling = 50};
     CHECK(plot.bottom() == 1500);
@@ -117,7 +117,7 @@ TEST_CASE("bytes go upwards from the ground of their plot to its ceiling")
     CHECK(plot.y_of(50) == 1000);
 }
 
-TEST_CASE("ticks of bytes do not touch in the lowest plot that there is")
+TEST_CASE("tick labels of bytes do not overlap in the lowest allowed plot")
 {
     random_source draw{std::mt19937(22)};
     for (unsigned round = 0; round != rounds(300); ++round) {
@@ -134,7 +134,7 @@ TEST_CASE("ticks of bytes do not touch in the lowest plot that there is")
     }
 }
 
-TEST_CASE("no two fills look alike, whatever cones an eye lacks")
+TEST_CASE("any two fills differ visibly, also with colour blindness")
 {
     std::string_view const names = "ABCDEFGHIJKO";
     for (matrix const& eye : eyes)
@@ -156,7 +156,7 @@ TEST_CASE("names are readable on each fill")
     };
     for (char fill : std::string_view("ABCDEFGHIJKO")) {
         CAPTURE(fill);
-        CHECK(light(fill) / light('n') > 4.5); // the contrast that WCAG 2 asks for
+        CHECK(light(fill) / light('n') > 4.5); // the contrast that WCAG 2 requires
     }
 }
 

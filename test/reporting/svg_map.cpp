@@ -28,7 +28,7 @@ TEST_CASE("a panel holds the buffers of its pool, up to the highest of addresses
     auto const first = sublet::detail::panel_of(plan, drawn, 0);
     CHECK(first.last == 2);
     CHECK(first.arena == 12);
-    CHECK(first.live.peak == 16); // the two overlap: this plan is not sound
+    CHECK(first.live.peak == 16); // the two overlap: this plan is invalid
     CHECK(first.ceiling == 16);
     auto const second = sublet::detail::panel_of(plan, drawn, 2);
     CHECK(second.first == 2);
@@ -37,7 +37,7 @@ TEST_CASE("a panel holds the buffers of its pool, up to the highest of addresses
     CHECK(second.ceiling == 8);
 }
 
-TEST_CASE("a name keeps to the wider side of the peak's line")
+TEST_CASE("a name is placed on the wider side of the peak's line")
 {
     auto const plan = plan_of({placed(0, 100, 50, 0), placed(20, 21, 50, 50)});
     auto const text = svg(plan, [](auto v) { return v == 0 ? "wide" : ""; });
@@ -47,7 +47,7 @@ TEST_CASE("a name keeps to the wider side of the peak's line")
     CHECK(name == doctest::Approx((line + wide.x + wide.width) / 2).epsilon(1e-4));
 }
 
-TEST_CASE("a name stays off the line even where that cuts it")
+TEST_CASE("a name does not cross the peak's line even if it must be cut")
 {
     auto const plan = plan_of({placed(0, 101, 8, 0), placed(50, 51, 8, 8)});
     auto const named = [](std::size_t letters) { return [=](auto) { return std::string(letters, 'm'); }; };
@@ -55,7 +55,7 @@ TEST_CASE("a name stays off the line even where that cuts it")
     CHECK(count(svg(plan, named(61)), ">…" + std::string(59, 'm') + "</text>") == 1);
 }
 
-TEST_CASE("colours in turn differ between neighbours of the list, kinds have one colour each")
+TEST_CASE("consecutive buffers have different colours without kinds, and each kind has one colour")
 {
     auto const text = svg(five_buffers());
     for (char c : {'A', 'B', 'C', 'D', 'E'}) CHECK(count(text, std::string("<rect class=\"") + c + ' ') == 1);
@@ -64,7 +64,7 @@ TEST_CASE("colours in turn differ between neighbours of the list, kinds have one
     CHECK(count(kinds, "<rect class=\"B ") == 2);
 }
 
-TEST_CASE("what has one root is one buffer in parts: of one colour, and counted once")
+TEST_CASE("parts with one root have one colour and count as one buffer")
 {
     auto plan = plan_of({placed(0, 2, 8, 0), placed(3, 4, 8, 0), placed(4, 5, 4, 0), placed(0, 5, 8, 8)});
     plan.buffers[1].root = plan.buffers[2].root = plan.buffers[0].root;
@@ -75,7 +75,7 @@ TEST_CASE("what has one root is one buffer in parts: of one colour, and counted 
     CHECK(count(text, "<desc>2 buffers over 5 positions") == 1);
 }
 
-TEST_CASE("who points at a buffer reads its kind too")
+TEST_CASE("the tooltip of a buffer includes its kind")
 {
     auto const text = svg(five_buffers(), sublet::detail::own_id{}, [](auto v) {
         return v == 0 ? "" : v == 1 ? "a<b" : "Conv";
@@ -85,7 +85,7 @@ TEST_CASE("who points at a buffer reads its kind too")
     CHECK(count(text, " (Conv): positions") == 3);
 }
 
-TEST_CASE("buffers have a gap around them that their size allows")
+TEST_CASE("the gap around a buffer depends on its size")
 {
     auto const text = svg(plan_of({placed(0, 10, 1000, 0), placed(0, 10, 6, 1000), placed(0, 10, 1, 1006)}));
     CHECK(count(text, "class=\"A s\"") == 1);
@@ -126,7 +126,7 @@ std::string legend(sublet::detail::buffer_kinds const& all, std::uint64_t width 
     return out.str();
 }
 
-/// n kinds of a buffer each, every one larger than the next: k0, k1 ...
+/// n kinds of one buffer each, in falling size: k0, k1 and so on.
 sublet::detail::buffer_kinds falling_kinds(std::size_t n)
 {
     std::vector<sublet::memory_plan::placed_buffer> buffers;
@@ -140,7 +140,7 @@ sublet::detail::buffer_kinds falling_kinds(std::size_t n)
 
 } // namespace
 
-TEST_CASE("kinds stand in the order of their byte-steps")
+TEST_CASE("kinds are sorted by their byte-steps")
 {
     auto const all =
         kinds_of({placed(0, 4, 16, 0), placed(1, 3, 64, 0), placed(3, 5, 16, 0)}, {"Relu", "Conv", "Relu"});
@@ -157,7 +157,7 @@ TEST_CASE("of two kinds with equal shares the one with the first buffer comes fi
     CHECK(names(all) == std::vector<std::string>{"z", "m", "a"});
 }
 
-TEST_CASE("kinds that print alike are one")
+TEST_CASE("kinds with the same printed name are one")
 {
     auto const all = kinds_of({placed(0, 1, 8, 0), placed(0, 1, 8, 0), placed(0, 1, 8, 0)},
                               {"Conv\n", "Conv", "Con\x01v"});
@@ -191,7 +191,7 @@ TEST_CASE("byte-steps beyond 64 bits are counted in larger units")
     CHECK(all.byte_steps > half);
 }
 
-TEST_CASE("the kinds are those of a table of names")
+TEST_CASE("the kinds of random buffers agree with a table of names")
 {
     random_source draw{std::mt19937(41)};
     for (unsigned round = 0; round != rounds(300); ++round) {
@@ -234,7 +234,7 @@ TEST_CASE("an entry is a swatch, a kind and its share")
           "a&lt;b&amp;c <tspan class=\"b\">33.3 %</tspan></text>\n");
 }
 
-TEST_CASE("a share that is too small for its digits is not called nothing")
+TEST_CASE("a share too small for its digits is written as less than 0.1 %")
 {
     auto const all = kinds_of({placed(0, 1, 10'000, 0), placed(0, 1, 1, 0), placed(2, 2, 8, 0)},
                               {"large", "tiny", "never"});
@@ -243,7 +243,7 @@ TEST_CASE("a share that is too small for its digits is not called nothing")
     CHECK(reading::count(legend(all), ">0 %<") == 1);
 }
 
-TEST_CASE("eleven kinds have a colour of their own, what is left is grey together")
+TEST_CASE("eleven kinds have their own colour, and the others share one grey entry")
 {
     CHECK(reading::count(legend(falling_kinds(11)), "other") == 0);
     CHECK(reading::count(legend(falling_kinds(11)), "class=\"O\"") == 0);
@@ -256,7 +256,7 @@ TEST_CASE("eleven kinds have a colour of their own, what is left is grey togethe
     CHECK(reading::count(text, "<rect") == 0);
 }
 
-TEST_CASE("a long kind is cut at its end, one without characters says so")
+TEST_CASE("a long kind is cut at its end, and one without characters is called unnamed")
 {
     auto const all = kinds_of({placed(0, 1, 3, 0), placed(0, 1, 2, 0), placed(0, 1, 1, 0)},
                               {"ä23456789012345678901234", "ä234567890123456789012345", "\n"});
@@ -265,7 +265,7 @@ TEST_CASE("a long kind is cut at its end, one without characters says so")
     CHECK(reading::count(legend(all), ">unnamed <") == 1);
 }
 
-TEST_CASE("entries wrap into rows that stay inside, aligned in columns")
+TEST_CASE("legend entries wrap into rows within the width, aligned in columns")
 {
     for (std::uint64_t const width : {12'000u, 24'800u, 92'800u}) {
         CAPTURE(width);
@@ -313,7 +313,7 @@ std::vector<sublet::memory_plan::placed_buffer> random_buffers(random_source& dr
     return buffers;
 }
 
-/// What is alive at each position, position by position.
+/// The live bytes at each position, one by one.
 std::vector<byte_count> live_bytes(std::vector<sublet::memory_plan::placed_buffer> const& buffers,
                                    step_id positions)
 {
@@ -324,7 +324,7 @@ std::vector<byte_count> live_bytes(std::vector<sublet::memory_plan::placed_buffe
     return alive;
 }
 
-/// A list of levels, written out.
+/// The bytes of a list of levels at each position.
 std::vector<byte_count> spread(std::vector<sublet::detail::live_level> const& levels, step_id positions)
 {
     std::vector<byte_count> result(positions, 0);
@@ -344,7 +344,7 @@ std::string drawn(std::vector<sublet::detail::live_level> const& levels, step_id
 
 } // namespace
 
-TEST_CASE("a level is noted where it changes")
+TEST_CASE("a level is stored only where it changes")
 {
     using reading::placed;
     std::vector<sublet::memory_plan::placed_buffer> const buffers{placed(1, 3, 64, 0), placed(2, 4, 32, 64),
@@ -356,7 +356,7 @@ TEST_CASE("a level is noted where it changes")
     CHECK(profile.peak_position == 2);
 }
 
-TEST_CASE("no buffer, no bytes and no life make no level")
+TEST_CASE("no buffers, empty buffers and empty live ranges give no level")
 {
     using reading::placed;
     CHECK(sublet::detail::profile_of(pointers({})).levels.empty());
@@ -369,7 +369,7 @@ TEST_CASE("no buffer, no bytes and no life make no level")
     CHECK(drawn(profile.levels, 10, 1).empty());
 }
 
-TEST_CASE("more than 64 bits of bytes alive at once are refused, one after the other they are not")
+TEST_CASE("more than 64 bits of bytes live at once are refused, but not one after the other")
 {
     using reading::placed;
     byte_count const most = sublet::no_size - 1;
@@ -380,7 +380,7 @@ TEST_CASE("more than 64 bits of bytes alive at once are refused, one after the o
                     sublet::precondition_error);
 }
 
-TEST_CASE("the levels are the sums at each position, and no two neighbours are equal")
+TEST_CASE("the levels are the sums at each position, and no two consecutive ones are equal")
 {
     random_source draw{std::mt19937(31)};
     for (unsigned round = 0; round != rounds(500); ++round) {
@@ -402,7 +402,7 @@ TEST_CASE("the levels are the sums at each position, and no two neighbours are e
     }
 }
 
-TEST_CASE("a column shows the most of the positions that begin in it, so that no peak is lost")
+TEST_CASE("a column shows the maximum of the positions that begin in it, so no peak is lost")
 {
     random_source draw{std::mt19937(32)};
     for (unsigned round = 0; round != rounds(500); ++round) {
@@ -426,13 +426,13 @@ TEST_CASE("a column shows the most of the positions that begin in it, so that no
     }
 }
 
-TEST_CASE("the curve goes along the levels and returns to the ground")
+TEST_CASE("the curve follows the levels and returns to the bottom")
 {
     CHECK(drawn({{1, 8}, {2, 4}, {3, 0}, {7, 16}, {10, 0}}, 10, 16) ==
           "<path class=\"live\" d=\"M82 10V5H92V7.5H102V10M142 10V0H172V10\"/>\n");
 }
 
-TEST_CASE("a curve of more levels than pixels is drawn a column a pixel, its peak too")
+TEST_CASE("a curve of more levels than pixels is drawn in one column per pixel, with its peak")
 {
     std::vector<sublet::detail::live_level> levels;
     for (step_id p = 0; p != 100'000; ++p) levels.push_back({p, p == 54'321 ? 1000u : 100 + p % 7});

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_REPORTING_SVG_READING_HPP
 #define SUBLET_TEST_REPORTING_SVG_READING_HPP
 
-/// Plans by hand, and pictures read back.
+/// Helpers for SVG tests: plans made by hand, and pictures read back.
 
 #include <sublet/reporting/svg.hpp>
 
@@ -18,7 +18,7 @@
 
 namespace reading {
 
-/// A plan of buffers that are roots 0, 1, 2 ..., with arenas that just hold them.
+/// A plan of buffers with roots 0, 1, 2 and so on, with arenas that just hold them.
 inline sublet::memory_plan plan_of(std::vector<sublet::memory_plan::placed_buffer> buffers)
 {
     sublet::memory_plan plan;
@@ -53,8 +53,8 @@ inline std::size_t count(std::string_view text, std::string_view part)
     return found;
 }
 
-/// XML as far as this library writes it: elements that close in order, quoted attributes with different
-/// names, no bare '&' or '<', no control characters, one root.
+/// XML as this library writes it: elements that close in order, quoted attributes with different names, no
+/// bare '&' or '<', no control characters, one root.
 inline void check_well_formed(std::string_view text)
 {
     std::vector<std::string_view> open;

@@ -48,7 +48,7 @@ std::string step_of_five(step_id s)
 }
 std::string value_of_five(value_id v) { return std::string(1, "abcde"[v]); }
 
-/// The peak of a pool, counted at each position; without one of its buffers.
+/// The peak of a pool, counted at each position, without one of its buffers if given.
 byte_count peak_of(memory_plan const& plan, pool_id pool, step_id positions, buffer_id without = no_buffer)
 {
     byte_count peak = 0;
@@ -68,8 +68,8 @@ struct drawn {
     std::vector<value_role> role;
 };
 
-/// Nodes of one to three steps; values of two pools, inputs, outputs, views, in-place pairs; an order in
-/// which the nodes may run.
+/// Nodes of one to three steps; values of two pools, inputs, outputs, views, in-place pairs; a feasible order
+/// of the nodes.
 drawn draw_named_program(random_source& draw)
 {
     struct operation {
@@ -113,7 +113,7 @@ drawn draw_named_program(random_source& draw)
 
     std::vector<node_id> order;
     std::vector<bool> has_run(nodes.size());
-    while (order.size() != nodes.size()) { // the first to be ready, from a random one on
+    while (order.size() != nodes.size()) { // the first ready one, from a random one on
         auto n = draw.below(static_cast<std::uint32_t>(nodes.size()));
         auto ready = [&] {
             for (auto const& op : nodes[n])
@@ -144,7 +144,7 @@ drawn draw_named_program(random_source& draw)
 
 } // namespace
 
-TEST_CASE("the peak is told by the buffers that are alive there, the largest first")
+TEST_CASE("the peak lists the buffers live there, the largest first")
 {
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan;
@@ -168,7 +168,7 @@ TEST_CASE("the peak is told by the buffers that are alive there, the largest fir
     CHECK(reason.alive[1].peak_without == 160); // that of d, e and c without a
 }
 
-TEST_CASE("the table says it in names, to the byte")
+TEST_CASE("the table has the expected text")
 {
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan;
@@ -186,7 +186,7 @@ TEST_CASE("the table says it in names, to the byte")
                           "   32 B  16.67  2      step 2      step 3                  160 B   32 B\n");
 }
 
-TEST_CASE("rows beyond those asked for are summed up")
+TEST_CASE("rows beyond the limit are summed up")
 {
     snapshot const program = five_steps();
     peak_reason const reason = why_peak(program, plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan);
@@ -201,9 +201,9 @@ TEST_CASE("rows beyond those asked for are summed up")
           "  and 3 more: 192 B\n");
 }
 
-TEST_CASE("an input has no producer, an output that nobody touches any more has no last user")
+TEST_CASE("an input has no producer, and an output held beyond its last touch has no last user")
 {
-    // 0 is given and read late; 1 = f(), an output; 2 = g(0), an output of the last step
+    // 0 is an input and read late; 1 = f(), an output; 2 = g(0), an output of the last step
     std::vector<std::vector<int>> const uses = {{}, {0}}, defs = {{1}, {2}};
     auto const program = sequence(
         2, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
@@ -214,10 +214,10 @@ TEST_CASE("an input has no producer, an output that nobody touches any more has 
                           "  bytes      %  value  defined by  last used by  peak without it  saves\n"
                           "  1 KiB  33.33  0      (input)     step 1                  2 KiB  1 KiB\n"
                           "  1 KiB  33.33  1      step 0      (output)                2 KiB  1 KiB\n"
-                          "  1 KiB  33.33  3      (input)     (nobody)                3 KiB    0 B\n");
+                          "  1 KiB  33.33  3      (input)     (none)                  3 KiB    0 B\n");
 }
 
-TEST_CASE("an input that the first step writes in place was given all the same")
+TEST_CASE("an input that the first step overwrites is still an input")
 {
     auto const program = sequence(1, 2, [](auto, auto& s) {
         s.def(1);
@@ -233,7 +233,7 @@ TEST_CASE("an input that the first step writes in place was given all the same")
     CHECK(reason.alive[0].last_user == 0);
 }
 
-TEST_CASE("a use at the end of a predecessor is a touch there")
+TEST_CASE("a use at the end of a predecessor is a touch of its last step")
 {
     auto next = [](auto n) { return n == 0 ? std::vector{1} : std::vector<int>{}; };
     auto const program = flow(2, 2, next, [](auto n, effect_sink& s) {
@@ -252,7 +252,7 @@ TEST_CASE("a use at the end of a predecessor is a touch there")
     CHECK(reason.alive[0].last_user == 1); // the second step of node 0
 }
 
-TEST_CASE("each pool has a peak of its own")
+TEST_CASE("each pool has its own peak")
 {
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = {64, 96, 32, 96, 64}, .pool = {0, 3, 0, 3, 0}}).plan;
@@ -279,7 +279,7 @@ TEST_CASE("a program without steps has a peak if it has inputs")
           "    8 B  100.00  0      (input)     (output)                  0 B    8 B\n");
 }
 
-TEST_CASE("long names lack their middle, cut between characters, and columns stay in line")
+TEST_CASE("long names are cut in the middle, between characters, and columns stay aligned")
 {
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan;
@@ -321,7 +321,7 @@ TEST_CASE("percents keep two digits at every size")
                           "    4 B   0.00  2      step 0      step 0                  3 EiB    4 B\n");
 }
 
-TEST_CASE("what is no plan of this program is refused with a sentence")
+TEST_CASE("an invalid plan of this program is refused with a message")
 {
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = 8}).plan;
@@ -343,13 +343,13 @@ TEST_CASE("what is no plan of this program is refused with a sentence")
             "sublet: a sum of sizes exceeds 64 bits");
 }
 
-TEST_CASE("an unsound plan is told as it is")
+TEST_CASE("an unsafe plan is reported as it is")
 {
     snapshot const program = five_steps();
     auto plan = plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan;
-    plan.buffers[0].life = {3, 1};         // never alive
+    plan.buffers[0].life = {3, 1};         // never live
     plan.buffers[1].life = {0, 5};         // from before its def to after its use
-    plan.buffer_of[2] = plan.buffer_of[1]; // what was no view
+    plan.buffer_of[2] = plan.buffer_of[1]; // not a view of it
     auto const reason = why_peak(program, plan);
     CHECK(reason.position == 4);
     REQUIRE(reason.alive.size() == 3);
@@ -358,7 +358,7 @@ TEST_CASE("an unsound plan is told as it is")
     CHECK(reason.alive[0].last_user == no_step);
 }
 
-TEST_CASE("any program will do, and it is copied")
+TEST_CASE("a program of any type is accepted, and it is copied")
 {
     memory_plan plan;
     archetype::program const poorest(3);
@@ -379,7 +379,7 @@ TEST_CASE("ResNet-50 has its peak where the first block is summed")
         CHECK(b.peak_without == peak_of(planned.plan, 0, reason.positions, b.buffer));
 }
 
-TEST_CASE("random programs: the peak without a buffer is that of the plan from which it is deleted")
+TEST_CASE("in random programs the peak without a buffer is that of the plan without it")
 {
     std::size_t rows = 0, ties = 0, given = 0, kept = 0, no_gain = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
@@ -436,7 +436,7 @@ TEST_CASE("random programs: the peak without a buffer is that of the plan from w
             }
         }
     }
-    CHECK(rows > rounds(10000)); // none of these is a rare accident
+    CHECK(rows > rounds(10000)); // none of these is rare
     CHECK(ties > rounds(500));
     CHECK(given > rounds(500));
     CHECK(kept > rounds(500));

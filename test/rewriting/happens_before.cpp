@@ -27,7 +27,7 @@ static_assert(precedence_oracle<precedence>);
 
 static constexpr precedence_method all_means[] = {automatic, ranges, columns, search};
 
-TEST_CASE("a step ends before another begins only where that waits for it")
+TEST_CASE("a step ends before another begins only if the other waits for it")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}};
     auto program = [&] {
@@ -48,7 +48,7 @@ TEST_CASE("a step ends before another begins only where that waits for it")
     CHECK(happens_before(program(), {.handoffs = {{2, 1}}}, {.method = search}).ends_before(2, 1));
 }
 
-TEST_CASE("what a step waits for only after its early reads does not end before it begins")
+TEST_CASE("a step that another waits for only after its early reads need not end before the other begins")
 {
     std::vector<std::vector<node_id>> const next{{}, {3}, {}, {}};
     snapshot const p = flow(
@@ -66,7 +66,7 @@ TEST_CASE("what a step waits for only after its early reads does not end before 
     }
 }
 
-TEST_CASE("where there is no order nobody comes before anybody, and the result says why")
+TEST_CASE("a violation leaves no step ordered before another, and is reported")
 {
     snapshot const p = sequence(2, 1, [](step_id, effect_sink& sink) { sink.def(0); });
     for (precedence_method method : all_means) {
@@ -84,7 +84,7 @@ TEST_CASE("the empty program has no pairs")
         CHECK(happens_before(snapshot(), {}, {.method = method}).ordered_pairs() == 0);
 }
 
-TEST_CASE("all means say of steps what the definition says")
+TEST_CASE("all methods agree with the definition for steps")
 {
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
@@ -105,7 +105,7 @@ TEST_CASE("all means say of steps what the definition says")
     }
 }
 
-TEST_CASE("all means say of positions what edges say, alone and in bulk")
+TEST_CASE("all methods agree with the edges for positions, alone and in bulk")
 {
     for (std::string_view family : family_names) {
         CAPTURE(family);
@@ -136,7 +136,7 @@ TEST_CASE("all means say of positions what edges say, alone and in bulk")
     }
 }
 
-TEST_CASE("all means count the same pairs")
+TEST_CASE("all methods count the same pairs")
 {
     for (std::string_view family : family_names) {
         CAPTURE(family);
@@ -150,7 +150,7 @@ TEST_CASE("all means count the same pairs")
     }
 }
 
-TEST_CASE("without room ranges say of some pairs that they are unordered, never the opposite")
+TEST_CASE("few ranges make some ordered pairs count as unordered, never the opposite")
 {
     std::uint64_t forgotten = 0;
     for (std::string_view family : family_names)
@@ -180,7 +180,7 @@ TEST_CASE("without room ranges say of some pairs that they are unordered, never 
     CHECK(forgotten > 1000);
 }
 
-TEST_CASE("a chain of a million steps needs no stack, whatever the means")
+TEST_CASE("no method recurses on a chain of a million steps")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
     for (precedence_method method : all_means) {
@@ -196,7 +196,7 @@ TEST_CASE("a chain of a million steps needs no stack, whatever the means")
 
 static_assert(precedence_oracle<ancestor_walk>);
 
-TEST_CASE("a comes before b if edges lead there, also through others")
+TEST_CASE("ancestor_walk: a comes before b if a path leads from a to b")
 {
     ancestor_walk walk(csr_rows({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
     CHECK(walk.before(0, 3));
@@ -207,7 +207,7 @@ TEST_CASE("a comes before b if edges lead there, also through others")
     CHECK(walk.ancestors(2) == 0);
 }
 
-TEST_CASE("questions may come in any order")
+TEST_CASE("ancestor_walk answers queries in any order")
 {
     for (std::string_view family : family_names) {
         CAPTURE(family);
@@ -233,7 +233,7 @@ TEST_CASE("questions may come in any order")
 
 static_assert(precedence_oracle<column_closure>);
 
-TEST_CASE("a comes before b if edges lead there, also through others")
+TEST_CASE("column_closure: a comes before b if a path leads from a to b")
 {
     column_closure closure(csr_rows({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
     CHECK(closure.blocks() == 1);
@@ -244,9 +244,9 @@ TEST_CASE("a comes before b if edges lead there, also through others")
     CHECK(closure.loaded_pairs() == 4);
 }
 
-TEST_CASE("without positions there is no block") { CHECK(column_closure(csr_rows()).blocks() == 0); }
+TEST_CASE("a closure without positions has no block") { CHECK(column_closure(csr_rows()).blocks() == 0); }
 
-TEST_CASE("all pairs are as edges lead, across blocks and whatever was asked before")
+TEST_CASE("all pairs agree with the edges, across blocks and in any order of queries")
 {
     for (std::string_view family : family_names)
         for (std::size_t tasks : {511u, 512u, 513u, 1100u}) {
@@ -273,7 +273,7 @@ TEST_CASE("all pairs are as edges lead, across blocks and whatever was asked bef
         }
 }
 
-TEST_CASE("the next position after several is the first that all of them come before")
+TEST_CASE("next_after finds the first position that all given ones come before")
 {
     for (std::string_view family : family_names) {
         CAPTURE(family);

@@ -53,7 +53,7 @@ release_points concurrent(snapshot const& p, std::size_t buffers, std::vector<bu
 
 } // namespace
 
-TEST_CASE("in one order a buffer dies after its last touch")
+TEST_CASE("in one order a buffer is released after its last touch")
 {
     auto const points = releases(diamond(), 4, each_its_own, {.role = last_is_output});
     CHECK(rows_of(points.after) == rows{{}, {}, {0}, {1, 2}});
@@ -63,7 +63,7 @@ TEST_CASE("in one order a buffer dies after its last touch")
     CHECK(rows_of(turned.after) == rows{{}, {0}, {}, {1, 2}});
 }
 
-TEST_CASE("what is given and not touched is released at the start, and what is the caller's never")
+TEST_CASE("an untouched input is released at the start, and an external value never")
 {
     snapshot const p = sequence(
         1, 5,
@@ -81,7 +81,7 @@ TEST_CASE("what is given and not touched is released at the start, and what is t
     }
 }
 
-TEST_CASE("a result that nobody reads is released where it is made")
+TEST_CASE("a result without a use is released after its definition")
 {
     snapshot const p = sequence(
         1, 1, [](step_id) { return std::vector<int>{}; }, [](step_id) { return std::vector{0}; });
@@ -89,7 +89,7 @@ TEST_CASE("a result that nobody reads is released where it is made")
     CHECK(rows_of(concurrent(p, 1, {0}, {{}}).after) == rows{{0}});
 }
 
-TEST_CASE("what is in no buffer is not released, and there may be no buffer at all")
+TEST_CASE("a value without a buffer is not released, and there may be no buffers")
 {
     CHECK(rows_of(releases(diamond(), 1, {no_buffer, 0, no_buffer, no_buffer}).after) ==
           rows{{}, {}, {}, {0}});
@@ -102,7 +102,7 @@ TEST_CASE("what is in no buffer is not released, and there may be no buffer at a
     CHECK_THROWS_AS((void)concurrent(diamond(), 3, each_its_own, last_is_output), precondition_error);
 }
 
-TEST_CASE("a slot is released after the last of its tenants")
+TEST_CASE("a slot is released after the last of its occupants")
 {
     auto const points = releases(diamond(), 2, {0, 1, 1, 0}); // slots, as if they did not overlap
     CHECK(rows_of(points.after) == rows{{}, {}, {}, {0, 1}});
@@ -124,8 +124,8 @@ TEST_CASE("a use at the end of a node belongs to its last step")
     CHECK(rows_of(concurrent(p, 1, {0}, {{}}).after) == rows{{}, {0}, {}});
 }
 
-// SYSTEMS T8: a forward and a backward part, whose indexes are noted before anything is inserted.
-TEST_CASE("releases are inserted from the end to the front, and what was noted stays right")
+// SYSTEMS T8: a forward and a backward part, with positions recorded before anything is inserted.
+TEST_CASE("releases are inserted from the end to the front, and earlier positions stay valid")
 {
     std::vector<int> list{0, 1, 2, 3}; // operations; -1 releases
     std::size_t backward = 2, inserted_before = 0;
@@ -146,9 +146,9 @@ TEST_CASE("releases are inserted from the end to the front, and what was noted s
     CHECK_THROWS_AS(insert_releases(any, {}, [](step_id, auto) {}), precondition_error);
 }
 
-// An interpreter that frees: nothing is touched that is not there, freed twice or left over, and nothing is
-// kept longer than to its last touch.
-TEST_CASE("in one order everything is released once, directly after its last touch")
+// An interpreter that frees: no buffer is touched before allocation, freed twice or leaked, and none is kept
+// beyond its last touch.
+TEST_CASE("in one order every buffer is released once, directly after its last touch")
 {
     std::size_t released = 0, at_start = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
@@ -213,18 +213,18 @@ TEST_CASE("in one order everything is released once, directly after its last tou
     CHECK(at_start > rounds(100));
 }
 
-// --- release concurrent ------------------------------------------------------------------------------------
+// --- concurrent releases -----------------------------------------------------------------------------------
 
 namespace {
 
 } // namespace
 
-TEST_CASE("in any order it dies when all have ended whom nobody follows")
+TEST_CASE("a buffer is released when all touches that no other follows have ended")
 {
     auto const points = concurrent(diamond(), 4, each_its_own, last_is_output);
     CHECK(rows_of(points.after) == rows{{}, {0}, {0}, {1, 2}});
     CHECK(points.counter == std::vector<std::uint32_t>{2, 1, 1, 0});
-    // 3 reads a as well, and follows 1 and 2
+    // 3 reads a as well, after 1 and 2
     snapshot const joined = sequence(
         4, 4,
         [](step_id s) {
@@ -235,7 +235,7 @@ TEST_CASE("in any order it dies when all have ended whom nobody follows")
           std::vector<std::uint32_t>{1, 1, 1, 0});
 }
 
-TEST_CASE("a hundred thousand readers, and none after another")
+TEST_CASE("a hundred thousand independent readers all count")
 {
     std::size_t const readers = 100'000;
     snapshot const star = sequence(
@@ -248,7 +248,7 @@ TEST_CASE("a hundred thousand readers, and none after another")
     CHECK(points.counter[0] == readers);
 }
 
-TEST_CASE("under every schedule the last of a few steps releases, and no fewer would do")
+TEST_CASE("under every schedule the last of the counting steps releases, and each of them is necessary")
 {
     std::size_t several = 0, searched = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
@@ -261,7 +261,7 @@ TEST_CASE("under every schedule the last of a few steps releases, and no fewer w
         std::size_t const buffers = classes.root.size(), steps = drawn.tasks.size();
         auto const points = concurrent(p, buffers, classes.buffer_of, drawn.role);
 
-        // Who waits for whom: edges, and those who read for who writes.
+        // Waits: edges, and writers after the readers of the previous version.
         std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
         std::vector<std::vector<std::size_t>> touches(buffers); // by buffer: steps
         for (std::size_t s = 0; s != steps; ++s) {
@@ -307,7 +307,7 @@ TEST_CASE("under every schedule the last of a few steps releases, and no fewer w
 
         for (int schedule = 0; schedule != 3; ++schedule) {
             auto counter = points.counter;
-            std::vector<std::size_t> left(buffers); // touches that have not been
+            std::vector<std::size_t> left(buffers); // touches that have not happened
             for (buffer_id b = 0; b != buffers; ++b) left[b] = touches[b].size();
             std::vector<bool> done(steps);
             for (std::size_t turn = 0; turn != steps; ++turn) {
@@ -336,7 +336,7 @@ TEST_CASE("under every schedule the last of a few steps releases, and no fewer w
     CHECK(searched > rounds(5000));
 }
 
-// --- release flow ------------------------------------------------------------------------------------------
+// --- releases along control flow ---------------------------------------------------------------------------
 
 namespace {
 
@@ -358,7 +358,7 @@ flow_release_points own_buffers(snapshot const& p, std::vector<value_role> role 
 
 } // namespace
 
-TEST_CASE("what one branch reads is released there, and in the other as it begins")
+TEST_CASE("a buffer that one branch reads is released there, and at the entry of the other branch")
 {
     auto const points =
         own_buffers(nodes(2, {{1, 2}, {3}, {3}, {}}, {{}, {1}, {0}, {}}, {{0, 1}, {}, {}, {}}));
@@ -367,25 +367,25 @@ TEST_CASE("what one branch reads is released there, and in the other as it begin
     CHECK(points.on_edge.empty());
 }
 
-TEST_CASE("where only some of the edges release, it is on these")
+TEST_CASE("a buffer that only some incoming edges release is released on these edges")
 {
-    // 0 leads to 1 and, past it, to 2; 1 does not have a any more
+    // 0 leads to 1 and directly to 2; 1 has released a already
     auto const points = own_buffers(nodes(1, {{1, 2}, {2}, {}}, {{}, {0}, {}}, {{0}, {}, {}}));
     CHECK(rows_of(points.after) == rows{{}, {0}, {}});
     CHECK(rows_of(points.at_entry) == rows{{}, {}, {}});
     CHECK(points.on_edge == std::vector<flow_release_points::edge>{{0, 2, 0}});
 }
 
-TEST_CASE("a loop keeps what it reads until it is left")
+TEST_CASE("a loop keeps the buffers that it reads until its exit")
 {
     auto const points = own_buffers(nodes(2, {{1}, {1, 2}, {}}, {{}, {0}, {}}, {{0}, {1}, {}}));
-    CHECK(rows_of(points.after) == rows{{}, {1}, {}}); // what is made anew each time, and not read
+    CHECK(rows_of(points.after) == rows{{}, {1}, {}}); // the result of each iteration, which is not read
     CHECK(rows_of(points.at_entry) == rows{{}, {}, {0}});
     auto const turned = own_buffers(nodes(1, {{0, 1}, {}}, {{0}, {}}, {{}, {}}), {value_role::input});
     CHECK(rows_of(turned.at_entry) == rows{{}, {0}});
 }
 
-TEST_CASE("an operand of a phi is released on the edge that carries it, after it has been read")
+TEST_CASE("an operand of a phi is released on its edge, after the read")
 {
     snapshot const p = flow(
         3, 2,
@@ -398,11 +398,11 @@ TEST_CASE("an operand of a phi is released on the edge that carries it, after it
         });
     auto const points = own_buffers(p);
     CHECK(points.on_edge ==
-          std::vector<flow_release_points::edge>{{0, 2, 0}}); // the other edge does not have it
+          std::vector<flow_release_points::edge>{{0, 2, 0}}); // on the other edge it is not live
     CHECK(rows_of(points.after) == rows{{}, {}, {1}});
 }
 
-TEST_CASE("what is kept is not released, and what nobody needs at the start is, then")
+TEST_CASE("a kept buffer is not released, and an unused input is released at the start")
 {
     snapshot const p = nodes(4, {{1}, {}}, {{0}, {}}, {{1}, {}});
     auto const points =
@@ -414,9 +414,9 @@ TEST_CASE("what is kept is not released, and what nobody needs at the start is, 
     CHECK_THROWS_AS((void)flow_releases(p, 4, {0}, std::vector<value_role>(4)), precondition_error);
 }
 
-// Walks along random paths: storage is there when it is touched, given back once, and there exactly as long
-// as a search along all paths says that somebody may still touch it.
-TEST_CASE("on every path a buffer is there from its first touch to the last that may come")
+// Walks along random paths: storage is allocated when it is touched, released once, and allocated exactly as
+// long as a search along all paths finds a later touch.
+TEST_CASE("on every path a buffer is allocated from its first touch to the last possible one")
 {
     std::size_t released = 0, on_edges = 0, at_entries = 0, walked = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
@@ -439,7 +439,7 @@ TEST_CASE("on every path a buffer is there from its first touch to the last that
         for (value_id v = 0; v != f.values; ++v)
             buffer_of.push_back(pick.below(8) == 0 ? no_buffer : pick.below(buffers));
 
-        // May somebody read v from here on, before it is written again?  From the step s of n; last: its end.
+        // Whether some path reads v from step s of n on (last: its end) before v is written again.
         auto is_needed = [&](value_id v, node_id from, std::size_t at) {
             std::vector<std::pair<node_id, std::size_t>> open{{from, at}};
             std::set<node_id> seen;

@@ -32,7 +32,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Operations over names, as a user has them.
+/// The user's operations, over names.
 using ops = std::vector<operation>;
 
 /// A plan by version from one by buffer.
@@ -84,7 +84,7 @@ struct all_of_it {
     ops after;
 };
 
-/// From a list to a list, as a user would do it.
+/// From a list of operations to a renamed list, as a user does it.
 all_of_it rename_list(ops const& list, std::size_t values, plan_options const& by_value,
                       rename_options const& how = {})
 {
@@ -104,7 +104,7 @@ constexpr auto kept = value_role::output;
 
 } // namespace
 
-TEST_CASE("what shares a slot goes by one name, and what shares with nobody keeps its own")
+TEST_CASE("values that share a slot get one name, and a value alone in its slot keeps its own")
 {
     ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c, b}, {d}}};
     auto const all = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
@@ -113,23 +113,23 @@ TEST_CASE("what shares a slot goes by one name, and what shares with nobody keep
     CHECK(all.after == ops{{{}, {s}}, {{s}, {b}}, {{b}, {s}}, {{s, b}, {d}}});
 }
 
-// SYSTEMS M8: no chain of renames is there to be resolved.
+// SYSTEMS M8: renames never chain.
 TEST_CASE("each touch gets the slot of the version that it touches")
 {
     ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {a}}, {{a}, {c}}, {{c}, {a}}, {{a}, {d}}};
     auto const all = rename_list(list, 4, {.bytes = 8, .role = {{}, {}, {}, kept}});
-    // a, a' and a'' are in slots 0, 0 and 0; b and c in 1: one name was written three times, and two share
+    // a, a' and a'' are in slot 0; b and c in 1: one value was written three times, and two share
     value_id const s = 4;
     CHECK(all.after == ops{{{}, {a}}, {{a}, {s}}, {{s}, {a}}, {{a}, {s}}, {{s}, {a}}, {{a}, {d}}});
 }
 
-TEST_CASE("a name whose versions are in different slots is no name any more")
+TEST_CASE("a value with versions in different slots loses its name")
 {
-    // a' is born while a is read by the step before: it is made of b, and c needs both
+    // step 2 reads a and b and defines a again; step 3 reads both
     ops const list{{{}, {a}}, {{a}, {b}}, {{a, b}, {a}}, {{a, b}, {c}}};
     auto const all = rename_list(list, 3, {.bytes = {8, 8, 8}, .role = {{}, {}, kept}});
     for (value_id v = 0; v != all.made.value_of.size(); ++v)
-        if (all.made.value_of[v] == a) CHECK(all.names.name_of[v] == a); // written over: one slot
+        if (all.made.value_of[v] == a) CHECK(all.names.name_of[v] == a); // written in place: one slot
     snapshot const p = sequence(2, 1, [](step_id, effect_sink& sink) { sink.def(0); });
     auto const made = versions_of(p);
     sized_slot_plan apart;
@@ -140,11 +140,11 @@ TEST_CASE("a name whose versions are in different slots is no name any more")
     CHECK(names.new_names.size() == 2);
 }
 
-TEST_CASE("what is given and what is asked for keeps its name")
+TEST_CASE("inputs and outputs keep their names")
 {
     ops const list{{{a}, {b}}, {{b}, {c}}, {{c}, {d}}};
     auto const all = rename_list(list, 4, {.bytes = 8, .role = {given, {}, {}, kept}});
-    CHECK(all.after == list); // c could take the storage of a, but then a would be another name
+    CHECK(all.after == list); // c could take the storage of a, but then a would get another name
     auto const named = rename_list({{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c}, {d}}}, 4, {.bytes = 8},
                                    {.keeps_name = [](value_id v) { return v == c; }});
     CHECK(named.after[2].defs == std::vector<value_id>{c});
@@ -164,7 +164,7 @@ TEST_CASE("a second run changes nothing")
     CHECK(twice.after == once.after);
 }
 
-TEST_CASE("an in-place pair is one name, and so is what is written in place by name")
+TEST_CASE("an in-place pair gets one name, and a value written in place by name keeps one")
 {
     snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
@@ -180,7 +180,7 @@ TEST_CASE("an in-place pair is one name, and so is what is written in place by n
     CHECK(rename_list(list, 2, {.bytes = 8, .role = {{}, kept}}).after == list);
 }
 
-TEST_CASE("a view keeps its name unless it is asked to go by that of its storage")
+TEST_CASE("a view keeps its name unless an option gives it that of its storage")
 {
     enum : value_id { x, view, y, z };
     ops const list{{{}, {x}}, {{x}, {view}}, {{view}, {y}}, {{y}, {z}}};
@@ -192,8 +192,8 @@ TEST_CASE("a view keeps its name unless it is asked to go by that of its storage
     CHECK(by_storage.after == ops{{{}, {4}}, {{4}, {4}}, {{4}, {y}}, {{y}, {4}}});
 }
 
-// SYSTEMS T7: the table entry of a name that takes the place of others.
-TEST_CASE("a new name says how large it is, and for whom")
+// SYSTEMS T7: the table entry of a name that replaces others.
+TEST_CASE("a new name has the size of its largest occupant, and names that occupant")
 {
     ops const list{{{}, {a}}, {{a}, {b}}, {{b}, {c}}, {{c}, {d}}, {{d}, {e}}};
     plan_options const options{
@@ -209,7 +209,7 @@ TEST_CASE("a new name says how large it is, and for whom")
     CHECK(second.bytes == 64);
 }
 
-TEST_CASE("nothing to rename, nothing to do")
+TEST_CASE("an empty program has no new names")
 {
     CHECK(rename_list({}, 0, {.bytes = 8}).after.empty());
     CHECK(rename_list({{{}, {}}}, 0, {.bytes = 8}).names.new_names.empty());
@@ -219,7 +219,7 @@ TEST_CASE("nothing to rename, nothing to do")
     CHECK(rename_list(one, 1, {.bytes = no_size}).after == one);
 }
 
-TEST_CASE("what cannot be renamed by is refused")
+TEST_CASE("an invalid plan or table is refused")
 {
     snapshot const p = program_of({{{}, {a}}}, 1);
     auto const made = versions_of(p);
@@ -244,8 +244,8 @@ TEST_CASE("what cannot be renamed by is refused")
 
 namespace {
 
-/// The user's lists under new names, run name by name: what is read at every step must be what the program
-/// read before. A name has bytes of its own, but a view is of what it is made of.
+/// Runs the user's renamed lists name by name: every step must read what the program read before. A name has
+/// its own bytes, but a view has those of its storage.
 void run_again(random_names const& before, names_run const& expected, versioned_program const& made,
                slot_renaming const& names)
 {
@@ -279,7 +279,7 @@ void run_again(random_names const& before, names_run const& expected, versioned_
             REQUIRE(reads == expected.reads[s]);
             auto const touches = made.program.touches(s);
             auto const was = p.touches(s);
-            std::vector<std::size_t> defs; // what is viewed, of a lower id, comes before its views
+            std::vector<std::size_t> defs; // a viewed value, which has a lower id, comes before its views
             for (std::size_t i = reads.size(); i != touches.size(); ++i) defs.push_back(i);
             std::sort(defs.begin(), defs.end(), [&](std::size_t i, std::size_t k) {
                 return was[i].value != was[k].value ? was[i].value < was[k].value : i < k;
@@ -306,14 +306,14 @@ void run_again(random_names const& before, names_run const& expected, versioned_
 
 } // namespace
 
-TEST_CASE("under new names a program reads what it read before, view by view and version by version")
+TEST_CASE("a renamed program reads what it read before, view by view and version by version")
 {
     std::size_t shared = 0, split = 0, by_tokens = 0;
     for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         random_names drawn = draw_names(pick, {.nodes = 9, .names = 8, .shuffled = false});
-        for (value_id v = 0; v != drawn.values(); ++v) // one name at both ends is one storage
+        for (value_id v = 0; v != drawn.values(); ++v) // one name for an input and an output is one storage
             if (is_given(drawn.role[v]) && has_role(drawn.role[v], kept)) drawn.same_storage[v] = true;
         names_run const expected(drawn);
         if (expected.is_ambiguous) continue;
@@ -399,7 +399,7 @@ std::vector<byte_count> const sizes{64, 32, 48, 80};
 } // namespace
 
 // SYSTEMS M7, T9: what replaced what, and the bytes saved.
-TEST_CASE("every value says where it moved in, after whom, and what that saves")
+TEST_CASE("the log gives for every value its slot, the value before it, and the bytes saved")
 {
     auto const log = log_sharing(chain(), slots({0, 1, 0, 0}, 2), {.bytes = sizes});
     std::ostringstream text;
@@ -415,7 +415,7 @@ TEST_CASE("every value says where it moved in, after whom, and what that saves")
     CHECK(log.shared == 1);
 }
 
-TEST_CASE("to any stream, and without names by numbers")
+TEST_CASE("a log is written to any stream, with numbers if there are no names")
 {
     std::ostringstream text;
     text << log_sharing(chain(), slots({0, no_slot, 1, no_slot}, 3), {.bytes = sizes});
@@ -430,7 +430,7 @@ TEST_CASE("to any stream, and without names by numbers")
     CHECK(plain.all == "0 values in 0 slots, 0 of them shared: 0 B instead of 0 B\n");
 }
 
-TEST_CASE("one value is traced: where it came, and who came after it")
+TEST_CASE("the trace of a value is its own entry and that of its successor in the slot")
 {
     auto const log = log_sharing(chain(), slots({0, 1, 0, 0}, 2), {.bytes = sizes});
     auto const about = trace(log, c);
@@ -440,7 +440,7 @@ TEST_CASE("one value is traced: where it came, and who came after it")
     CHECK(trace(log, 77).empty());
 }
 
-TEST_CASE("views are nobody, and what is given comes first")
+TEST_CASE("views have no entry, and inputs come first")
 {
     auto const log = log_sharing(
         chain(), slots({0, 0, 1, 1}, 2),
@@ -452,7 +452,7 @@ TEST_CASE("views are nobody, and what is given comes first")
     CHECK(given.entries[0].value == 2);
 }
 
-TEST_CASE("what cannot be told is refused")
+TEST_CASE("a log of an invalid plan is refused")
 {
     CHECK_THROWS_AS((void)log_sharing(chain(), slots({0}, 1), {.bytes = 8}), precondition_error);
     CHECK_THROWS_AS((void)log_sharing(chain(), slots({0, 0, 0, 5}, 1), {.bytes = 8}), precondition_error);
@@ -462,7 +462,7 @@ TEST_CASE("what cannot be told is refused")
                     precondition_error);
 }
 
-TEST_CASE("the lines add up to what is saved")
+TEST_CASE("the lines add up to the total saved")
 {
     std::size_t in_place = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
@@ -509,7 +509,7 @@ using numbers = std::vector<std::uint64_t>;
 
 } // namespace
 
-TEST_CASE("names that are in use are left out")
+TEST_CASE("names that are in use are skipped")
 {
     CHECK(unused("slot", 3, {"conv1", "slot0", "slot2", "slot07"}) == numbers{1, 3, 4});
     CHECK(unused("slot", 2, {}) == numbers{0, 1});
@@ -524,7 +524,7 @@ TEST_CASE("a name may be a number, text or characters")
     CHECK(unused_names("s", 1, 1, [](value_id) { return std::vector<char>{'s', '0'}; }) == numbers{1});
 }
 
-TEST_CASE("a number is what would be written again just so")
+TEST_CASE("a number is a canonical decimal of 64 bits")
 {
     CHECK(parse_numbered("s", "s0") == 0);
     CHECK(parse_numbered("s", "s120") == 120);
@@ -536,7 +536,7 @@ TEST_CASE("a number is what would be written again just so")
 }
 
 // SYSTEMS M2, REGRESSIONS memonger.cc 11.
-TEST_CASE("however the names in use were chosen, none is made again")
+TEST_CASE("no new name repeats one of many random names in use")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);

@@ -22,14 +22,14 @@ using namespace sublet;
 
 namespace {
 
-/// A user's nested programs after they were told: by program, names instead of values.
+/// A user's nested programs after renaming: by program, names instead of values.
 struct renamed_programs {
     struct program {
         std::vector<std::vector<std::size_t>> in, out, at_end;
         std::vector<std::pair<std::size_t, std::size_t>> captures; // inner, outer
         std::vector<std::vector<std::size_t>> bindings;            // by part
     };
-    static constexpr std::size_t kept = 1'000'000; // what keeps its name: kept + program and value
+    static constexpr std::size_t kept = 1'000'000; // an unchanged name: kept + program and value
     std::vector<program> programs;
 
     explicit renamed_programs(program_tree const& tree)
@@ -79,8 +79,8 @@ slot_renaming names_of(flat_tree const& flat, std::vector<slot_id> const& slot_o
 
 } // namespace
 
-// SYSTEMS M9: step nets are renamed too, and the step that holds them is told.
-TEST_CASE("what a body captures is renamed in it, and in the bodies in it, and those who hold them are told")
+// SYSTEMS M9: step nets are renamed too, and the step that holds them is notified.
+TEST_CASE("a captured value is renamed in its body and nested bodies, and captures and bindings are reported")
 {
     program_tree tree(chain);
     snapshot const one = sequence(
@@ -101,7 +101,7 @@ TEST_CASE("what a body captures is renamed in it, and in the bodies in it, and t
           std::vector<std::vector<std::size_t>>{{1, own + no_value, own + no_value, own + 1}});
 }
 
-TEST_CASE("a tree that has been renamed already is told nothing")
+TEST_CASE("a tree that has been renamed already gets no report")
 {
     program_tree tree(chain);
     flat_tree const flat = flatten(tree);
@@ -119,7 +119,7 @@ TEST_CASE("a tree that has been renamed already is told nothing")
 
 namespace {
 
-/// Slots for what interferes nowhere, views with what they view; what is given or kept has none.
+/// Slots for values without interference, views with their storage; inputs and outputs have none.
 sized_slot_plan color_greedily(snapshot const& p, std::vector<value_id> const& root,
                                std::vector<value_role> const& role, std::vector<byte_count> const& bytes)
 {
@@ -146,13 +146,13 @@ sized_slot_plan color_greedily(snapshot const& p, std::vector<value_id> const& r
     return plan;
 }
 
-/// Any path through the program: what is read by a name is what is read by a value.
+/// Any path through the program: a read by name gives the same as a read by value.
 void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<value_id> const& name,
           random_source& pick)
 {
     std::map<value_id, std::uint64_t> by_value, by_name;
     std::uint64_t moment = 0;
-    auto read = [&](value_id v) { // before it is written it is the caller's
+    auto read = [&](value_id v) { // before its first write it is the caller's
         if (by_value.count(root[v]) == 0) by_value[root[v]] = by_name[name[v]] = ++moment;
         REQUIRE(by_value[root[v]] == by_name[name[v]]);
     };
@@ -179,8 +179,8 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
 
 } // namespace
 
-// REGRESSIONS memonger.py 02f0c1c9d7: nets inside refer to what is outside.
-TEST_CASE("on every path through a tree steps read by their new names what they read before")
+// REGRESSIONS memonger.py 02f0c1c9d7: inner nets refer to outer values.
+TEST_CASE("on every path through a renamed tree steps read what they read before")
 {
     std::size_t renamed = 0, nested = 0, told = 0;
     for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
@@ -214,7 +214,7 @@ TEST_CASE("on every path through a tree steps read by their new names what they 
         renamed += names.new_names.size();
         for (int path = 0; path != 8; ++path) walk(flat.program, root, names.storage_of, pick);
 
-        // What the user is told is what the flat program is called.
+        // The user's names agree with those of the flat program.
         renamed_programs after(tree);
         rename(tree, flat, names, after);
         for (program_id i = 0; i != tree.size(); ++i) {

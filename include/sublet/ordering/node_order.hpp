@@ -2,9 +2,9 @@
 #ifndef SUBLET_ORDERING_NODE_ORDER_HPP
 #define SUBLET_ORDERING_NODE_ORDER_HPP
 
-/// An order for the nodes of a program, what it needs, and how far that is from what any order needs.
+/// An execution order of the nodes of a program, its peak, and a lower bound on the peak of any order.
 ///
-///     lower_bound <= peak <= given_peak         optimal, and proved to be, where the first two are equal
+///     lower_bound <= peak <= given_peak         the order is proved optimal if the first two are equal
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/units.hpp>
@@ -18,23 +18,23 @@ namespace sublet {
 struct node_order {
     /// How an order was found.
     enum class method : std::uint8_t {
-        listed,        ///< as the program lists its nodes, wherever that is possible
-        longest_path,  ///< whoever has the longest path to an end first
-        breadth_first, ///< what has been ready longest
-        depth_first,   ///< what has become ready last
-        on_demand,     ///< backwards from the ends: what a node needs right before it
-        least_peak,    ///< of what is ready that which needs least
-        reversed,      ///< likewise, from the ends to the beginning
-        exact,         ///< by search among all orders
-        improved       ///< from one of these, stretch by stretch
+        listed,        ///< the listed order, or the nearest possible one
+        longest_path,  ///< the node with the longest path to a sink first
+        breadth_first, ///< the node that has been ready longest first
+        depth_first,   ///< the node that became ready last first
+        on_demand,     ///< backwards from the sinks: operands right before their user
+        least_peak,    ///< the ready node that needs the fewest bytes first
+        reversed,      ///< as least_peak, from the sinks to the sources
+        exact,         ///< by exact search among all orders
+        improved       ///< from one of these, by searching windows of it
     };
 
-    std::vector<node_id> order; ///< every node once, each behind those it waits for
-    byte_count peak = 0;        ///< of `order`: most bytes alive at any time
-    byte_count given_peak = 0;  ///< of the order that the program is listed in
-    byte_count lower_bound = 0; ///< what no order goes below
+    std::vector<node_id> order; ///< every node once, each after its predecessors
+    byte_count peak = 0;        ///< of `order`: the most bytes live at any time
+    byte_count given_peak = 0;  ///< of the listed order
+    byte_count lower_bound = 0; ///< no order has a lower peak
     node_order::method found_by = node_order::method::listed; ///< `order`
-    std::optional<dependence_violation> violation = {}; ///< there is no order; then all else is of no use
+    std::optional<dependence_violation> violation = {}; ///< no order exists; the other members mean nothing
 
     [[nodiscard]] bool is_optimal() const { return !violation && peak == lower_bound; }
 };

@@ -2,21 +2,21 @@
 #ifndef SUBLET_REPORTING_DOT_HPP
 #define SUBLET_REPORTING_DOT_HPP
 
-/// A program as a graph for Graphviz, its slots as colours.
+/// Writes a program as a graph for Graphviz, with the slots of its values as colours.
 ///
-///      (image)                given: an ellipse
+///      (image)                an input: an ellipse
 ///         │
-///     ┌───▼──┐                a step: a box in the colours of the slots of what it defines
+///     ┌───▼──┐                a step: a box in the colours of its results' slots
 ///     │ conv │▒▒▒
 ///     └───┬──┘
-///         ┃                   a value on its way to a user, in the colour of its slot;
-///     ┌───▼──┐                bold where the user may write its result over it
+///         ┃                   a value and its use, in the colour of its slot,
+///     ┌───▼──┐                bold where the user may compute its result in place
 ///     │ relu │▒▒▒
-///     └──────┘                the same colour again: the slot has a new tenant
+///     └──────┘                the same colour again: the slot is reused
 ///
-/// Which slot a value has is for the caller to say. After color_intervals over the buffers of a plan it is
-/// slots.slot_of[plan.buffer_of[v]], where the value has a buffer. Colours follow from the slot's number
-/// alone, by integers: hues a golden section apart, so that the next slot is never like the last one.
+/// You pass the slot of each value. After color_intervals over the buffers of a plan it is
+/// slots.slot_of[plan.buffer_of[v]], if the value has a buffer. The colour depends on the number of the slot
+/// only, in integers: hues a golden section apart, so that neighbouring slots differ clearly.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
@@ -37,18 +37,18 @@ namespace sublet {
 
 struct dot_options {
     std::string_view title = "";
-    bool value_names = false;       ///< written at the edges; else where the pointer rests on them
-    bool sideways = false;          ///< time from left to right, and not downwards
-    bool given_without_slot = true; ///< drawn too: the weights of a network crowd out all else
+    bool value_names = false;       ///< at the edges; otherwise as tooltips
+    bool sideways = false;          ///< time from left to right instead of downwards
+    bool given_without_slot = true; ///< draw inputs without a slot: often many, such as weights
 };
 
 namespace detail {
 
-/// A colour of 24 bits for a slot: light enough for black text on it, or dark enough for a line on white.
+/// A 24-bit colour for a slot: light enough for black text, or dark enough for a line on white.
 constexpr std::uint32_t slot_color(slot_id slot, bool dark)
 {
     if (slot == no_slot) return dark ? 0x8b9098 : 0xffffff;
-    std::uint32_t const angle = (slot * 0x9e3779b9u + 0x90000000u) >> 16; // of 65536; the first is blue
+    std::uint32_t const angle = (slot * 0x9e3779b9u + 0x90000000u) >> 16; // of 65536; slot 0 is blue
     std::uint32_t const hue = angle * 1536 >> 16; // along six edges of the colour cube
     std::uint32_t const value = dark ? 180 : slot % 3 == 2 ? 215 : 250;
     std::uint32_t const saturation = dark ? 190 : slot % 3 == 1 ? 115 : 85; // of 256
@@ -61,7 +61,7 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
     return color;
 }
 
-/// Writes what the picture is made of: boxes, ellipses and edges.
+/// Writes boxes, ellipses and edges.
 template <class Stream, class Names, class Steps>
 class dot_writer {
 public:
@@ -106,7 +106,7 @@ public:
         out_ << "\"]\n";
     }
 
-    /// `from`: the step that defines v; `no_step`: it is given.
+    /// `from`: the step that defines v; `no_step`: v is an input.
     void write_edge(value_id v, step_id from, step_id to, bool is_named, char const* style)
     {
         if (from == no_step) out_ << 'v' << v;
@@ -149,7 +149,7 @@ public:
         out_ << "}\n";
     }
 
-    /// Backslashes begin escapes in labels, and ampersands begin entities.
+    /// Escapes backslashes, and ampersands, which begin entities.
     void write_text(std::vector<char>& printable)
     {
         keep_printable(printable);
@@ -198,18 +198,18 @@ private:
 
 } // namespace detail
 
-/// Draw the program: a complete file for `dot`.
+/// Draws the program: a complete file for `dot`.
 ///
-/// Ensures:    one box for each step, and a frame around those of a node that has several. Dashed grey edges
-///             say who runs next, within nodes and from node to node. A value leads from the last def before
-///             a use, in the order of the steps, once to each step that uses it; dotted, to the first step of
-///             the node that uses it at the end of a predecessor. Where no def is before, it leads from the
-///             last of all if some edge of the graph leads back, and else it is given. Bold: the step
-///             declares that it may write over the value. Control characters in names are left out. Equal
-///             programs, slots and names give equal bytes.
-/// Complexity: O(output + values), but for sorting the slots and the uses at ends of predecessors; `slot_of`
-///             is called once a value, `step_name` once a step, `name_of` at most twice an edge, def and
-///             given.
+/// Ensures:    one box per step, and a frame around the steps of a node that has several. Dashed grey edges
+///             give the order of steps within nodes and from node to node. An edge leads from the last def
+///             of a value before a use, in the order of the steps, once to each step that uses it; dotted,
+///             to the first step of the node that uses it at the end of a predecessor. Without an earlier
+///             def, it leads from the last def of all if some edge of the graph leads back, otherwise from
+///             an input. Bold: the step declares that it may overwrite the value. Control characters in
+///             names are dropped. Equal programs, slots and names give equal bytes.
+/// Complexity: O(output + values), plus sorting the slots and the uses at ends of predecessors; `slot_of` is
+///             called once per value, `step_name` once per step, `name_of` at most twice per edge, def and
+///             input.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
 template <detail::text_stream Stream, class Slots, detail::name_function Names = detail::own_id,
           detail::name_function Steps = detail::own_id>
@@ -263,7 +263,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
 
     std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
     std::vector<step_id> defined_in(p.values(), no_step), overwritten_in(p.values(), no_step);
-    std::vector<value_id> drawn(p.values(), no_value); // as given
+    std::vector<value_id> drawn(p.values(), no_value); // itself, once drawn as an input
     auto draw_use = [&](value_id v, step_id to, char const* style) {
         step_id from = latest_def[v];
         if (from == no_step && has_backward_edge) from = last_def[v];

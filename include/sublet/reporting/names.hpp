@@ -2,7 +2,7 @@
 #ifndef SUBLET_REPORTING_NAMES_HPP
 #define SUBLET_REPORTING_NAMES_HPP
 
-/// What values are called, and plans as tables.
+/// Names of values for reports, and plans as CSV tables.
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
@@ -16,11 +16,11 @@
 
 // --- names -----------------------------------------------------------------------------------------------
 
-/// What is value 3 called? Whatever you answer is a name:
+/// A name is whatever your function returns for a value:
 ///
 ///     std::string, char const*, a view of characters, 17
 ///
-/// Names come from files, so nothing is taken for granted of them but that they are bytes.
+/// Names come from files, so they may be any bytes.
 
 namespace sublet {
 
@@ -34,19 +34,19 @@ concept character_range = requires(R& text) {
                               text.begin() != text.end();
                           };
 
-/// Something that can be written as a name: a number, or characters.
+/// A type that can be written as a name: an integer, or characters.
 template <class T>
 concept text_like = integer<std::remove_cvref_t<T>> || std::convertible_to<T, std::string_view> ||
                     character_range<std::remove_reference_t<T>>;
 
-/// From a value to what it is called.
+/// A function from values to names.
 ///
 /// Semantics:      the same value always has the same name.  A `char const*` is not null.
 /// Ordinary model: [&](auto v) -> auto& { return ir.tensors[v].name; }
 template <class F>
 concept name_function = std::invocable<F&, value_id> && text_like<std::invoke_result_t<F&, value_id>>;
 
-/// The characters of the value's name, in the storage of the last one.
+/// Reads the characters of the value's name into `text`.
 template <name_function Names>
 void read_name(std::vector<char>& text, Names& name_of, value_id v)
 {
@@ -70,34 +70,34 @@ void read_name(std::vector<char>& text, Names& name_of, value_id v)
     }
 }
 
-/// Whether a new character begins with this byte of UTF-8.
+/// Whether this byte of UTF-8 begins a character.
 constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-/// Drops control characters and puts '?' for what is not UTF-8; says how many characters are left.
+/// Drops control characters and replaces what is not UTF-8 by '?'; returns the number of characters left.
 std::size_t keep_printable(std::vector<char>& text);
 
-/// The name of a value that has none.
+/// The default name of a value: its number.
 struct own_id {
     value_id operator()(value_id v) const { return v; }
 };
 
 // --- csv -------------------------------------------------------------------------------------------------
 
-/// A plan as a table that spreadsheets and other allocators read.
+/// A plan as a table for spreadsheets and other allocators.
 ///
 ///     id,lower,upper,size,offset
-///     conv1,0,2,64,0                 alive at positions 0 and 1, bytes [0, 64)
+///     conv1,0,2,64,0                 live at positions 0 and 1, bytes [0, 64)
 ///     "a, ""quoted"" name",1,3,32,64
 ///
-/// The columns are those of the MiniMalloc benchmark. Names are quoted as RFC 4180 says; rows end with a line
-/// feed alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last field of many readers).
+/// The columns are those of the MiniMalloc benchmark. Names are quoted by RFC 4180; rows end with a line feed
+/// alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last field of many readers).
 ///
 /// Source: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
 /// ASPLOS 2023; Shafranovich, RFC 4180, 2005.
 
 inline constexpr pool_id every_pool = ~pool_id{0};
 
-/// A space at either end is quoted too: the RFC counts it as part of the field, many readers trim it.
+/// A space at either end is quoted too: the RFC counts it as part of the field, many readers drop it.
 template <class Text>
 bool needs_quotes(Text const& field)
 {
@@ -110,11 +110,11 @@ bool needs_quotes(Text const& field)
 
 } // namespace detail
 
-/// Write one row for each buffer, in the order of the plan; `id` is the name of the buffer's root value.
+/// Writes one row per buffer, in the order of the plan; `id` is the name of the buffer's root value.
 ///
-/// Ensures:    positions are half-open. Buffers of 0 bytes have no row; one without an offset, which no sound
-///             plan contains, has an empty last field. Equal plans and names give equal bytes.
-/// Complexity: O(output); `name_of` is called once for each row.
+/// Ensures:    live ranges are half-open. Buffers of 0 bytes have no row; a buffer without an offset, which
+///             no valid plan contains, has an empty last field. Equal plans and names give equal bytes.
+/// Complexity: O(output); `name_of` is called once per row.
 /// Throws:     whatever the stream and `name_of` throw, std::bad_alloc.
 template <detail::text_stream Stream, detail::name_function Names>
 Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id only = detail::every_pool)
@@ -139,7 +139,7 @@ Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id o
     return out;
 }
 
-/// The same with the ids of the root values for names.
+/// The same with the ids of the root values as names.
 template <detail::text_stream Stream>
 Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = detail::every_pool)
 {

@@ -2,20 +2,19 @@
 #ifndef SUBLET_REPORTING_SVG_HPP
 #define SUBLET_REPORTING_SVG_HPP
 
-/// A plan as a picture: time from left to right, addresses from bottom to top, one rectangle a buffer.
+/// Draws a plan as SVG: time from left to right, addresses from bottom to top, one rectangle per buffer.
 ///
-///     arena ─┬───────────────────────      the top of what is allocated
+///     arena ─┬───────────────────────      the top of the arena
 ///            │ ┌──────┐   ┌───────┐
-///     peak  ╌│╌│ b    │╌╌╌│ d     │╌╌      most bytes alive at once: no plan in this order needs less
+///     peak  ╌│╌│ b    │╌╌╌│ d     │╌╌      most bytes live at once: no plan in this order needs less
 ///            │┌┴───┬──┴───┴──┬────┘
-///            ││ a  │    c    │             e.g. c moved in where a had moved out
+///            ││ a  │    c    │             here c reuses the bytes of a
 ///            └┴────┴─────────┴────────
-///             ▂▆▄▄▆██▄▂▂▂▂▄▂▂▂▂           live bytes: reporting/detail/svg_map.hpp
+///             ▂▆▄▄▆██▄▂▂▂▂▄▂▂▂▂▂           live bytes: reporting/detail/svg_map.hpp
 ///                   ▲ position
 ///
-/// Each pool has a panel and a scale of its own; time is the same in all. Point at a rectangle to read what
-/// it is; large ones carry their name. Colours tell neighbours apart, or what kind of operation has made the
-/// contents: reporting/detail/svg_map.hpp.
+/// Each pool has its own panel and scale; time is the same in all. Large rectangles carry their name, and all
+/// have a tooltip. Colours distinguish neighbours, or the kinds of operation that produced the contents.
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
@@ -106,17 +105,17 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
 
 } // namespace detail
 
-/// Draw the plan: a complete SVG document of its own.
+/// Draws the plan: a complete SVG document.
 ///
 /// Requires:   options within the limits that `svg_options` states.
-/// Ensures:    one `rect` for each buffer that has bytes and an offset, and no other `rect`; those in a row
-///             that have one root are parts of one buffer: of one colour, and counted once. The peak of a
-///             pool is marked at the first position at which most bytes are alive. In names, kinds and title,
-///             control characters are left out and bytes that are not UTF-8 become '?'. A plan that is not
-///             sound is drawn as it is. Equal plans, names, kinds and options give equal bytes.
+/// Ensures:    one `rect` for each buffer that has bytes and an offset, and no other `rect`; consecutive ones
+///             with the same root are parts of one buffer: they have one colour and count once. The peak of
+///             a pool is marked at its first position. In names, kinds and title, control characters are
+///             dropped and bytes that are not UTF-8 become '?'. An invalid plan is drawn as it is. Equal
+///             plans, names, kinds and options give equal bytes.
 /// Complexity: O(n log n + output), the output linear in n buffers and in the width; each callable is called
-///             once for each.
-/// Throws:     precondition_error for options out of their limits, or if the bytes alive at once exceed 64
+///             once per buffer.
+/// Throws:     precondition_error for options out of their limits, or if the bytes live at once exceed 64
 ///             bits; whatever the stream and the callables throw; std::bad_alloc.
 template <detail::text_stream Stream, detail::name_function Names>
 Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_options options = {})
@@ -124,7 +123,7 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_optio
     return detail::draw_plan(out, plan, name_of, detail::drawn_buffers(plan), {}, options);
 }
 
-/// The same in the colours of kinds, with a legend: `kind_of` says of a buffer's root what has produced it.
+/// The same in the colours of kinds, with a legend: `kind_of` names the kind of operation that makes a root.
 template <detail::text_stream Stream, detail::name_function Names, detail::name_function Kinds>
 Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kind_of,
                   svg_options options = {})
@@ -133,7 +132,7 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kin
     return detail::draw_plan(out, plan, name_of, drawn, detail::kinds_of(drawn, kind_of), options);
 }
 
-/// The same with the ids of the root values for names.
+/// The same with the ids of the root values as names.
 template <detail::text_stream Stream>
 Stream& write_svg(Stream& out, memory_plan const& plan, svg_options options = {})
 {

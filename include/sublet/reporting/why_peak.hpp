@@ -2,18 +2,19 @@
 #ifndef SUBLET_REPORTING_WHY_PEAK_HPP
 #define SUBLET_REPORTING_WHY_PEAK_HPP
 
-/// Why is the peak what it is? Who is alive there, since when, for whom, and what if it were not.
+/// Explains the peak of a pool: which buffers are live there, which steps define and last use them, and what
+/// the peak would be without each of them.
 ///
-///     bytes                            without b the peak is the highest of
-///       │      ┌─┐                         the levels before b is born,
+///     bytes                            without b the peak is the maximum of
+///       │      ┌─┐                         the levels before b begins,
 ///       │   ┌──┘ └──┐   ┌──┐               the peak less the bytes of b,
-///       │───┘       └───┘  └──             the levels after b has died
+///       │───┘       └───┘  └──             the levels after b ends
 ///       └─────[==b==)──────────
 ///                                position
 ///
-/// Every buffer in the list is alive at the peak, so inside its life no other level is above that one, and
-/// without it none is above what is left of that one. Outside its life nothing changes, and the highest
-/// levels up to and from each position answer for all buffers at once: nothing is planned or swept again.
+/// Every listed buffer is live at the peak, so without it the highest level inside its live range is the peak
+/// less its bytes. Levels outside its live range do not change; prefix and suffix maxima give them for all
+/// buffers in one sweep, without planning again.
 
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -32,43 +33,41 @@ struct peak_reason {
     struct buffer {
         buffer_id buffer = no_buffer;
         value_id root = no_value;
-        step_id producer =
-            no_step; ///< the first to define one of its values; `no_step`: it was given, an input
-        step_id last_user =
-            no_step; ///< whose touch is the last; `no_step`: it is held beyond that, an output
+        step_id producer = no_step;  ///< the first to define one of its values; `no_step`: an input
+        step_id last_user = no_step; ///< the step of the last touch; `no_step`: held beyond it, an output
         live_range life;
         byte_count bytes = 0;
-        byte_count peak_without = 0; ///< the pool's peak if only this buffer were not there
+        byte_count peak_without = 0; ///< the pool's peak without this buffer
     };
 
     pool_id pool = 0;
-    step_id position = 0;                        ///< the first at which most bytes of the pool are alive
-    step_id positions = 0;                       ///< how many there are
-    step_id later_peaks = 0;                     ///< how many later positions have as many
+    step_id position = 0;                        ///< the first with the most live bytes of the pool
+    step_id positions = 0;                       ///< how many the program has
+    step_id later_peaks = 0;                     ///< how many later positions have as many live bytes
     step_id step = no_step;                      ///< the program's step at that position
-    byte_count bytes = 0;                        ///< alive there
-    byte_count arena_bytes = 0;                  ///< what the plan takes for them
-    std::vector<peak_reason::buffer> alive = {}; ///< there; the largest first, equal ones by root
+    byte_count bytes = 0;                        ///< live there
+    byte_count arena_bytes = 0;                  ///< size of the pool's arena in the plan
+    std::vector<peak_reason::buffer> alive = {}; ///< live there, the largest first, equal ones by root
 };
 
-/// The peak of one pool of a plan, and who makes it up. The plan is taken as it is, sound or not.
+/// The peak of one pool of a plan, and the buffers live there. The plan may be invalid; it is not checked.
 ///
 /// Ensures:    `bytes` is the sum of those of `alive`; a pool without buffers has a peak of 0 bytes. Steps
-///             have the program's numbers, positions are those of `plan.order`. A buffer that is alive before
-///             its first def was given. There is no last user if the buffer lives longer than its touches
-///             ask for: then it is its role that holds it.
-/// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers alive at the peak.
-/// Throws:     precondition_error if the plan is one of another program, a life goes beyond the last step,
-///             the order does not name every node once, or the bytes alive at once exceed 64 bits.
+///             have the program's numbers, positions are those of `plan.order`. A buffer that is live before
+///             its first def is an input. There is no last user if the live range extends beyond the last
+///             touch, as the role of a buffer may require.
+/// Complexity: O(steps + buffers + touches) time and memory, and O(k log k) for k buffers live at the peak.
+/// Throws:     precondition_error if the plan is of another program, a live range ends after the last step,
+///             the order does not name every node once, or the bytes live at once exceed 64 bits.
 [[nodiscard]] peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0);
 
 struct why_peak_options {
-    std::size_t rows = 20; ///< at most; the rest is summed up in one line
+    std::size_t rows = 20; ///< at most; one line sums up the rest
 };
 
 namespace detail {
 
-/// A field of a table, and how wide it is.
+/// A cell of a table, and its width.
 struct table_cell {
     std::vector<char> text;
     std::size_t characters = 0;
@@ -77,7 +76,7 @@ struct table_cell {
     void operator<<(char const* ascii);
 };
 
-/// The name, a long one without its middle: "node 107 (max" says which, "backward)" what it is.
+/// The name; a long one without its middle, since both ends matter: "node 107 (max", "backward)".
 template <name_function Names>
 void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
 {
@@ -111,7 +110,7 @@ void write_percent(table_cell& cell, byte_count part, byte_count whole);
 
 } // namespace detail
 
-/// Write it as a table for people, one row a buffer.
+/// Writes it as a table for people, one row per buffer.
 ///
 ///     192 B alive at position 2 of 5 (and at 1 more), while edges runs; arena 192 B
 ///       bytes      %  value  defined by  last used by  peak without it  saves
@@ -119,10 +118,10 @@ void write_percent(table_cell& cell, byte_count part, byte_count whole);
 ///        64 B  33.33  a      load        sharpen                 160 B   32 B
 ///       and 1 more: 32 B
 ///
-/// Ensures:    columns are as wide as their widest field; a name of more than 40 characters lacks its middle.
-///             Control characters are left out and bytes that are not UTF-8 become '?'. Percents are of the
-///             peak, rounded to hundredths.
-/// Complexity: O(output); `name_of` is called once a row, `step_name` twice and once for the position.
+/// Ensures:    columns are as wide as their widest cell; a name of more than 40 characters is cut in the
+///             middle. Control characters are dropped and bytes that are not UTF-8 become '?'. Percents are
+///             of the peak, rounded to hundredths.
+/// Complexity: O(output); `name_of` is called once per row, `step_name` twice, and once for the position.
 /// Throws:     whatever the stream and the names throw, std::bad_alloc.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id,
           detail::name_function Steps = detail::own_id>
@@ -169,7 +168,7 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
         detail::write_name(row[value], name_of, b.root);
         detail::write_step(row[producer], step_name, b.producer, "(input)");
         detail::write_step(row[last_user], step_name, b.last_user,
-                           b.life.last >= reason.positions ? "(output)" : "(nobody)");
+                           b.life.last >= reason.positions ? "(output)" : "(none)");
         write_count(without, b.peak_without);
         write_count(saves, reason.bytes - b.peak_without);
         rest -= b.bytes;

@@ -2,7 +2,7 @@
 #ifndef SUBLET_REWRITING_RENAME_HPP
 #define SUBLET_REWRITING_RENAME_HPP
 
-/// Writes a slot plan back into a program, or a tree of programs, and says what shares what.
+/// Writes a slot plan back into a program, or a tree of programs, as names, and logs which values share.
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
@@ -24,79 +24,78 @@
 
 // --- rename ----------------------------------------------------------------------------------------------
 
-/// Write a slot plan back into a program: what shares a slot is called by one name.
+/// Writes a slot plan back into a program: values that share a slot get one name.
 ///
 ///     before               slots           after
 ///     0: def a             a  0            0: def s            s is new; a and c are gone
-///     1: use a, def b      b  1            1: use s, def b     b shares with nobody and stays b
+///     1: use a, def b      b  1            1: use s, def b     b shares with no other value and stays b
 ///     2: use b, def c      c  0            2: use b, def s
-///     3: use c, def b      b' 1 (b again)  3: use s, def b     one name before, one slot: still b
+///     3: use c, def b      b' 1 (b again)  3: use s, def b     all versions of b in one slot: still b
 ///
-/// For executors that allocate by name. Plans are made of versions, so a name that is written twice may be
-/// in two slots, and each touch gets the slot of the version that it touches: no chain of renames is there to
-/// be resolved. What is given, and what is asked for in the end, is known to the caller by its name and keeps
-/// it.
+/// For executors that allocate by name. Plans are by version, so a value that is written twice may be in two
+/// slots, and each touch gets the slot of the version that it touches: renames never chain. Inputs and
+/// outputs keep their names, by which the caller knows them.
 ///
-/// A program that has been renamed is a program like others, and planning it again may find other slots for
-/// the names of the first time. Whoever knows those names says so, and nothing happens.
+/// A renamed program can be planned again, and the second plan may merge the names of the first. If you mark
+/// names of an earlier renaming with `is_slot`, such a program is left as it is.
 ///
 /// Sources: Caffe2's memonger (`apply_assignments`, "Net was already memongered"), and PaddlePaddle's memory
 /// transpiler, which renames from one operation on: a version by another name.
 
 namespace sublet {
 
-/// By value of the program with names.
+/// By value of the named program.
 struct rename_options {
-    per_value<bool> is_slot = false;    ///< a name that an earlier renaming made
-    per_value<bool> keeps_name = false; ///< beside what is given or an output
-    bool renames_views = false;         ///< a view goes by the name of its storage, instead of its own
+    per_value<bool> is_slot = false;    ///< a name made by an earlier renaming
+    per_value<bool> keeps_name = false; ///< besides inputs and outputs
+    bool renames_views = false;         ///< a view takes the name of its storage
 };
 
-/// What everything is called: value v of the program by the number v, new name k by `values` + k.
+/// The name of each version: v for the old name of value v, `values` + k for new name k.
 struct slot_renaming {
-    /// A name that takes the place of others.
+    /// A new name, which replaces others.
     struct name {
         slot_id slot = no_slot;
         pool_id pool = 0;
-        byte_count bytes = 0;        ///< of the largest of its tenants
-        value_id largest = no_value; ///< that tenant, whose shape and type will do for all
-        std::size_t occupants = 0;   ///< how many versions go by this name, views not counted
+        byte_count bytes = 0;        ///< of the largest of its occupants
+        value_id largest = no_value; ///< that occupant; its shape and type suit all
+        std::size_t occupants = 0;   ///< versions with this name, without views
     };
 
     std::size_t values = 0;
     std::vector<slot_renaming::name> new_names; ///< ascending by slot
     std::vector<value_id> name_of;              ///< by version
     std::vector<value_id> storage_of;    ///< by version: the name of its storage, for a view that of its root
-    value_id planned_already = no_value; ///< one that is a slot: everything keeps its name
+    value_id planned_already = no_value; ///< a value that `is_slot`: every value keeps its name
 };
 
-/// The names of versions in their slots; `plan` and `options` are by version, as share_slots takes them
+/// Assigns names to versions by their slots; `plan` and `options` are by version, as share_slots takes them
 /// and with_versions makes them.
 ///
-/// Requires:   the plan is right for `versioned.program` in some reading; views have the slot of their storage. A
-///             value with views that is given, and written again is an output, has one storage for both
-///             (version_options::same_storage): it can have one name only.
-/// Ensures:    two versions go by one new name if and only if the plan gives them one slot, that slot has
-///             tenants of several values or not all versions of one, and neither is given, an output, a view
-///             or to keep its name; everything else is called what it was. If anything `is_slot`, all is.
-///             Where each step runs after those that the reading puts before it, steps read under the new
-///             names what they read before: check_rewrite(versioned.program, renamed_program(versioned, names),
-///             {.role = versioned.role, .alias_of = versioned.alias_of, .given_as = names.storage_of,
-///             .kept_as = names.storage_of}) proves it.
+/// Requires:   the plan is valid for `versioned.program` in some reading; views have the slot of their
+///             storage. If a value with views is given and a later version of it is an output, both have one
+///             storage (version_options::same_storage), since the value can have only one name.
+/// Ensures:    two versions get one new name if and only if the plan gives them one slot, that slot has
+///             occupants of several values or not all versions of one, and neither is given, an output, a
+///             view or marked to keep its name; all others keep their names. If any value `is_slot`, all do.
+///             If each step runs after the steps that the reading puts before it, steps read under the new
+///             names what they read before: check_rewrite(versioned.program, renamed_program(versioned,
+///             names), {.role = versioned.role, .alias_of = versioned.alias_of, .given_as =
+///             names.storage_of, .kept_as = names.storage_of}) proves it.
 /// Complexity: O(values + versions + slots) time and memory.
-/// Throws:     precondition_error if a table has not one entry a version or value, or a slot is out of range.
+/// Throws:     precondition_error if a table does not have one entry per version or value, or a slot is out
+///             of range.
 [[nodiscard]] slot_renaming name_slots(versioned_program const& versioned, sized_slot_plan const& plan,
                                        plan_options const& options, rename_options const& naming = {});
 
-/// Tell the user's program its new names: `set_input(step, operand, k)` where the step's operand-th use goes
-/// by new name k, and `set_output` likewise of defs. Uses, and defs, count from 0 in the order in which the
-/// program named them, without those that were `no_value`; `set_at_end(node, operand, k)` is about what the
-/// node uses at the end of predecessors.
+/// Reports the new names: `set_input(step, operand, k)` where the step's operand-th use gets new name k, and
+/// `set_output` likewise for defs. Uses, and defs, count from 0 in the order in which the program lists them,
+/// without those that were `no_value`; `set_at_end(node, operand, k)` is for uses at the end of predecessors.
 ///
-/// Ensures:    each is called once, steps ascend, the inputs of a step come before its outputs. What keeps
-///             its name is not mentioned: a renaming without new names calls nobody.
+/// Ensures:    each operand is reported once, steps ascend, the inputs of a step come before its outputs.
+///             Operands that keep their names are not reported.
 /// Complexity: O(touches).
-/// Throws:     whatever they throw.
+/// Throws:     whatever the callbacks throw.
 template <class SetInput, class SetOutput, class SetAtEnd>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetOutput&, step_id, std::size_t, std::size_t> &&
@@ -104,7 +103,8 @@ template <class SetInput, class SetOutput, class SetAtEnd>
 void rename(versioned_program const& versioned, slot_renaming const& names, SetInput set_input,
             SetOutput set_output, SetAtEnd set_at_end)
 {
-    SUBLET_EXPECTS(names.name_of.size() == versioned.value_of.size(), "sublet: these are names of others");
+    SUBLET_EXPECTS(names.name_of.size() == versioned.value_of.size(),
+                   "sublet: the names belong to another program");
     auto notify = [&](auto& set, auto at, std::size_t operand, value_id version) {
         if (names.name_of[version] < names.values) return;
         set(at, operand, std::size_t{names.name_of[version]} - names.values);
@@ -122,9 +122,9 @@ void rename(versioned_program const& versioned, slot_renaming const& names, SetI
     }
 }
 
-/// The same of a program in which nothing is used at the end of predecessors.
+/// The same for a program without uses at the end of predecessors.
 ///
-/// Throws: precondition_error if something is.
+/// Throws: precondition_error if it has one.
 template <class SetInput, class SetOutput>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
              std::invocable<SetOutput&, step_id, std::size_t, std::size_t>
@@ -132,41 +132,41 @@ void rename(versioned_program const& versioned, slot_renaming const& names, SetI
             SetOutput set_output)
 {
     SUBLET_EXPECTS(versioned.program.edge_uses().empty(),
-                   "sublet: a use at the end of a predecessor needs a callback to be renamed");
+                   "sublet: a use at the end of a predecessor needs a third callback");
     rename(versioned, names, std::move(set_input), std::move(set_output),
            [](node_id, std::size_t, std::size_t) {});
 }
 
-/// The program under its new names, views by the names of their storage: what check_rewrite compares.
+/// The program under its new names, views by the names of their storage: the input of check_rewrite.
 ///
 /// Complexity: O(V + E + touches) time and memory.
 [[nodiscard]] snapshot renamed_program(versioned_program const& versioned, slot_renaming const& names);
 
 // --- rename tree -----------------------------------------------------------------------------------------
 
-/// Rename what shares a slot in a program and in the programs that its steps hold, to any depth.
+/// Renames the values of a program and of the programs nested in its steps, to any depth.
 ///
 ///     0: def x                         0: def s
-///     1: loop ───────────┐ captures    1: loop ───────────┐ is told: x is s now
+///     1: loop ───────────┐ captures    1: loop ───────────┐ reported: x is s
 ///     2: use y           │ x           2: use y           │
 ///                        └ use x                          └ use s
 ///
-/// A captured value is the outer one, so its new name goes down into the bodies with it, and whoever holds
-/// the body has to know: a list of captures, or the bindings of a loop, name it again. What a body has for
-/// itself may share a slot with what is outside, if both are never there at once.
+/// A captured value is the outer value, so its new name also holds in the bodies, and in the lists of
+/// captures and loop bindings that name it. A value local to a body may share a slot with an outer value if
+/// their live ranges are disjoint.
 ///
-/// Plans for a tree are made of the flat program (flatten.hpp), where a value written in several places is
-/// one value and paths are alternatives. So here names are given to values and not to versions.
+/// Plans for a tree are made of the flat program (flatten.hpp), in which a value written in several places is
+/// one value and paths are alternatives. So here names belong to values and not to versions.
 ///
 /// Source: Caffe2's memonger, which renames in the step nets of recurrent operators, forward and backward,
-/// and tells the operator by an argument `<name>.rename`.
+/// and passes an argument `<name>.rename` to the operator.
 
 namespace detail {
 
-/// What is told of a tree's new names.
+/// The callbacks that report the new names of a tree.
 ///
-/// Semantics:      new name k takes the place of: operand i of a use, or of a def, of a step, counted as
-///                 rename() counts; both names of capture i of a body; a name in binding i of a body.
+/// Semantics:      new name k replaces operand i of a use, or of a def, of a step, counted as in rename();
+///                 both names of capture i of a body; or one name in binding i of a body.
 /// Ordinary model: a struct that holds a reference to the user's IR.
 template <class R>
 concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::size_t i, std::size_t k) {
@@ -179,31 +179,32 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
 
 } // namespace detail
 
-/// The versions of a program in which every value is one: what name_slots() takes of a flat tree, and of any
-/// other program that has been planned for control flow.
+/// The versions of a program with one version per value: the input of name_slots() for a flat tree, or for
+/// another program that is planned for control flow.
 ///
 /// Complexity: O(values), and a copy of the program.
 [[nodiscard]] versioned_program values_as_versions(snapshot const& p, plan_options const& options);
 
-/// Tell a tree its new names; `names` are of the values of `flat`, which is this tree.
+/// Reports the new names of a tree; `names` are for the values of `flat`, the flattened form of this tree.
 ///
-/// Ensures:    programs come parents first, steps ascend, and of a step inputs come before outputs; then the
-///             uses at the ends of nodes; before all that, captures and bindings of the program itself. What
-///             keeps its name is not mentioned.
+/// Ensures:    parents come before their bodies. Within a program captures and bindings come first, then
+///             steps ascending, inputs before outputs, then the uses at the ends of nodes. Names that stay
+///             are not reported.
 /// Complexity: O(touches, captures and bindings of all programs).
-/// Throws:     precondition_error if the names are of other values; whatever the renamer throws.
+/// Throws:     precondition_error if the names belong to other values; whatever the renamer throws.
 template <detail::tree_renamer Renamer>
 void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const& names, Renamer& renamer)
 {
     SUBLET_EXPECTS(flat.flat_of.size() == tree.size() && names.name_of.size() == flat.value_of.size(),
-                   "sublet: these are names of others");
+                   "sublet: the names belong to another program");
     for (program_id i = 0; i != tree.size(); ++i) {
         auto notify = [&names](value_id flat_value, auto set) {
             value_id const name = names.name_of[flat_value];
             if (name >= names.values) set(std::size_t{name} - names.values);
         };
         std::vector<value_id> const& inner = flat.flat_of[i];
-        SUBLET_EXPECTS(inner.size() == tree.program_of(i).values(), "sublet: these are names of others");
+        SUBLET_EXPECTS(inner.size() == tree.program_of(i).values(),
+                       "sublet: the names belong to another program");
         if (i != 0) {
             program_body const& body = tree.body(i);
             std::vector<value_id> const& outer = flat.flat_of[body.parent];
@@ -247,20 +248,20 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
 
 // --- unused names ----------------------------------------------------------------------------------------
 
-/// Numbers that make names which nobody has.
+/// Numbers for new names that no value of a program has yet.
 ///
 ///     prefix "slot"      in use: conv1, slot0, slot2, slot07        unused: slot1, slot3, slot4 ...
 ///
-/// Names of slots stand beside all the names of a program, which come from files and from other planners. So
-/// they are looked at, and whatever reads like one of ours is left out: no prefix has to be believed in.
+/// Names of slots appear next to the names of a program, which come from files and from other planners. So
+/// all names in use are read, and numbers that would repeat one are skipped: no prefix is assumed unused.
 ///
-/// Source: what Caffe2's memonger left to chance (`__m<i>_shared`): planned twice in one scope, values that
-/// had nothing to do with each other became one.
+/// Source: a fault of Caffe2's memonger (`__m<i>_shared`), where a second plan in one scope merged unrelated
+/// values.
 
 namespace detail {
 
-/// The number behind the prefix, if the name is the prefix and a number as it is usually written, without
-/// leading zeros, and fits 64 bits. What an earlier renaming may have versioned.
+/// The number after the prefix, if the name is the prefix and a decimal number of 64 bits without leading
+/// zeros.
 [[nodiscard]] constexpr std::optional<std::uint64_t> parse_numbered(std::string_view prefix,
                                                                     std::string_view name)
 {
@@ -279,9 +280,9 @@ namespace detail {
 
 } // namespace detail
 
-/// The lowest `count` numbers that make a name which is none of `names` names, `name_of(0)` and so on.
+/// The lowest `count` numbers that with the prefix give none of the `names` names `name_of(0)` and so on.
 ///
-/// Ensures:    ascending. A name of more than one writer may be listed more than once.
+/// Ensures:    ascending. The names in use may repeat.
 /// Complexity: O(characters + names log names + count) time, O(names + count) memory.
 /// Throws:     whatever `name_of` throws.
 template <detail::name_function Names>
@@ -307,7 +308,7 @@ template <detail::name_function Names>
 
 // --- sharing log -----------------------------------------------------------------------------------------
 
-/// Who has moved in where whom left, and what that saves.
+/// A log of which value took over which slot, from which value, and how many bytes that saves.
 ///
 ///     a: 64 B opens slot 0
 ///     b: 32 B opens slot 1
@@ -315,55 +316,54 @@ template <detail::name_function Names>
 ///     d: 40 B takes slot 1 from b, which grows by 8 B, saves 32 B
 ///     4 values in 2 slots, 2 of them shared: 104 B instead of 184 B
 ///
-/// What somebody saves is its own size, less what its slot has to grow for it: so the lines add up to what is
-/// saved in all.
+/// A value saves its size less the growth of its slot, so the lines add up to the total.
 ///
 /// Sources: the log lines of Caffe2's memonger (saved bytes, shared blobs) and of PaddlePaddle's memory
-/// transpiler (what replaced what, on request).
+/// transpiler (which variable replaced which, on request).
 
 struct sharing_log {
     struct entry {
         value_id value = no_value;
-        value_id from = no_value; ///< who had the slot before; `no_value`: nobody
+        value_id from = no_value; ///< the occupant of the slot before; `no_value`: none
         slot_id slot = no_slot;
         byte_count bytes = 0;
-        byte_count growth = 0;    ///< of the slot, for this value; all of it for the first
-        bool is_in_place = false; ///< it is written by a step that uses `from`
+        byte_count growth = 0;    ///< of the slot, for this value; its whole size for the first
+        bool is_in_place = false; ///< its defining step uses `from`
 
         [[nodiscard]] byte_count saved() const { return bytes - growth; }
         friend bool operator==(sharing_log::entry const&, sharing_log::entry const&) = default;
     };
 
-    std::vector<sharing_log::entry> entries; ///< in the order in which values are defined; given ones first
-    slot_id slots = 0;                       ///< that have a tenant
-    slot_id shared = 0;                      ///< that have more than one
-    byte_count naive_bytes = 0;              ///< of all values together
-    byte_count slot_bytes = 0;               ///< of all slots together
+    std::vector<sharing_log::entry> entries; ///< in the order of definitions; given ones first
+    slot_id slots = 0;                       ///< with an occupant
+    slot_id shared = 0;                      ///< with more than one
+    byte_count naive_bytes = 0;              ///< of all values
+    byte_count slot_bytes = 0;               ///< of all slots
 
     [[nodiscard]] byte_count saved() const { return naive_bytes - slot_bytes; }
 };
 
-/// What a plan of slots does, told in the order in which the steps run (empty: as they are numbered).
+/// The log of a slot plan, in the order in which the steps run (empty: program order).
 ///
-/// `plan` and `options` are by value: share_slots makes such a plan of a program; one of buffers has to
-/// be told to their values first.
+/// `plan` and `options` are by value: share_slots makes such a plan; translate a plan of buffers to their
+/// values first.
 ///
-/// Ensures:    there is an entry for every value that has a slot and is no view; the bytes that entries save
+/// Ensures:    one entry for every value that has a slot and is not a view; the bytes saved by the entries
 ///             add up to saved().
 /// Complexity: O(values log values + steps + touches).
-/// Throws:     precondition_error if a table has not one entry a value, a size is not known, or a sum exceeds
-///             64 bits.
+/// Throws:     precondition_error if a table does not have one entry per value, a size is unknown, or a sum
+///             exceeds 64 bits.
 [[nodiscard]] sharing_log log_sharing(snapshot const& p, slot_plan const& plan, plan_options const& options,
                                       std::vector<node_id> const& order = {});
 
 namespace detail {
 
-/// Only what is about one value: where it moved in, and who came after it.
+/// The entries of one value: the slot that it took over, and the value that took it over next.
 [[nodiscard]] std::vector<sharing_log::entry> trace(sharing_log const& log, value_id v);
 
 } // namespace detail
 
-/// Writes one line, with the names of values.
+/// Writes one line, with names of values.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
 void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 {
@@ -396,7 +396,7 @@ void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 
 namespace detail {
 
-/// Writes the last line: how many values are in how many slots, and the bytes.
+/// Writes the last line: the numbers of values and slots, and the bytes.
 template <detail::text_stream Stream>
 void write_total(Stream& stream, sharing_log const& log)
 {
@@ -411,7 +411,7 @@ void write_total(Stream& stream, sharing_log const& log)
 
 } // namespace detail
 
-/// Writes all of it, a line for each value and one for the total.
+/// Writes a line per value and one for the total.
 template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {
@@ -419,7 +419,7 @@ void write_log(Stream& stream, sharing_log const& log, Names name_of)
     detail::write_total(stream, log);
 }
 
-/// The same, values by their numbers.
+/// The same with values by number.
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& stream, sharing_log const& log)
 {

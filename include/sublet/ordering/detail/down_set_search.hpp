@@ -2,8 +2,8 @@
 #ifndef SUBLET_ORDERING_DETAIL_DOWN_SET_SEARCH_HPP
 #define SUBLET_ORDERING_DETAIL_DOWN_SET_SEARCH_HPP
 
-/// A bottleneck shortest path over down-sets: the states, the moves that cost nothing, the search. Included
-/// by the exact searches.
+/// Exact minimum-peak ordering of a window: a bottleneck shortest path over its down-sets, with dominant
+/// moves. The result is optimal unless a limit is reached; the cost is exponential in the window's width.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -21,16 +21,15 @@
 
 // --- down set table --------------------------------------------------------------------------------------
 
-/// Sets that a search has come to, each numbered when it comes first.
+/// The down-sets that a search has reached, numbered in the order of discovery.
 ///
-///     number   set        hash    place in a ring of slots: hash, or the next that is free
+///     number   set        hash    open addressing: the bucket of the hash, or the next free one
 ///     0        000000     0
 ///     1        000001     h0          [ 1 . . 3 0 2 . . ]
 ///     2        000011     h0 ^ h1
 ///
-/// The hash of a set is that of its members, one by one, xor: a set with one member more is told by one step.
-/// Two sets are the same only if their bits are. The ring says where a set is and never in which order sets
-/// are visited: that goes by number.
+/// The hash of a set is the xor of the hashes of its members, so adding one member takes one operation. Sets
+/// are compared by their bits. The buckets never decide the order in which sets are visited; the numbers do.
 
 namespace sublet::detail {
 
@@ -44,10 +43,10 @@ public:
     [[nodiscard]] std::size_t size() const { return hash_.size(); }
     [[nodiscard]] word const* operator[](id number) const { return bits_.data() + number * words_; }
     [[nodiscard]] std::uint64_t hash(id number) const { return hash_[number]; }
-    /// What it holds takes so many bytes.
+    /// The memory that its contents take.
     [[nodiscard]] std::size_t bytes() const;
 
-    /// What a member adds to the hash of a set: a number mixed of its own.
+    /// What a member adds to the hash of a set: its number, mixed.
     [[nodiscard]] static constexpr std::uint64_t hash_of(std::uint32_t member) noexcept
     {
         std::uint64_t h = (std::uint64_t{member} + 1) * 0x9e3779b97f4a7c15u;
@@ -60,7 +59,7 @@ public:
         id number;
         bool is_new;
     };
-    /// The number of a set, a new one if it is not known.
+    /// The number of a set; a new number if the set is new.
     ///
     /// Requires:   `hash` is that of the set's members.
     /// Complexity: O(words) expected.
@@ -77,30 +76,28 @@ private:
     std::vector<id> buckets_; // a power of two
 };
 
-// --- free moves ------------------------------------------------------------------------------------------
+// --- safe moves ------------------------------------------------------------------------------------------
 
-/// Nodes that may run at once, whatever the rest of an order does.
+/// Dominant moves: nodes that may run at once without losing an optimal order.
 ///
-///     allowed 100, alive 60     x ──► conv: 90 while it runs, 80 behind ──► pool: 95, then 50
+///     allowed 100, live 60      x ──► conv: 90 while it runs, 80 after ──► pool: 95, then 50
 ///
-/// If a node runs within what is allowed and leaves no more alive than there was, nothing is lost by running
-/// it now: behind any further nodes there is then no more alive than would be without it. For what a node
-/// adds becomes less the more has run before it, never more: who needed its buffers before it came has begun
-/// or has ended their lives. (Live bytes are a submodular function of the set that has run.)
+/// If a node runs within the allowed peak and leaves no more bytes live than before, it may run now: the
+/// live bytes after any further nodes are then no more than without it. Live bytes are a submodular function
+/// of the set that has run: the more nodes have run, the fewer bytes a node adds.
 ///
-/// The same holds for a set of nodes that leads to no more bytes than there were, if no part of it that could
-/// run by itself does. Here such a set is a chain: each node waits for the one before, so its parts are its
-/// beginnings, and the chain goes down to where it came from for the first time.
+/// The same holds for a set of nodes that leads to no more live bytes, if no down-set within it does so by
+/// itself. Here such a set is a chain, in which each node waits for the one before. Its down-sets are its
+/// prefixes, and the chain ends where the live bytes first return to their level at the start.
 ///
-/// A set taken at once may spoil one thing: results that it begins cannot be written over operands of a node
-/// behind it. A node that does so waits until that node has run.
+/// One effect is excluded: a result that such a set defines can no longer be computed in place of an operand
+/// of a later node. A node that would cause this waits until the later node has run.
 ///
-/// Source: for trees of tasks such segments, from hill to valley, are from Liu, "An application of
-/// generalized tree pebbling to sparse matrix factorization", SIAM Journal on Algebraic and Discrete Methods
-/// 8, 1987.
+/// Source: for trees, such hill-valley segments are from Liu, "An application of generalized tree pebbling to
+/// sparse matrix factorization", SIAM Journal on Algebraic and Discrete Methods 8, 1987.
 
-/// A walk through the sets of a window that runs nodes with those that they demand, and remembers its way
-/// back to where it jumped last.
+/// A walk over the down-sets of a window that runs each node with the deferred nodes it needs, and can undo
+/// the runs since the last jump.
 ///
 /// Requires:   the window and its deferral_graph outlive it.
 class safe_moves {
@@ -110,15 +107,15 @@ public:
     safe_moves(order_window const& w, deferral_graph const& d);
 
     [[nodiscard]] down_set_walk const& walk() const { return walk_; }
-    /// What has been done so far, in touches and edges of the nodes that were run or tried.
+    /// Work so far, in touches and edges of the nodes that were run or tried.
     [[nodiscard]] std::uint64_t work() const { return work_; }
     /// The nodes that have run since the last jump.
     [[nodiscard]] std::vector<node_id> const& trail() const { return trail_; }
 
-    /// To another set; the trail is empty then.
+    /// Changes to another set with an empty trail.
     void jump(word const* set, byte_count live_there);
 
-    /// Calls visit(n) for the nodes that may run next, ascending, until it returns false.
+    /// Calls visit(n) for the ready nodes, ascending, until it returns false.
     template <class Visit>
     void for_each_ready(Visit visit) const
     {
@@ -130,50 +127,50 @@ public:
             }
     }
 
-    /// Run a node that is ready, behind those that it demands. Returns the most bytes alive meanwhile.
+    /// Runs a ready node after the deferred nodes that it needs. Returns the most bytes live meanwhile.
     byte_count run(node_id n);
-    /// Back to when the trail was shorter.
+    /// Undoes runs until the trail has `length` nodes.
     void return_to(std::size_t length);
 
-    /// Run whatever is free if `allowed` bytes may be alive.
+    /// Makes all dominant moves with a peak of at most `allowed`.
     void run_safe(byte_count allowed);
-    /// The same where nothing was free with `before` allowed, and chains asked for `refused` bytes at least.
+    /// The same after `before` allowed none and chains needed at least `refused` bytes.
     void run_safe_again(byte_count allowed, byte_count before, byte_count refused);
-    /// What the next node of a chain asked for at least where none was free in the end.
+    /// The least bytes that the next node of a chain needed, if the last call ended without a move.
     [[nodiscard]] byte_count refused() const { return refused_; }
 
 private:
     void flip_ready(node_id n) { ready_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
-    void mark_run(node_id n);     // it has run
-    void mark_not_run(node_id n); // it has not
+    void mark_run(node_id n);
+    void mark_not_run(node_id n);
 
     byte_count run_alone(node_id n);
     [[nodiscard]] bool blocks_in_place(node_id n) const;
 
     void run_safe_nodes(byte_count allowed);
 
-    /// A chain of one node or more, among those whose first node needs more than `before`.
+    /// Runs a chain of one or more nodes, if its first node needs more than `before`.
     bool run_safe_chain(byte_count allowed, byte_count before);
-    /// Whether nodes that wait for `first`, each for the one before, lead down to `live` bytes; then they
-    /// have run, else perhaps the first.
+    /// Whether a chain from `first` leads down to `live` bytes. If so, its nodes have run; otherwise `first`
+    /// may have run.
     bool reaches_valley(node_id first, std::size_t length, byte_count allowed, byte_count live);
 
     static constexpr std::size_t most_tries = 64, most_links = 32;
     struct link {
         node_id node;
-        std::size_t begin; // of the trail, before it ran
-        std::size_t next;  // of those after it, the first that has not been tried
+        std::size_t begin; // length of the trail before it ran
+        std::size_t next;  // first successor that has not been tried
     };
 
     deferral_graph const& d_;
     down_set_walk walk_;
     std::vector<word> ready_;
     std::vector<std::uint32_t> waits_;
-    csr_rows in_place_writers_;          // by node: who must have run before it may be taken as free
+    csr_rows in_place_writers_;          // by node: which must run before it may move at once
     std::vector<std::size_t> node_work_; // by node: its touches and edges
     std::uint64_t work_ = 0;
     std::vector<node_id> trail_;
-    std::vector<byte_count> live_before_; // by node of the trail: alive before it
+    std::vector<byte_count> live_before_; // by node of the trail: live bytes before it
     std::vector<node_id> candidates_;
     std::vector<link> links_;
     byte_count refused_ = no_limit;
@@ -182,37 +179,36 @@ private:
 
 // --- down set search -------------------------------------------------------------------------------------
 
-/// The lowest peak with which a window can run, by letting water rise.
+/// The least peak of a window, by a bottleneck shortest path over its down-sets.
 ///
-///     allowed   64     {} ─ {0} ─ {0 1}                 nobody gets further: 64 is not enough
-///               80     {} ─ {0} ─ {0 1} ─ {0 1 2} ...   what was waiting for 80 goes on
+///     allowed   64     {} ─ {0} ─ {0 1}                         64 is not enough
+///               80     {} ─ {0} ─ {0 1} ─ {0 1 2} ─ {0 1 2 3}   continues from {0 1}, which needs 80
 ///
-/// Sets of nodes that have run are places, nodes lead from one to the next and ask that so many bytes be
-/// allowed. The search starts with what no order goes below, and visits all it can reach; when that is
-/// exhausted it allows as much as the least of what was refused. When the end is reached, no order has a
-/// lower peak. Each place is visited once for each amount that it had to wait for, and nothing is ever tried
-/// with more than the answer.
+/// Down-sets are the vertices of the search, nodes lead from one to the next, and a move needs a number of
+/// bytes. The search starts with a lower bound as the allowed peak and visits all sets within reach. When
+/// they are exhausted it raises the allowed peak to the least number of bytes that was refused. When the full
+/// set is reached, no order has a lower peak. Each set is visited once per level that it waited for, and no
+/// move needs more than the answer.
 ///
-/// Source: the dynamic programming over down-sets with a soft budget is from Ahn, Lee, Lin, Cheng, Hou and
+/// Source: dynamic programming over down-sets with a soft budget is from Ahn, Lee, Lin, Cheng, Hou and
 /// Esmaeilzadeh, "Ordering chaos: memory-aware scheduling of irregularly wired neural networks for edge
-/// devices", MLSys 2020. Theirs goes layer by layer under a budget found by bisection; a bottleneck path
-/// needs no budget, and free moves (safe_moves) leave out most of the sets.
+/// devices", MLSys 2020. They go layer by layer under a budget found by bisection; a bottleneck path needs no
+/// budget, and dominant moves (safe_moves) skip most of the sets.
 
 struct down_set_result {
     std::vector<node_id> order; ///< by number in the window; empty if none was found below `ceiling`
     byte_count lower_bound = 0; ///< no order has a lower peak
-    std::uint64_t states = 0;   ///< sets that were visited, or what counts for as many
-    bool is_exhausted = true;   ///< false: a limit struck
+    std::uint64_t states = 0;   ///< sets visited, or the equivalent in work
+    bool is_exhausted = true;   ///< false: a limit was reached
 };
 
 /// An order of the window with the least peak, if that is below `ceiling`.
 ///
 /// Requires:   no order of the window has a peak below `lower_bound`.
-/// Ensures:    `order` has the least peak there is, or one of `limits.floor` or below. If it is empty and no
-///             limit struck, no order has a peak below `ceiling`.
-/// Complexity: exponential in the width of the window at worst; at most `limits.states` sets. Each visit of a
-///             set looks at the touches of all pairs of nodes that are ready there, and of chains behind
-///             them.
+/// Ensures:    `order` has the least peak, or one of at most `limits.floor`. If it is empty and no limit was
+///             reached, no order has a peak below `ceiling`.
+/// Complexity: exponential in the width of the window in the worst case; at most `limits.states` sets. Each
+///             visit of a set takes the touches of all pairs of ready nodes and of the chains after them.
 template <class Stop>
 [[nodiscard]] down_set_result search_down_sets(order_window const& w, byte_count lower_bound,
                                                byte_count ceiling, order_search_limits const& limits,
@@ -224,11 +220,11 @@ template <class Stop>
     down_set_table sets(w.graph.nodes());
     struct state { // by set
         byte_count live;
-        byte_count exhausted_at; // with so many bytes allowed nothing is free,
-        byte_count refused;      // and chains asked for so many
+        byte_count exhausted_at; // no dominant move exists with this peak allowed,
+        byte_count refused;      // and chains needed at least this many bytes
         id from;
         bool is_visited;
-        std::size_t path_begin; // where the nodes that led from there begin in `path_nodes`
+        std::size_t path_begin; // where the nodes from `from` to here begin in `path_nodes`
     };
     std::vector<state> visited;
     std::vector<node_id> path_nodes;
@@ -238,16 +234,16 @@ template <class Stop>
     };
     std::vector<child> children;
     std::vector<node_id> ready;
-    std::vector<id> open;                  // to be visited, the last one first
-    std::priority_queue<sort_key> refused; // {falling bytes, , set}
+    std::vector<id> open;                  // a stack of sets to visit
+    std::priority_queue<sort_key> refused; // {descending bytes, , set}
     byte_count allowed = larger(lower_bound, limits.floor);
-    std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // they have 32-bit ids
+    std::uint64_t const most_states = smaller(limits.states, std::uint64_t{1} << 31); // ids have 32 bits
     auto states = [&] { return larger(std::uint64_t{sets.size()}, moves.work() / limits.work_per_state); };
 
     down_set_result result;
     result.lower_bound = lower_bound;
     id reached = ~id{0};
-    // The set in which the walk is now, reached from another.
+    // Adds the current set of the walk, reached from another.
     auto add_state = [&](id from) {
         std::uint64_t hash = from == ~id{0} ? 0 : sets.hash(from);
         for (node_id n : moves.trail()) hash ^= down_set_table::hash_of(n);
@@ -291,7 +287,7 @@ template <class Stop>
         id const here = open.back();
         open.pop_back();
         moves.jump(sets[here], visited[here].live);
-        // Where it was visited before, nodes that need no more than was allowed then have been tried.
+        // At an earlier visit all nodes that need at most `before` bytes were tried.
         byte_count const before = visited[here].exhausted_at;
         byte_count const tried = visited[here].is_visited ? before : 0;
         if (before != allowed) {
@@ -310,7 +306,7 @@ template <class Stop>
         moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
         bool is_out_of_work = false;
         for (node_id n : ready) {
-            is_out_of_work = states() >= most_states; // in dense graphs one visit can be too many
+            is_out_of_work = states() >= most_states; // in dense graphs one visit can exceed it
             if (is_out_of_work) break;
             byte_count const most = moves.run(n);
             if (most > allowed) {
@@ -329,7 +325,7 @@ template <class Stop>
         if (least_refused < ceiling) refused.push({descending(least_refused), 0, here});
     }
     result.states = states();
-    // With less than is allowed now everything has been tried.
+    // All moves below the allowed peak have been tried.
     if (allowed > limits.floor) result.lower_bound = larger(lower_bound, allowed);
     if (reached == ~id{0}) return result;
 

@@ -2,7 +2,8 @@
 #ifndef SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
 #define SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
 
-/// Where an order can be cut, and the exact search of a part. Included by ordering/best_order.hpp.
+/// Cuts an order into independent segments in O(V + E), and orders one window optimally by search over its
+/// down-sets, within limits.
 
 #include <sublet/ordering/detail/down_set_search.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -17,14 +18,13 @@
 
 // --- order cuts ------------------------------------------------------------------------------------------
 
-/// Where an order falls apart into stretches that have nothing to say to each other.
+/// Divides an order into segments that can be ordered independently.
 ///
-///     0 ──► 1 ──► 3 ──► 4 ──► 6        3 comes behind 0 1 2 and before 4 5 6 in every order,
-///     └───► 2 ──► ┘ └─► 5 ──► ┘        so any order is one of 0 1 2 3, and then one of 4 5 6
+///     0 ──► 1 ──► 3 ──► 4 ──► 6        in every order 3 runs after 0 1 2 and before 4 5 6,
+///     └───► 2 ──► ┘ └─► 5 ──► ┘        so any order is one of 0 1 2 3, followed by one of 4 5 6
 ///
-/// The peak of an order is the highest of its stretches, and each stretch is searched by itself. Nodes that
-/// run on demand (ordering/detail/order_window.hpp) are in nobody's way: they go where they are demanded
-/// first.
+/// The peak of an order is the largest peak of its segments, and each segment is searched by itself. Deferred
+/// nodes (ordering/detail/order_window.hpp) do not prevent a cut: each moves to its first successor.
 ///
 /// Source: the split at single nodes is from Ahn et al., "Ordering chaos", MLSys 2020.
 
@@ -32,37 +32,36 @@ namespace sublet::detail {
 
 struct order_cuts {
     std::vector<node_id> order;     ///< by number in the window
-    std::vector<std::size_t> first; ///< by stretch: its first position; and one more, the number of nodes
+    std::vector<std::size_t> first; ///< by segment: its first position; and a final end, the number of nodes
 };
 
-/// Ensures:    `order` is the window's, nodes on demand moved to where they are demanded first: its peak is
-///             no higher. Some order with the least peak of all has in each stretch the nodes that this one
-///             has.
+/// Ensures:    `order` is that of the window with deferred nodes moved to their first successors; its peak is
+///             no higher. Some order with the least peak has the same nodes in each segment.
 /// Complexity: O(V + E).
 [[nodiscard]] order_cuts cut_order(order_window const& w, deferral_graph const& d);
 
 // --- exact window ----------------------------------------------------------------------------------------
 
-/// The best order for a stretch of an order, all else as it is.
+/// The best order of a window; the rest of the order stays.
 ///
-///     0 1 2 [3 4 5 6] 7 8      peak of the stretch 160
-///     0 1 2 [3 5 4 6] 7 8      peak of the stretch 128, and no order of 3 4 5 6 has less
+///     0 1 2 [3 4 5 6] 7 8      peak of the window 160
+///     0 1 2 [3 5 4 6] 7 8      peak of the window 128, and no order of 3 4 5 6 has less
 ///
-/// What ran before and what runs behind feel nothing of it. So a peak that stands in one place is lowered
-/// there, however long the whole order is.
+/// The live bytes outside the window do not change. So a local peak can be lowered locally, however long the
+/// whole order is.
 
 struct window_order {
     std::vector<node_id> order; ///< the nodes of the window
-    byte_count peak = 0;        ///< most bytes alive while they run
-    byte_count lower_bound = 0; ///< what no order of them goes below, all else as it is
-    std::uint64_t states = 0;   ///< sets of nodes that were visited to know that
-    bool is_searched = false;   ///< to the end: no limit struck
+    byte_count peak = 0;        ///< most bytes live while they run
+    byte_count lower_bound = 0; ///< no order of the window has a lower peak
+    std::uint64_t states = 0;   ///< down-sets visited
+    bool is_searched = false;   ///< the search ended without reaching a limit
 
     [[nodiscard]] bool is_optimal() const { return peak == lower_bound; }
 };
 
-/// The order of a window with the least peak; if a limit strikes, the best that is found. Every few hundred
-/// sets `stop(peak so far, lower bound, sets)` is asked whether to give up.
+/// The order of a window with the least peak; if a limit is reached, the best order found. Every few hundred
+/// sets the search calls `stop(peak so far, lower bound, sets)`, which returns true to end it.
 template <class Stop>
 [[nodiscard]] window_order exact_window(order_window const& w, order_search_limits const& limits, Stop stop)
 {
@@ -93,8 +92,8 @@ template <class Stop>
         }
         return found.is_exhausted;
     };
-    // Where the search from below comes to no end, see how low a peak is found soon, between what is proved
-    // and what is known; a quarter of all sets is for that.
+    // If the search from below does not end, bisect between the lower bound and the known peak, to find
+    // better orders soon. A quarter of all sets is reserved for that.
     constexpr std::uint64_t most_probes = 12;
     result.is_searched = search(limits.floor, limits.states - limits.states / 4);
     if (result.is_searched) return result;
@@ -108,19 +107,19 @@ template <class Stop>
     return result;
 }
 
-/// The same for the nodes that run next behind those that `walk` has run.
+/// The same for the nodes that run next after those that `walk` has run.
 ///
-/// Requires:   `nodes` may run next in the order in which they are named.
-/// Ensures:    the peak is the least there is if `is_optimal()`, and always if `is_searched` and it is above
-///             `limits.floor`. Never a higher peak than the window has as given.
-/// Complexity: as search_down_sets(), and O(k log k) for k touches, edges and pairs of the window.
+/// Requires:   `nodes` may run next in the given order.
+/// Ensures:    the peak is least if `is_optimal()`, and always if `is_searched` and it is above
+///             `limits.floor`. It is never above that of the given order.
+/// Complexity: as search_down_sets(), plus O(k log k) for k touches, edges and pairs of the window.
 [[nodiscard]] window_order exact_window(order_graph const& g, peak_walk const& walk,
                                         std::span<node_id const> nodes,
                                         order_search_limits const& limits = {});
 
 /// The same for the positions [first, last) of an order.
 ///
-/// Requires:   `order` names every node once, each behind those that it waits for.
+/// Requires:   `order` names every node once, each after its predecessors.
 /// Complexity: O(touches of the nodes before) more.
 [[nodiscard]] window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
                                         std::size_t first, std::size_t last,

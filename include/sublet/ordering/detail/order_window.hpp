@@ -2,8 +2,7 @@
 #ifndef SUBLET_ORDERING_DETAIL_ORDER_WINDOW_HPP
 #define SUBLET_ORDERING_DETAIL_ORDER_WINDOW_HPP
 
-/// A part of an order as small tables, and the walk of sets of nodes that are closed under what comes before.
-/// Included by the exact searches.
+/// A window of an order as a problem of its own: its tables, deferred nodes, and a walk over its down-sets.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -19,81 +18,80 @@
 
 // --- order window ----------------------------------------------------------------------------------------
 
-/// A stretch of an order as a graph of its own: what ran before has run, and what is needed behind is kept.
+/// A window of an order as a graph of its own: the nodes before it have run, and buffers used after it stay.
 ///
 ///     order    0  1 [ 2  3  4 ] 5  6          a   given: 1 has written it
 ///     a        . [=========)                  b   kept: 6 reads it
-///     b        .  .  . [=============)        c   around: it takes its bytes, and nobody here touches it
+///     b        .  .  . [=============)        c   live through: no node of the window touches it
 ///     c        [====================)
 ///
-/// Whatever order the stretch runs in, what is alive before and behind it stays the same. So a part of an
-/// order is searched with what searches a whole one, and costs what the part costs.
+/// The live bytes before and after the window do not depend on the order of its nodes. So the algorithms for
+/// whole orders apply to a window, at the cost of the window.
 
 namespace sublet::detail {
 
 struct order_window {
-    std::vector<node_id> nodes;           ///< by number in the window: who it is in the whole graph
-    order_graph graph;                    ///< nodes and buffers numbered anew, nodes as they stood
-    byte_count live_through = 0;          ///< bytes alive all the time, but for the next ones
-    byte_count untouched_input_bytes = 0; ///< bytes that nobody touches, alive while the first step runs
-    bool is_at_start = false;             ///< nothing has run before
+    std::vector<node_id> nodes;           ///< by number in the window: its id in the whole graph
+    order_graph graph;                    ///< nodes and buffers renumbered, nodes in their given order
+    byte_count live_through = 0;          ///< bytes live throughout, without the next ones
+    byte_count untouched_input_bytes = 0; ///< given bytes never touched, live while the first step runs
+    bool is_at_start = false;             ///< no node has run before
 };
 
-/// Requires:   `walk` has run whatever stands before the window; `nodes` may run next in the order in which
-///             they are named.
-/// Complexity: O(k log k) for a window with k touches, edges and pairs; at the start of a program and
-///             O(buffers).
-/// Throws:     precondition_error if a node is named before one of the window that it waits for, or twice.
+/// Requires:   `walk` has run all nodes before the window; `nodes` may run next in the given order.
+/// Complexity: O(k log k) for a window with k touches, edges and pairs, plus O(buffers) at the start of a
+///             program.
+/// Throws:     precondition_error if a node is named twice, or before a predecessor in the window.
 [[nodiscard]] order_window window_of(order_graph const& g, peak_walk const& walk,
                                      std::span<node_id const> nodes);
 
-// --- nodes on demand -------------------------------------------------------------------------------------
+// --- deferred nodes --------------------------------------------------------------------------------------
 
-/// Nodes that may as well run right before the first that waits for them.
+/// Nodes that can be deferred to right before their first successor without raising the peak.
 ///
 ///     0: constant ──► 3         nothing is gained by running 0 early, in whatever order 1 and 2 run:
 ///     1 ──► 2 ──────► 3         1 2 (0 3) needs no more than any order does
 ///
-/// A node that only adds, because whatever it touches is needed behind it in every order, is best run as late
-/// as that goes: until then all others have less beside them, and when it runs at last, as much is alive as
-/// was before at that time. So constants, views and other small things need not be searched for a place.
+/// A node only adds bytes if every buffer that it touches is needed after it in every order. Such a node is
+/// best run as late as possible: the nodes before it then run with fewer live bytes, and after it the live
+/// bytes are the same. So constants, views and other small nodes leave the search.
 
-/// The nodes of a window, those on demand taken out.
+/// The nodes of a window without the deferred ones.
 struct deferral_graph {
     std::vector<unsigned char> is_deferred; ///< by node
-    csr_rows deferred; ///< by node: those on demand that it waits for, directly or through others of them,
-                       ///< ascending; nothing for those on demand themselves
-    csr_rows after, before; ///< among all others: who waits for whom, directly or through those on demand
+    csr_rows deferred; ///< by node: the deferred nodes that it waits for, directly or through others of them,
+                       ///< ascending; empty for deferred nodes
+    csr_rows after, before; ///< among all others: edges, direct or through deferred nodes
 };
 
-/// Ensures:    for every order of the window there is one with no higher peak, in which each node on demand
-///             runs right before the first node that demands it, with those that this one demands, ascending,
-///             and the others run in the order in which they did.
-/// Complexity: O(V + E + touches), for what is not on demand; lists of those on demand are short, or they are
-///             not taken out.
+/// Ensures:    for every order of the window there is one with no higher peak in which each deferred node
+///             runs right before the first node that needs it, after the deferred nodes that it needs itself,
+///             ascending, and the others run in their given order.
+/// Complexity: O(V + E + touches) for the nodes that are not deferred; lists of deferred nodes are short,
+///             else the nodes are not deferred.
 [[nodiscard]] deferral_graph deferred_nodes(order_window const& w);
 
 // --- down set walk ---------------------------------------------------------------------------------------
 
-/// Go from one set of nodes that have run to any other, and see what running one more does to memory.
+/// Moves between down-sets of nodes and computes what running one more node does to memory.
 ///
-///     {}  ──►  {0}  ──►  {0 1}         behind a set as many bytes are alive whatever order it ran in,
-///               └────►  {0 2}          so a set is all that has to be known of a beginning
+///     {}  ──►  {0}  ──►  {0 1}         the live bytes after a set do not depend on its order,
+///               └────►  {0 2}          so a set is the whole state of a prefix
 ///
-/// What has run is a down-set: whoever is in it waits for none outside. Counts of the touches that remain
-/// change by the nodes in which two sets differ, whichever way.
+/// A down-set contains all predecessors of its nodes. The counts of remaining touches change only by the
+/// nodes in which two sets differ, so a jump between any two sets is cheap.
 
 /// What running a node does.
 struct node_effect {
-    byte_count most;       ///< bytes alive while it runs
-    byte_count live_after; ///< alive when it has run
+    byte_count most;       ///< bytes live while it runs
+    byte_count live_after; ///< bytes live when it has run
 };
 
-/// The numbers are those of peak_walk, in the same window; but a walk here jumps.
+/// Computes the same numbers as peak_walk in the same window, but can jump.
 ///
-/// Requires:   the window outlives the walk; a node runs that has not, and the bytes alive are told where a
-///             step back or a jump leads.
-/// Complexity: linear in the touches of the nodes that run or no longer have.
+/// Requires:   the window outlives the walk; each node runs once; the caller passes the live bytes of the
+///             state to which a step back or a jump leads.
+/// Complexity: linear in the touches of the nodes by which the set changes.
 class down_set_walk {
 public:
     using word = bit_rows::word;
@@ -102,7 +100,7 @@ public:
 
     [[nodiscard]] byte_count live() const { return live_; }
     [[nodiscard]] std::size_t ran() const { return ran_; }
-    [[nodiscard]] std::vector<word> const& done() const { return done_; } ///< the set, a bit a node
+    [[nodiscard]] std::vector<word> const& done() const { return done_; } ///< the set, one bit per node
     [[nodiscard]] bool has_run(node_id n) const
     {
         return (done_[n / bit_rows::word_bits] >> n % bit_rows::word_bits & 1) != 0;
@@ -110,11 +108,11 @@ public:
 
     node_effect run(node_id n);
 
-    /// As if a node had not run, with as many bytes alive as were before.
+    /// Undoes the run of a node, before which `live_before` bytes were live.
     void step_back(node_id n, byte_count live_before);
 
-    /// To another set, behind which `live_there` bytes are alive. Calls left(n) and entered(n) for the nodes
-    /// in which it differs.
+    /// Changes to another set with `live_there` live bytes. Calls left(n) and entered(n) for the nodes in
+    /// which it differs.
     template <class Removed, class Added>
     void move_to(word const* set, byte_count live_there, Removed removed, Added added)
     {
@@ -135,7 +133,7 @@ public:
 
 private:
     void flip(node_id n) { done_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
-    void count(step_id s, std::uint32_t by); // one more or one less remains
+    void count(step_id s, std::uint32_t by); // adds `by` to the remaining counts
     [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !w_.graph.is_kept[b]; }
 
     node_effect effect_of(step_id s, bool is_first);

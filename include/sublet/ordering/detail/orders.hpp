@@ -2,7 +2,12 @@
 #ifndef SUBLET_ORDERING_DETAIL_ORDERS_HPP
 #define SUBLET_ORDERING_DETAIL_ORDERS_HPP
 
-/// Ways to find an order: by rules that look at the graph alone, by schedules that look at bytes, by search.
+/// Ordering algorithms for an order_graph, from cheap to exact:
+///
+///     longest_path, breadth_first ...   rules on the graph alone; O(E + V log V)
+///     least_peak                        iterated list schedules that count bytes; no guarantee
+///     improve_order                     exact search of windows around the peak, within a work budget
+///     exact_order                       optimal with a proof; exponential in the width of the graph
 
 #include <sublet/ordering/detail/exact_window.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -21,117 +26,110 @@ namespace sublet::detail {
 
 // --- longest path ----------------------------------------------------------------------------------------
 
-/// Whoever has the longest way to go runs first.
+/// The node with the longest path to a sink runs first.
 ///
-///     0 ──► 1 ──► 2 ──► 5        to the end: 0: 4   1: 3   2: 2   5: 1        runs 0 1 2 3 4 5
-///     3 ──► 4 ──────────┘                    3: 3   4: 2
+///     0 ──► 1 ──► 2 ──► 5        to the sink: 0: 4   1: 3   2: 2   5: 1       runs 0 1 3 2 4 5
+///     3 ──► 4 ──────────┘                     3: 3   4: 2
 ///
-/// A short branch that meets a long one is then made last, right before it is needed, and its results do not
-/// lie about while the long one runs. Nothing is known of bytes: it helps where branches differ in length.
+/// So a short branch that joins a long one runs late, right before the join, and its results are not live
+/// while the long one runs. The rule ignores bytes; it helps if branches differ in length.
 ///
 /// Source: the order of Caffe2's memory optimizer for inference (memonger.py, 2017).
 
-/// By node: how many nodes the longest path from it to an end has, itself among them.
+/// By node: the number of nodes on the longest path from it to a sink, itself included.
 ///
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<std::uint32_t> path_lengths(order_graph const& g);
 
-/// Ensures:    of the nodes that wait for none, that with the longest path to an end comes first; of equal
-///             ones, what is listed first.
+/// Ensures:    of the ready nodes, the one with the longest path to a sink runs first; of equal ones, the one
+///             that is listed first.
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> longest_path(order_graph const& g);
 
-// --- plain walks -----------------------------------------------------------------------------------------
+// --- graph orders ----------------------------------------------------------------------------------------
 
-/// Orders that follow the graph alone.
-///
-///     0 ──► 2 ──► 4      breadth first   0 1 2 3 4      all branches side by side
-///     1 ──► 3            depth first     0 2 4 1 3      one branch after the other
-///                        on demand       1 3 0 2 4      from the ends: 3 first, it is listed before 4
-///
-/// They cost next to nothing, and each is now and then the best of all: what suits a network depends on
-/// whether its branches make values smaller or larger.
+/// Orders that depend on the graph alone; ordering/best_order.hpp has a picture. Each is sometimes the best:
+/// it depends on whether the branches of a network make values smaller or larger.
 
-/// What has been ready longest runs first; of what became ready at once, what is listed first.
+/// The node that has been ready longest runs first; of those that became ready at once, the first listed.
 ///
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> breadth_first(order_graph const& g);
 
-/// What became ready last runs first; of what became ready at once, what is listed first.
+/// The node that became ready last runs first; of those that became ready at once, the first listed.
 ///
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> depth_first(order_graph const& g);
 
-/// For each end, in the listed order, what it waits for runs first, each of those likewise; what is listed
-/// first is asked for first.
+/// For each sink in the listed order, its predecessors run first, recursively; of several predecessors, the
+/// first listed comes first.
 ///
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> on_demand(order_graph const& g);
 
 // --- least peak ------------------------------------------------------------------------------------------
 
-/// An order with a low peak, for graphs of any size.
+/// An order with a low peak, for graphs of any size: iterated list scheduling.
 ///
-///     listed, depth first, ...   ──►  the best so far  ──►  scheduled again, with its own order as rank and
-///     a least peak first, from                ▲               lower goal, forwards or from the end either
-///     end                            └────────────── if that is better
+///     listed, depth first, ...   ──►  the best so far  ──►  list schedule with that order as rank and
+///     list schedules from                    ▲               a lower goal, forwards or backwards
+///     either end                             └────────────── if that is better
 ///
-/// No rule wins everywhere, but all are cheap, so several run and the best stays. That one is then the rank
-/// of the next schedule: nodes that grow keep the places that proved good, nodes that give bytes back move
-/// forward as far as they can; seen from the end, what makes bytes that are needed late moves backward. A few
-/// turns of that go further than all the rules together.
+/// No rule is best for all graphs, but all are cheap, so several run and the best stays. Its order is then
+/// the rank of the next schedule: nodes that add bytes keep their places, nodes that free bytes move forward
+/// as far as possible; backwards, definitions of buffers that are needed late move towards the end. A few
+/// rounds improve more than all rules together.
 
 struct least_peak_limits {
-    std::uint32_t schedules = 32; ///< made at most, ...
-    std::uint64_t nodes =
-        400'000; ///< ... so many nodes in all of them; one from either end even if that is more
-    std::uint32_t patience = 6; ///< so many in a row that were no better are the end
-    byte_count floor = 0;       ///< a peak that no order goes below, if it is known
+    std::uint32_t schedules = 32;  ///< at most
+    std::uint64_t nodes = 400'000; ///< at most in all schedules together; one from each end is always made
+    std::uint32_t patience = 6;    ///< stops after so many schedules in a row without improvement
+    byte_count floor = 0;          ///< a known lower bound on the peak
 };
 
-/// Schedule the best order of a contest again and again, if `made` schedules have been made before.
+/// Reschedules the best order until a limit is reached; `made` schedules have been made before.
 void schedule_again(order_incumbent& incumbent, order_graph const& g, order_graph const& mirror,
                     least_peak_limits const& limits, std::uint32_t made = 0);
 
-/// Ensures:    never worse than the listed order. How good the order is nobody promises; `lower_bound` is the
-///             floor that was given, and an order that reaches it is optimal.
-/// Complexity: that of list_schedule(), so many times as `limits` allow, and O(E + V log V).
+/// Ensures:    never worse than the listed order, without any other guarantee; `lower_bound` is the given
+///             floor, and an order that reaches it is optimal.
+/// Complexity: that of list_schedule() for each schedule that `limits` allow, plus O(E + V log V).
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 [[nodiscard]] node_order least_peak(order_graph const& g, least_peak_limits const& limits = {});
 
 // --- exact order -----------------------------------------------------------------------------------------
 
-/// The order with the least peak, and that it is the least is proved.
+/// The order with the least peak, with a proof.
 ///
-///     0 1 2 3 | 4 5 6 7 | 8 9          peaks 96, 160 and 64 as given, and no order goes below 112
-///               search                 5 4 6 7: 128, and less is impossible
-///     0 1 2 3 | 5 4 6 7 | 8 9          96 and 64 are below that: nothing to do there
+///     0 1 2 3 | 4 5 6 7 | 8 9          peaks 96, 160 and 64 as given; lower bound 112
+///               search                 5 4 6 7: 128, the least peak of this segment
+///     0 1 2 3 | 5 4 6 7 | 8 9          96 and 64 are below that: no search needed
 ///
-/// Cut where every order has to pass (ordering/detail/exact_window.hpp), then search the stretches that stand
-/// above all that is known to be needed (ordering/detail/down_set_search.hpp), the highest first. How long
-/// that takes depends on how many nodes could run side by side; where a limit strikes, the best order so far
-/// comes back with what is proved of all.
+/// Cuts the order at nodes that all orders pass (ordering/detail/exact_window.hpp), then searches the
+/// segments with a peak above the lower bound (ordering/detail/down_set_search.hpp), the highest first. The
+/// time depends on how many nodes are independent of each other. If a limit is reached, the result is the
+/// best order and the best lower bound so far.
 
 struct exact_order_report {
-    std::size_t segments = 0; ///< that orders fall apart into
-    std::size_t longest = 0;  ///< nodes of the longest of them
-    std::size_t searched = 0; ///< stretches
-    std::uint64_t states = 0; ///< sets of nodes that were visited
+    std::size_t segments = 0; ///< independent parts of the order
+    std::size_t longest = 0;  ///< nodes of the longest segment
+    std::size_t searched = 0; ///< segments searched
+    std::uint64_t states = 0; ///< down-sets visited
 };
 
 struct exact_node_order : node_order {
     exact_order_report report;
 };
 
-/// The order with the least peak. `start` is an order to begin with, better ones save work; where it is
-/// empty, the listed one is. Every few hundred sets `stop(peak so far, lower bound, sets)` is asked whether
-/// to give up.
+/// The order with the least peak. `start` is an initial order, by default the listed one; a better one saves
+/// work. Every few hundred sets the search calls `stop(peak so far, lower bound, sets)`, which returns true
+/// to end it.
 ///
-/// Requires:   `start` names every node once, each behind those that it waits for, or is empty.
-/// Ensures:    never a higher peak than `start` has. The least of all, and `is_optimal()` says so, unless a
-///             limit strikes or `limits.floor` is reached, which is as good. Same input, same order.
-/// Complexity: exponential in the width of the graph at worst, linear in its length; at most `limits.states`
-///             sets of nodes are visited.
+/// Requires:   `start` names every node once, each after its predecessors, or is empty.
+/// Ensures:    never a higher peak than `start`. The peak is least, and `is_optimal()` says so, unless a
+///             limit or `limits.floor` is reached. Deterministic.
+/// Complexity: exponential in the width of the graph in the worst case, linear in its length; at most
+///             `limits.states` down-sets are visited.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 template <class Stop>
 [[nodiscard]] exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start,
@@ -179,11 +177,11 @@ template <class Stop>
         for (std::size_t k = 0; k != found.order.size(); ++k) result.order[first[i] + k] = found.order[k];
         peak[i] = found.peak;
         result.lower_bound = larger(result.lower_bound, found.lower_bound);
-        limits.floor = larger(limits.floor, peak[i]); // the others need not be lower
+        limits.floor = larger(limits.floor, peak[i]); // the other segments need not be lower
         result.report.states += found.states;
         ++result.report.searched;
     };
-    for (bool is_first : {true, false}) { // the highest by itself, as all others are measured by it
+    for (bool is_first : {true, false}) { // the highest first, since it bounds the others
         peak_walk walk(g);
         for (std::size_t i = 0; i != segments && !(is_first && i > highest); ++i) {
             if (peak[i] > limits.floor && (!is_first || i == highest)) search(walk, i);
@@ -200,32 +198,32 @@ template <class Stop>
 
 // --- improve order ---------------------------------------------------------------------------------------
 
-/// Lower an order where it is highest, again and again.
+/// Improves an order by large neighbourhood search around its peak.
 ///
-///     bytes            _                             _           the stretch round the peak is searched for
-///               _   __/ \__     _             _   __/ \_  _      its best order; then another place is the
-///             _/ \_/[      ]\__/ \_         _/ \_/[    ]\/ \_    highest, or a wider stretch is tried
+///     bytes            _                             _           the window around the peak is ordered
+///               _   __/ \__     _             _   __/ \_  _      optimally; then another position has
+///             _/ \_/[      ]\__/ \_         _/ \_/[    ]\/ \_    the peak, or a wider window is tried
 ///
-/// What a stretch of an order needs depends on its own order only, and every way to run it leaves the same
-/// bytes alive. So no search elsewhere is lost. Where the stretches that a search can master do not help, the
-/// whole order is scheduled again, with itself as rank: that moves nodes across any distance.
+/// The live bytes in a window depend on the order of its nodes only, and those after it do not depend on that
+/// order. So improvements of different windows are independent. If no window that the search can handle
+/// helps, the whole order is rescheduled with itself as rank, which moves nodes across any distance.
 ///
-/// Source: exchanging a part for its best is large neighbourhood search as of Shaw, "Using constraint
+/// Source: exchanging a part for its optimum is large neighbourhood search as of Shaw, "Using constraint
 /// programming and local search methods to solve vehicle routing problems", CP 1998.
 
 struct improve_limits {
-    std::uint64_t states = 20'000;       ///< sets of nodes visited at most, by all searches together
-    std::uint64_t window_states = 1'000; ///< by one of them
-    std::size_t widest = 72;             ///< nodes of a stretch
+    std::uint64_t states = 20'000;       ///< down-sets visited at most, by all searches together
+    std::uint64_t window_states = 1'000; ///< by one search
+    std::size_t widest = 72;             ///< nodes of a window
     std::uint32_t rounds = 4;            ///< of searches and schedules
-    least_peak_limits schedules = {};    ///< how often the whole order is scheduled again; has the floor, too
+    least_peak_limits schedules = {};    ///< limits of rescheduling the whole order; with the floor
 };
 
-/// Requires:   `order` names every node once, each behind those that it waits for; or the graph has a
-///             violation, which is then that of the result.
-/// Ensures:    never a higher peak than `order` has, nor than the listed order. The same on every platform.
-/// Complexity: the searches visit as many sets of nodes as `limits` allow; each stretch costs besides what
-///             its nodes and those it lies away from the last one do.
+/// Requires:   `order` names every node once, each after its predecessors; or the graph has a violation,
+///             which the result then reports.
+/// Ensures:    never a higher peak than `order` or the listed order. The same on every platform.
+/// Complexity: the searches visit at most `limits.states` down-sets; each window also costs the touches of
+///             its nodes and of the nodes between it and the window before.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 [[nodiscard]] node_order improve_order(order_graph const& g, std::vector<node_id> order,
                                        improve_limits const& limits = {});

@@ -2,7 +2,7 @@
 #ifndef SUBLET_ORDERING_DETAIL_PEAK_WALK_HPP
 #define SUBLET_ORDERING_DETAIL_PEAK_WALK_HPP
 
-/// What every search for an order does again and again: run nodes and see the bytes, compare orders, give up.
+/// The live bytes along an order of nodes, which every order search computes; search limits; the best order.
 
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>
@@ -14,79 +14,79 @@
 
 namespace sublet::detail {
 
-/// When a search gives up, in what it has done and not in seconds.
+/// The work budget of an order search, in counts and not in seconds.
 struct order_search_limits {
-    static constexpr std::uint64_t work_per_state = 4096; ///< touches and edges of the nodes that it tries
+    static constexpr std::uint64_t work_per_state = 4096; ///< touches and edges of the nodes tried
 
-    /// Sets of nodes, at most. As soon as they are more work than sets of a network are, that counts.
+    /// Down-sets at most. `work_per_state` units of work count as one, which matters in dense graphs.
     std::uint64_t states = 1'000'000;
-    std::size_t bytes = std::size_t{256} << 20; ///< for these sets, about
-    byte_count floor = 0;                       ///< a peak as low as this is as good as any
+    std::size_t bytes = std::size_t{256} << 20; ///< memory for these sets, about
+    byte_count floor = 0;                       ///< the search stops at a peak as low as this
 };
 
 // --- topological -----------------------------------------------------------------------------------------
 
-/// The listed order, or where a program cannot run so, the nearest to it that it can run in.
+/// The listed order, or if the program cannot run in it, the topological order nearest to it.
 ///
-///     listed 3 0 1 2          0 ──► 1 ──► 3        runs 0 1 3 2: whoever is listed first of those
-///                             └───► 2              that need not wait
+///     listed 3 0 1 2          0 ──► 1 ──► 3        runs 0 1 3 2: of the ready nodes always
+///                             └───► 2              the one that is listed first
 ///
-/// Of all nodes that may run next always that with the lowest rank: every order that a program can run in
-/// comes of some rank, the listed one of the place in the list.
+/// Among the ready nodes the one with the lowest rank runs next. Every topological order results from some
+/// rank; the listed order results from the positions in the list.
 ///
 /// Source: Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962.
 
-/// By node: its place in the listed order.
+/// By node: its position in the listed order.
 [[nodiscard]] std::vector<node_id> listed_places(order_graph const& g);
 
-/// Of the nodes that wait for none the lowest rank runs first; of equal ranks, what is listed first.
+/// The ready node with the lowest rank runs next; among equal ranks, the one that is listed first.
 ///
 /// Requires:   `rank` has an entry for each node; the graph has no violation.
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> order_by_rank(order_graph const& g,
                                                  std::vector<std::uint64_t> const& rank);
 
-/// Ensures:    the listed order itself, if the program can run in it.
-/// Complexity: O(V + E) then, else O(E + V log V).
+/// Ensures:    the listed order itself if the program can run in it.
+/// Complexity: then O(V + E), otherwise O(E + V log V).
 [[nodiscard]] std::vector<node_id> topological(order_graph const& g);
 
 // --- peak walk -------------------------------------------------------------------------------------------
 
-/// Run the nodes of a program one after the other, and see how many bytes that needs.
+/// Runs the nodes of a program one after the other and counts the live bytes.
 ///
-///     run     live before   while it runs       live behind
+///     run     live before   while it runs       live after
 ///      0           0          64  a                 64
 ///      1          64          96  a b               96         b is 32 bytes, and a is needed once more
-///      2          96         128  a b c             64         a dies
+///      2          96         128  a b c             64         the live range of a ends
 ///      3          64          64  b c                0         peak 128
 ///
-/// What is alive behind a set of nodes does not depend on the order in which they ran, so a step back is as
-/// easy as a step forward, and a search may go both ways.
+/// The live bytes after a set of nodes do not depend on the order in which they ran. So a step back costs as
+/// much as a step forward, and a search may backtrack.
 
-/// The live bytes are those of lifetimes(), gather_buffers() and take_in_place(), for the order in which the
+/// The live bytes are those of lifetimes(), gather_buffers() and take_in_place() for the order in which the
 /// nodes are run.
 ///
-/// Requires:   nodes run once each, behind all those that they wait for; the graph has no violation and
-///             outlives the walk.
-/// Complexity: a run, and a step back, is linear in the node's touches, and match_overwrites() for each step
+/// Requires:   nodes run once each, after all their predecessors; the graph has no violation and outlives
+///             the walk.
+/// Complexity: a run, and a step back, is linear in the node's touches, plus match_overwrites() for each step
 ///             that has pairs. O(steps + buffers) memory.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 class peak_walk {
 public:
     explicit peak_walk(order_graph const& g);
 
-    /// Bytes alive behind all nodes that have run.
+    /// The bytes live after all nodes that have run.
     [[nodiscard]] byte_count live() const { return live_; }
-    /// The most bytes alive at any time so far.
+    /// The most bytes live at any time so far.
     [[nodiscard]] byte_count peak() const { return peak_; }
     [[nodiscard]] std::size_t ran() const { return log_.size(); }
-    /// How many steps that touch a buffer have not run.
+    /// How many of the steps that touch a buffer have not run.
     [[nodiscard]] std::uint32_t remaining(buffer_id b) const { return remaining_[b]; }
 
-    /// Run a node. Returns the most bytes alive while it runs.
+    /// Runs a node. Returns the most bytes live while it runs.
     byte_count run(node_id n);
 
-    /// As if the last node had not run.
+    /// Undoes the run of the last node.
     void step_back();
 
     /// What run(n) would return.
@@ -107,7 +107,7 @@ private:
 
     byte_count run_step(step_id s);
 
-    /// Bytes of results that are written over operands which die, and would else be there besides.
+    /// Bytes of results that are computed in place of operands with their last use in step `s`.
     byte_count saved(step_id s, bool is_first);
 
     order_graph const& g_;
@@ -118,36 +118,36 @@ private:
     std::size_t steps_ = 0;
 };
 
-/// The most bytes alive at any time if the nodes run in this order.
+/// The most bytes live at any time if the nodes run in this order.
 ///
-/// Requires:   `order` names every node once, each behind all those that it waits for.
-/// Complexity: O(touches), and match_overwrites() for each step that has pairs.
+/// Requires:   `order` names every node once, each after all its predecessors.
+/// Complexity: O(touches), plus match_overwrites() for each step that has pairs.
 [[nodiscard]] byte_count peak_of(order_graph const& g, std::vector<node_id> const& order);
 
-// --- order contest ---------------------------------------------------------------------------------------
+// --- order incumbent -------------------------------------------------------------------------------------
 
-/// Several orders enter, the one with the least peak stays.
+/// The best order found so far by a sequence of heuristics and searches.
 ///
-///     listed 128    depth first 112    longest path 144    reversed 96        reversed wins, listed was 128
+///     listed 128    depth first 112    longest path 144   reversed 96        keeps reversed, given_peak 128
 
 class order_incumbent {
 public:
-    /// The listed order is in it from the beginning, or the nearest to it that can run; `floor`: no order has
-    /// a lower peak. A graph without any order has the same violation in the result.
+    /// Starts with topological(g). `floor` is a lower bound on the peak of any order. If the graph has a
+    /// violation, so has the result.
     ///
-    /// Requires: the graph outlives the contest.
+    /// Requires: the graph outlives this object.
     explicit order_incumbent(order_graph const& g, byte_count floor = 0);
 
-    /// Returns whether it is better than all before; of equal ones the first stays.
+    /// Returns whether the order is better than all before; among equal peaks the first stays.
     bool offer(std::vector<node_id> order, node_order::method method);
-    /// The same order backwards.
+    /// Offers the reverse of an order.
     bool offer_reversed(std::vector<node_id> const& mirrored, node_order::method method)
     {
         return offer({mirrored.rbegin(), mirrored.rend()}, method);
     }
 
     [[nodiscard]] node_order const& best() const { return best_; }
-    /// Nobody can win any more.
+    /// No order can be better.
     [[nodiscard]] bool is_settled() const { return best_.violation || best_.peak <= best_.lower_bound; }
 
 private:

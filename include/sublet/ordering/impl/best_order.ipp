@@ -10,7 +10,7 @@ namespace sublet::detail {
 SUBLET_DECL node_order order_with(order_graph const& g, node_order::method method)
 {
     SUBLET_EXPECTS(method != node_order::method::reversed && method != node_order::method::improved,
-                   "sublet: reversed and improved orders are found from others: ask best_order");
+                   "sublet: reversed and improved orders start from other orders: call best_order");
     order_incumbent listed(g);
     node_order result = listed.best();
     if (g.violation) return result;

@@ -39,7 +39,7 @@ SUBLET_DECL void down_set_table::rehash()
     }
 }
 
-// --- free moves ------------------------------------------------------------------------------------------
+// --- safe moves ------------------------------------------------------------------------------------------
 
 SUBLET_DECL safe_moves::safe_moves(order_window const& w, deferral_graph const& d)
     : d_(d), walk_(w), ready_(bit_rows::words_for(w.graph.nodes()), 0)
@@ -55,8 +55,8 @@ SUBLET_DECL safe_moves::safe_moves(order_window const& w, deferral_graph const& 
         for (buffer_id b : g.early[s]) is_first_special = is_first_special || g.is_given[b];
     waits_for_first_ = w.is_at_start && is_first_special;
 
-    // Whose results must not have been begun by whom.
-    csr_rows const writers = csr_rows::gathered(g.buffers(), [&](auto add) { // over an operand, by buffer
+    // A node that defines a result must wait for the other nodes that can compute this result in place.
+    csr_rows const writers = csr_rows::gathered(g.buffers(), [&](auto add) { // by result
         for (node_id n = 0; n != count; ++n)
             for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s)
                 for (overwrite_pair const& pair : g.pairs_of(s)) add(pair.out, n);
@@ -125,7 +125,7 @@ SUBLET_DECL void safe_moves::run_safe_again(byte_count allowed, byte_count befor
     if (run_safe_chain(allowed, before)) run_safe(allowed);
 }
 
-SUBLET_DECL void safe_moves::mark_run(node_id n) // it has run
+SUBLET_DECL void safe_moves::mark_run(node_id n)
 {
     if (d_.is_deferred[n]) return;
     if (waits_[n] == 0) flip_ready(n);
@@ -133,7 +133,7 @@ SUBLET_DECL void safe_moves::mark_run(node_id n) // it has run
         if (--waits_[next] == 0 && !walk_.has_run(next)) flip_ready(next);
 }
 
-SUBLET_DECL void safe_moves::mark_not_run(node_id n) // it has not
+SUBLET_DECL void safe_moves::mark_not_run(node_id n)
 {
     if (d_.is_deferred[n]) return;
     if (waits_[n] == 0) flip_ready(n);

@@ -9,15 +9,15 @@ namespace sublet::detail {
 SUBLET_DECL order_cuts cut_order(order_window const& w, deferral_graph const& d)
 {
     auto const count = static_cast<node_id>(w.graph.nodes());
-    // A node comes behind all before it if each of them has somebody to go before, no later than the node;
-    // likewise turned round.
-    std::vector<node_id> first_succ(count, count); // by node: the first that waits for it
-    std::vector<node_id> last_pred(count, 0);      // and the last that it waits for, and 1
+    // The order can be cut after n if each node before n has a successor up to n, and each node after n has a
+    // predecessor from n on.
+    std::vector<node_id> first_succ(count, count); // by node: its first successor
+    std::vector<node_id> last_pred(count, 0);      // by node: its last predecessor, and 1
     for (node_id n = 0; n != count; ++n) {
         if (!d.after[n].empty()) first_succ[n] = d.after[n].front();
         if (!d.before[n].empty()) last_pred[n] = d.before[n].back() + 1;
     }
-    std::vector<node_id> min_last_pred(std::size_t{count} + 1, count); // of those from here on
+    std::vector<node_id> min_last_pred(std::size_t{count} + 1, count); // over all nodes from here on
     for (node_id n = count; n-- != 0;)
         min_last_pred[n] =
             d.is_deferred[n] ? min_last_pred[n + 1] : smaller(min_last_pred[n + 1], last_pred[n]);
@@ -25,7 +25,7 @@ SUBLET_DECL order_cuts cut_order(order_window const& w, deferral_graph const& d)
     order_cuts result;
     result.first.push_back(0);
     std::vector<unsigned char> is_emitted(count, 0);
-    node_id max_first_succ = 0; // of those before
+    node_id max_first_succ = 0; // over all nodes before
     for (node_id n = 0; n != count; ++n) {
         if (d.is_deferred[n]) continue;
         for (node_id deferred : d.deferred[n])

@@ -19,7 +19,7 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
     result.is_kept = g.is_given;
 
     std::vector<overwrite_pair> best;
-    std::vector<std::uint32_t> found(g.buffers(), ~std::uint32_t{0}); // by operand: where in `best`
+    std::vector<std::uint32_t> found(g.buffers(), ~std::uint32_t{0}); // by operand: its index in `best`
     for (node_id n = 0; n != g.nodes(); ++n) {
         result.steps.push_back(g.steps[n]);
         for (step_id i = g.steps[n].first; i != g.steps[n].last; ++i) {
@@ -54,7 +54,7 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
     return result;
 }
 
-// --- node demands ----------------------------------------------------------------------------------------
+// --- pressure tracker ------------------------------------------------------------------------------------
 
 SUBLET_DECL pressure_tracker::pressure_tracker(order_graph const& g)
     : g_(g), walk_(g), touched_by_(touched_by(g)), touches_(touched_by_.transposed(g.buffers())),
@@ -81,7 +81,7 @@ SUBLET_DECL std::vector<sort_key> pressure_tracker::possible_needs() const
 {
     std::vector<sort_key> result;
     std::vector<node_id> begun_by(g_.buffers(), no_node);
-    std::vector<std::uint32_t> seen(g_.buffers()); // steps of the node
+    std::vector<std::uint32_t> seen(g_.buffers()); // by buffer: steps of the node that touch it
     for (node_id n : topological(g_)) {
         byte_count begun = 0, more = 0;
         for (buffer_id b : touched_by_[n]) {
@@ -93,7 +93,7 @@ SUBLET_DECL std::vector<sort_key> pressure_tracker::possible_needs() const
         result.push_back({begun, 0, n});
         if (more != 0) result.push_back({begun + more, 0, n});
         if (is_plain_[n]) continue;
-        // As if it ran alone: what only its own steps touch comes and goes among them.
+        // The node by itself: buffers that only its own steps touch begin and end within it.
         byte_count alive = 0, most = 0;
         for (step_id s = g_.steps[n].first; s != g_.steps[n].last; ++s) {
             byte_count saved = 0, dead = 0;
@@ -111,7 +111,7 @@ SUBLET_DECL std::vector<sort_key> pressure_tracker::possible_needs() const
     return result;
 }
 
-SUBLET_DECL csr_rows pressure_tracker::touched_by(order_graph const& g) // by node: its buffers, each once
+SUBLET_DECL csr_rows pressure_tracker::touched_by(order_graph const& g)
 {
     std::vector<node_id> seen(g.buffers(), no_node);
     csr_rows result;
@@ -169,7 +169,7 @@ SUBLET_DECL std::size_t ready_nodes::fitting(byte_count room) const
     return partition_point(needs_.size(), [&](std::size_t i) { return needs_[i] > room; });
 }
 
-SUBLET_DECL node_priority ready_nodes::least_of(std::size_t count) const // of the first so many leaves
+SUBLET_DECL node_priority ready_nodes::least_of(std::size_t count) const
 {
     node_priority found;
     for (std::size_t at = leaf_count_ + count; at > 1; at /= 2)
@@ -195,7 +195,7 @@ SUBLET_DECL void ready_nodes::set(std::size_t place, node_priority const& priori
 SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector<node_id> const& preferred,
                                                schedule_rule const& rule)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
+    SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
     SUBLET_EXPECTS(preferred.size() == g.nodes(), "sublet: an order has to name every node once");
     pressure_tracker pressure(g);
     ready_nodes ready(g.nodes(), pressure.possible_needs());
@@ -203,7 +203,7 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
     for (node_id at = 0; at != g.nodes(); ++at) rank[preferred[at]] = at;
     order.reserve(g.nodes());
 
-    std::uint64_t const zero_growth = std::uint64_t{1} << 63; // as much alive behind as before
+    std::uint64_t const zero_growth = std::uint64_t{1} << 63; // as many bytes live after as before
     auto put = [&](node_id n) {
         std::uint64_t growth_key = zero_growth + pressure.growth(n);
         if (!rule.growing_by_size && growth_key > zero_growth) growth_key = zero_growth + 1;

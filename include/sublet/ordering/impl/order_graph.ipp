@@ -15,7 +15,7 @@
 
 namespace sublet::detail {
 
-/// Which node waits for which: what holds between their steps.
+/// The dependences of nodes, from those of their steps.
 SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, snapshot const& p)
 {
     std::vector<node_id> node_of(p.steps());
@@ -30,7 +30,7 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
                 if (from != to) add(to, from);
             }
     });
-    // Turned round twice, a list ascends; the second time each is listed once.
+    // Transposing twice sorts the lists; the second pass removes duplicates.
     csr_rows const turned = listed.transposed(p.nodes());
     auto once = [&](auto add) {
         for (node_id from = 0; from != p.nodes(); ++from) {
@@ -88,7 +88,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     buffer_table const table = gather_buffers(touched, options);
 
     std::vector<buffer_id> planned(table.buffers.size(),
-                                   no_buffer); // by buffer of the table: its number here
+                                   no_buffer); // by buffer of the table: its number in the result
     for (buffer_id b = 0; b != table.buffers.size(); ++b) {
         if (!table.buffers[b].is_planned()) continue;
         planned[b] = static_cast<buffer_id>(result.size.size());
@@ -101,14 +101,14 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     csr_rows const at_end = csr_rows::gathered(p.steps(), [&](auto add) { // read after the step has written
         for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
     });
-    // While a step is looked at, by buffer: the one value that it reads there, and whether it does more.
+    // While a step is processed, by buffer: the one value that it reads, and whether it does nothing else.
     struct touches_of_step {
         step_id at = no_step, held_at = no_step;
         value_id read = no_value;
         bool reads_only_that = false;
     };
     std::vector<touches_of_step> seen(result.size.size());
-    std::vector<step_id> defined_at(p.values(), no_step); // by value: the last step that does
+    std::vector<step_id> defined_at(p.values(), no_step); // by value: its last defining step
     std::vector<buffer_id> own;                           // the buffers of the step
     auto number_of = [&](value_id v) { return planned[table.buffer_of[v]]; };
     for (step_id s = 0; s != p.steps(); ++s) {
@@ -149,7 +149,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (defined_at[o.out] != s || result.is_kept[from] || result.is_given[to]) continue;
             if (in.pool != out.pool || in.size < out.size) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
-            bool is_listed = false; // twice
+            bool is_listed = false;
             for (std::size_t i = result.first_pair.back(); i != result.pairs.size(); ++i)
                 is_listed = is_listed || result.pairs[i] == overwrite_pair{from, to, out.size};
             if (!is_listed) result.pairs.push_back({from, to, out.size});
@@ -179,13 +179,13 @@ SUBLET_DECL std::vector<node_id> any_order(order_graph const& g)
 struct touched_buffer {
     buffer_id buffer;
     step_id first, last; ///< of the node's steps that touch it
-    bool ends_early;     ///< the last of them only reads it early
-    bool is_begun;       ///< it is there when the node begins, in every order
-    bool is_needed;      ///< it is there when the node has run, in every order
+    bool ends_early;     ///< its last touch only reads early
+    bool is_begun;       ///< live when the node begins, in every order
+    bool is_needed;      ///< live when the node has run, in every order
 };
 
-/// The most bytes that are alive while a node runs if `live_through` are so anyway, and of those it touches what is
-/// said of them.
+/// The most bytes live while a node runs, if `live_through` bytes are live throughout, besides the buffers
+/// that it touches.
 SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
                                         std::span<touched_buffer const> touched, byte_count live_through)
 {
@@ -222,11 +222,11 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
 SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 {
     std::uint64_t const nodes = g.nodes(), buffers = g.buffers();
-    // By node its touches, each buffer once; by buffer where these stand.
+    // By node: its touches, each buffer once.
     std::vector<touched_buffer> touches;
     std::vector<std::size_t> first_touch{0};
     {
-        std::vector<std::size_t> seen(buffers, 0); // its touch in this node, and 1
+        std::vector<std::size_t> seen(buffers, 0); // by buffer: its index in `touches`, and 1
         for (node_id n = 0; n != nodes; ++n) {
             auto add_touch = [&](buffer_id b, step_id s, bool is_early) {
                 if (seen[b] <= first_touch.back()) {
@@ -248,7 +248,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
     std::vector<byte_count> live_through(nodes, 0);
     if (nodes * buffers <= std::uint64_t{1} << 31) {
         std::vector<node_id> const order = any_order(g);
-        // Sixty-four buffers at a time: which of them are touched before each node, and which behind.
+        // 64 buffers at a time: those live before each node, and those needed after it.
         std::vector<std::uint64_t> own(nodes), before(nodes), touched_after(nodes);
         for (buffer_id low = 0; low < buffers; low += 64) {
             std::uint64_t live_in = 0, live_out = 0;
@@ -284,7 +284,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
             }
         }
     } else {
-        for (touched_buffer& t : touches) // as if nothing were there anyway
+        for (touched_buffer& t : touches) // without the buffers live throughout
             t.is_begun = t.is_begun && !t.is_needed;
     }
 
@@ -299,12 +299,12 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 
 SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
+    SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
     byte_count given = 0, kept = 0, all = 0;
     for (buffer_id b = 0; b != g.buffers(); ++b) {
         all = checked_add(all, g.size[b]);
-        if (g.is_given[b]) given += g.size[b]; // while the first step runs
-        if (g.is_kept[b]) kept += g.size[b];   // while the last one does
+        if (g.is_given[b]) given += g.size[b]; // live while the first step runs
+        if (g.is_kept[b]) kept += g.size[b];   // live while the last step runs
     }
     return g.nodes() == 0 ? 0 : larger(larger(given, kept), max_node_lower_bound(g));
 }

@@ -42,7 +42,7 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     });
     sub.before = sub.after.transposed(count);
 
-    std::vector<sort_key> touched; // {buffer, number}, at first each as often as a step touches it
+    std::vector<sort_key> touched; // {buffer, number}, once per step that touches it
     for (node_id n : nodes)
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
             for (buffer_id b : g.held[s]) touched.push_back({b, 0, 0});
@@ -91,7 +91,7 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     return w;
 }
 
-// --- nodes on demand -------------------------------------------------------------------------------------
+// --- deferred nodes --------------------------------------------------------------------------------------
 
 SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
 {
@@ -100,9 +100,9 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
     deferral_graph result;
     result.is_deferred.assign(count, 0);
 
-    // Who reads early or is written over may profit if another toucher of the same buffer has run.
+    // A node that reads early or is overwritten may gain if another node has touched the same buffer before.
     std::vector<unsigned char> is_sensitive(g.buffers(), 0);
-    bool is_first_special = w.untouched_input_bytes != 0; // who runs first has something of its own to bear
+    bool is_first_special = w.untouched_input_bytes != 0; // the first node to run has bytes of its own
     for (step_id s = 0; s != g.early.rows(); ++s)
         for (buffer_id b : g.early[s]) {
             is_sensitive[b] = 1;
@@ -111,7 +111,7 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
     for (overwrite_pair const& pair : g.pairs) is_sensitive[pair.in] = 1;
 
     std::size_t const most_listed = 64, most_work = std::size_t{1} << 26;
-    std::vector<std::uint32_t> seen(g.buffers(), 0); // by how many steps, while a node is looked at
+    std::vector<std::uint32_t> seen(g.buffers(), 0); // by buffer: steps that touch it, for one node
     std::size_t work = 0;
     auto for_each_touch = [&g](node_id n, auto visit) {
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
@@ -136,8 +136,8 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
         return result_so_far;
     };
 
-    // What a node waits for, those on demand replaced by what these wait for; and which those are.
-    std::vector<node_id> last(count, no_node); // who has listed a node last
+    // The predecessors of a node, with deferred ones replaced by their predecessors; and the deferred ones.
+    std::vector<node_id> last(count, no_node); // by node: the last one that listed it
     for (node_id n = 0; n != count; ++n) {
         auto list = [&](csr_rows const& of_others, bool deferred, csr_rows& row) {
             std::vector<node_id> found;
@@ -211,7 +211,7 @@ SUBLET_DECL void down_set_walk::step_back(node_id n, byte_count live_before)
     live_ = live_before;
 }
 
-SUBLET_DECL void down_set_walk::count(step_id s, std::uint32_t by) // one more or one less remains
+SUBLET_DECL void down_set_walk::count(step_id s, std::uint32_t by)
 {
     for (buffer_id b : w_.graph.held[s]) remaining_[b] += by;
     for (buffer_id b : w_.graph.early[s]) remaining_[b] += by;
@@ -228,7 +228,7 @@ SUBLET_DECL node_effect down_set_walk::effect_of(step_id s, bool is_first)
     for (buffer_id b : g.early[s])
         if (dies(b)) early += g.size[b];
     byte_count const live_after = now - dead - early;
-    if (!is_first) now -= early; // as peak_walk says: what is given is there at first
+    if (!is_first) now -= early; // as in peak_walk: given buffers are live at first
     if (!g.pairs_of(s).empty()) now -= saved(s, is_first);
     return {now, live_after};
 }

@@ -28,7 +28,7 @@ SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
     return order_by_rank(g, rank);
 }
 
-// --- plain walks -----------------------------------------------------------------------------------------
+// --- graph orders ----------------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<node_id> breadth_first(order_graph const& g)
 {
@@ -42,13 +42,13 @@ SUBLET_DECL std::vector<node_id> depth_first(order_graph const& g)
 {
     std::vector<node_id> waits, order, ready;
     for (node_id n = 0; n != g.nodes(); ++n) waits.push_back(static_cast<node_id>(g.before[n].size()));
-    // Along the listed order, so that what is pushed together lies with the first listed on top.
+    // In reverse listed order, so that of the nodes pushed together the first listed is on top.
     std::vector<node_id> const listed = topological(g);
     std::vector<node_id> place(g.nodes());
     for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
     for (std::size_t at = listed.size(); at-- != 0;)
         if (waits[listed[at]] == 0) ready.push_back(listed[at]);
-    std::vector<node_id> newly_ready; // places
+    std::vector<node_id> newly_ready; // positions in `listed`
     while (!ready.empty()) {
         node_id const n = ready.back();
         ready.pop_back();
@@ -69,10 +69,10 @@ SUBLET_DECL std::vector<node_id> on_demand(order_graph const& g)
     for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
     struct frame {
         node_id node;
-        std::uint32_t first; // in `asked`: of those it waits for, whom to ask next
+        std::uint32_t first; // its first predecessor in `pending`
     };
     std::vector<unsigned char> is_visited(g.nodes());
-    std::vector<node_id> order, pending; // places, each row falling
+    std::vector<node_id> order, pending; // positions in `listed`, descending by node
     std::vector<frame> path;
     auto visit = [&](node_id n) {
         is_visited[n] = 1;
@@ -111,7 +111,7 @@ SUBLET_DECL void schedule_again(order_incumbent& incumbent, order_graph const& g
     for (std::uint32_t round = 0; made + round < most && failed != limits.patience; ++round) {
         if (incumbent.is_settled()) return;
         byte_count const peak = incumbent.best().peak;
-        // A goal just below keeps most of the order, a low one finds an order of its own.
+        // A goal just below the peak keeps most of the order, a low goal finds a different one.
         byte_count const goals[] = {peak - 1, peak - peak / 16, peak - peak / 4};
         schedule_rule const rule{larger(limits.floor, goals[round / 2 % 3]), false};
         std::vector<node_id> order = incumbent.best().order;
@@ -154,10 +154,10 @@ SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_
 
 // --- improve order ---------------------------------------------------------------------------------------
 
-/// An order with what each of its nodes needs, and its searches.
+/// An order with the live bytes at each node, and window searches on it.
 class order_neighborhood {
 public:
-    /// `states` is how many sets of nodes the searches may visit, and is counted down.
+    /// `states` is the budget of down-sets for all searches, and is counted down.
     order_neighborhood(order_graph const& g, std::vector<node_id> order, std::uint64_t& states)
         : g_(g), walk_(g), order_(std::move(order)), left_(states)
     {
@@ -165,14 +165,14 @@ public:
     }
     [[nodiscard]] std::vector<node_id> const& order() const { return order_; }
 
-    /// Find a better order for some stretch round the highest node; false if none is found.
+    /// Finds a better order for some window around the peak; false if none is found.
     bool lower_peak(improve_limits const& limits)
     {
         std::size_t top = 0;
         for (std::size_t at = 0; at != peak_at_.size(); ++at)
             if (peak_at_[at] > peak_at_[top]) top = at;
         for (std::size_t width = 8; width <= limits.widest; width *= 3) {
-            for (std::size_t part : {2u, 3u, 1u}) { // so many quarters before the peak
+            for (std::size_t part : {2u, 3u, 1u}) { // quarters of the window before the peak
                 if (left_ == 0) return false;
                 std::size_t const before = width / 4 * part;
                 std::size_t const first = top > before ? top - before : 0;
@@ -186,7 +186,7 @@ public:
 private:
     bool search(std::size_t first, std::size_t last, improve_limits const& limits)
     {
-        byte_count outside = 0, inside = 0; // no use to be lower than the rest
+        byte_count outside = 0, inside = 0; // a window need not be lower than the rest
         for (std::size_t at = 0; at != peak_at_.size(); ++at)
             (at < first || at >= last ? outside : inside) =
                 larger(peak_at_[at], at < first || at >= last ? outside : inside);
@@ -209,7 +209,7 @@ private:
     order_graph const& g_;
     peak_walk walk_;
     std::vector<node_id> order_;
-    std::vector<byte_count> peak_at_; // by place: bytes alive while the node there runs
+    std::vector<byte_count> peak_at_; // by position: bytes live while its node runs
     std::uint64_t& left_;
 };
 

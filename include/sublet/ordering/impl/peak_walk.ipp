@@ -21,11 +21,11 @@ SUBLET_DECL std::vector<node_id> listed_places(order_graph const& g)
 
 SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector<std::uint64_t> const& rank)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order to run this program in");
-    SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has not one entry for each node");
+    SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
+    SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table must have one entry for each node");
     std::vector<node_id> const place = listed_places(g);
     std::vector<node_id> waits(g.nodes()), order;
-    std::priority_queue<sort_key> ready; // the greatest comes first, so both keys fall
+    std::priority_queue<sort_key> ready; // largest first, so both keys are descending
     auto push_ready = [&](node_id n) { ready.push({descending(rank[n]), descending(place[n]), n}); };
     order.reserve(g.nodes());
     for (node_id n = 0; n != g.nodes(); ++n) {
@@ -94,7 +94,7 @@ SUBLET_DECL byte_count peak_walk::run_step(step_id s)
         if (dies(b)) dead += g_.size[b];
     }
     byte_count const live_after = now - dead;
-    // What is only read early is gone when the step writes; but what is given is there at first.
+    // A buffer that is only read early is free when the step writes; but given buffers are live at first.
     byte_count early = 0;
     for (buffer_id b : g_.early[s])
         if (dies(b)) early += g_.size[b];
@@ -130,7 +130,7 @@ SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const&
     return walk.peak();
 }
 
-// --- order contest ---------------------------------------------------------------------------------------
+// --- order incumbent -------------------------------------------------------------------------------------
 
 SUBLET_DECL order_incumbent::order_incumbent(order_graph const& g, byte_count floor) : g_(g)
 {

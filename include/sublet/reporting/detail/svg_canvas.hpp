@@ -2,16 +2,15 @@
 #ifndef SUBLET_REPORTING_DETAIL_SVG_CANVAS_HPP
 #define SUBLET_REPORTING_DETAIL_SVG_CANVAS_HPP
 
-/// What every part of a picture is drawn with: one axis of time, any number of plots above it.
+/// The drawing area of a picture: one time axis, any number of plots above it.
 ///
 ///     4 KiB ┤         ┌────────┐
-///           │    ┌────┘        │          a plot has a top, a height and a scale of its own
+///           │    ┌────┘        │          a plot has its own top, height and scale
 ///       0 B ┼────┘             └────
 ///           ┴────┬────┬────┬────┬───      time is the same in all plots
 ///           0    5   10   15   20
 ///
-/// Lengths are in 1/100 pixel and y grows downwards. All is computed in integers: the file is the same on
-/// every machine.
+/// Lengths are integers in 1/100 pixel and y grows downwards, so the file is the same on every machine.
 
 #include <sublet/detail/text.hpp>
 #include <sublet/reporting/names.hpp>
@@ -26,15 +25,15 @@ namespace sublet::detail {
 /// length * part / whole, rounded down. Requires: part <= whole, whole >= 1, length < 2^22.
 constexpr std::uint64_t portion(std::uint64_t length, std::uint64_t part, std::uint64_t whole)
 {
-    // 41 bits of an address are more than a picture can show, and leave room for the product.
+    // A picture cannot show more than 41 bits of an address; this leaves room for the product.
     for (; whole >> 41 != 0; whole >>= 1) part >>= 1;
     return length * part / whole;
 }
 
-/// The width of a letter, about: nobody here knows the font.
+/// The approximate width of a letter, since the font is unknown.
 inline constexpr std::uint64_t svg_char_width = 680;
 
-/// The characters [first, last) of a printable text, those that XML reserves written as entities.
+/// Writes the characters [first, last) of a printable text, with XML's reserved characters as entities.
 template <class Out>
 void write_escaped(Out& out, std::string_view text, std::size_t first = 0, std::size_t last = ~std::size_t{0})
 {
@@ -50,15 +49,15 @@ void write_escaped(Out& out, std::string_view text, std::size_t first = 0, std::
     }
 }
 
-/// Where bytes are drawn upwards from `top + height`. Requires: ceiling >= 1.
+/// An area where bytes are drawn upwards from `top + height`. Requires: ceiling >= 1.
 struct svg_plot {
     std::uint64_t top, height;
-    byte_count ceiling; // what `top` stands for
+    byte_count ceiling; // bytes at `top`
     std::uint64_t bottom() const { return top + height; }
     std::uint64_t y_of(byte_count at) const { return top + height - portion(height, at, ceiling); }
 };
 
-/// The stream, the time from left to right, and the elements that all parts use.
+/// The stream, the time axis, and elements that all parts use.
 template <text_stream Stream>
 struct svg_canvas {
     using px = hundredths;
@@ -81,12 +80,12 @@ struct svg_canvas {
         out << "<path class=\"" << style << "\" d=\"M" << px{left} << ' ' << px{y} << 'H' << px{to} << "\"/>";
     }
 
-    /// The ground of a plot, and its bytes at the left of it.
+    /// The background of a plot, and its scale of bytes at the left.
     void frame(svg_plot const& plot)
     {
         out << "<path class=\"plot\" d=\"M" << px{left} << ' ' << px{plot.top} << 'H' << px{end()} << 'V'
             << px{plot.bottom()} << 'H' << px{left} << "z\"/>\n";
-        byte_count bytes = 1; // a power of two, so that every tick is a short number
+        byte_count bytes = 1; // a power of two, so that tick labels are short
         std::uint64_t const most = plot.height < 12000 ? 2 : plot.height / 6000;
         while (plot.ceiling / bytes > most) bytes *= 2;
         for (byte_count k = 0; k <= plot.ceiling / bytes; ++k) {
@@ -98,10 +97,10 @@ struct svg_canvas {
         }
     }
 
-    /// The positions below the lowest plot.
+    /// The time axis below the lowest plot.
     void time_axis(std::uint64_t bottom)
     {
-        std::uint64_t step = 1, next = 2; // 1, 2, 5, 10 ...
+        std::uint64_t step = 1, next = 2; // 1, 2, 5, 10 and so on
         for (std::uint64_t ten = 1; positions / step > width / 9000; step = next) {
             next = step == ten ? 2 * ten : step == 2 * ten ? 5 * ten : 10 * ten;
             if (next == 10 * ten) ten = next;
@@ -115,8 +114,8 @@ struct svg_canvas {
     }
 };
 
-/// Eleven calm fills, A to K, and O for the rest: told apart by eyes that lack one kind of cones too, and
-/// light enough for the dark text on them, whatever the page.
+/// Eleven fills, A to K, and O for the rest: distinguishable with colour blindness, and light enough for the
+/// dark text on them, in light and dark mode.
 inline constexpr char const* svg_style =
     "<style>text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:11px}\n"
     "text{fill:#565b63}.title{font-size:17px;font-weight:600;fill:#22262b}.k{fill:#22262b}.b{fill:#565b63}\n"

@@ -2,8 +2,7 @@
 #ifndef SUBLET_REPORTING_DETAIL_SVG_MAP_HPP
 #define SUBLET_REPORTING_DETAIL_SVG_MAP_HPP
 
-/// The parts of a memory map: kinds and colours, the profile, the panel of a pool. Included by
-/// reporting/svg.hpp.
+/// The parts of a memory map: kinds with colours and legend, the live-byte profile, the panel of a pool.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
@@ -19,20 +18,19 @@
 
 // --- svg kinds -------------------------------------------------------------------------------------------
 
-/// What kind of producer fills the memory? Each kind has a colour, the legend says which.
+/// The kinds of operation that produce the buffers, each with a colour and a share of the picture.
 ///
 ///     buffer   kind   size   life      byte-steps
 ///       0      Conv    64    [0, 4)       256       A  Conv  80 %
 ///       1      Relu    16    [1, 3)        32       B  Relu  20 %
 ///       2      Relu    16    [3, 5)        32
 ///
-/// A byte that is held for a step is a byte-step, the area of a rectangle in the picture: a kind's share of
-/// them says how much of the picture has its colour. More colours than a reader can keep apart tell nothing,
-/// so what is rare shares a grey.
+/// A byte held for one step is a byte-step, the area of a rectangle in the picture: the share of a kind is
+/// the part of the area with its colour. Many colours are hard to tell apart, so rare kinds share one grey.
 
 namespace sublet::detail {
 
-/// The kinds of some buffers, the one with most byte-steps first.
+/// The kinds of some buffers, the one with the most byte-steps first.
 struct buffer_kinds {
     struct kind {
         std::size_t first, last, characters; ///< of its name, in `text`
@@ -49,12 +47,12 @@ struct buffer_kinds {
     }
 };
 
-/// Ask for the kind of each buffer's root and rank the kinds.
+/// Calls `kind_of` for each buffer's root and sorts the kinds.
 ///
-/// Ensures:    the names are printable (see names.hpp), and kinds whose names print alike are one. Those of
-///             equally many byte-steps stand in the order of their first buffers. Should the byte-steps
-///             exceed 64 bits, then sizes are counted in the smallest power of two with which they do not.
-/// Complexity: O(n log n) comparisons of names, n = buffers; `kind_of` is called once for each.
+/// Ensures:    the names are printable (see names.hpp), and kinds with the same printed name are one. Kinds
+///             with equal byte-steps stay in the order of their first buffers. If the byte-steps exceed 64
+///             bits, sizes are counted in the smallest power of two with which they fit.
+/// Complexity: O(n log n) comparisons of names, n = buffers; `kind_of` is called once per buffer.
 /// Throws:     whatever `kind_of` throws; std::bad_alloc.
 template <name_function Kinds>
 [[nodiscard]] buffer_kinds kinds_of(std::vector<memory_plan::placed_buffer const*> const& buffers,
@@ -109,10 +107,10 @@ template <name_function Kinds>
     return result;
 }
 
-/// How many kinds have a colour of their own; the others stand together at the end.
+/// How many kinds have their own colour; the others come last.
 inline constexpr std::size_t svg_colors = 11;
 
-/// The kinds in rows and columns below the plots.
+/// The layout of the kinds in rows and columns below the plots.
 struct svg_legend {
     static constexpr std::uint64_t row = 1800, swatch = 1600, head = 2200, longest = 24; // letters of a kind
     std::size_t entries;
@@ -160,19 +158,18 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
 
 // --- svg profile -----------------------------------------------------------------------------------------
 
-/// How many bytes are alive at each position, as a curve below the memory map.
+/// The number of live bytes at each position, as a curve below the memory map.
 ///
 ///     arena ──────────────────────      a plan's address space
-///     peak  ╌╌╌┌─┐╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌      the most that is alive at once
+///     peak  ╌╌╌┌─┐╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌      the most bytes live at once
 ///            ┌─┘▒│  ┌────┐
-///           ┌┘▒▒▒└──┘▒▒▒▒└─┐            everything between curve and arena is room that nobody uses
+///           ┌┘▒▒▒└──┘▒▒▒▒└─┐            between curve and arena: unused bytes
 ///           ┴──────────────┴─────
 ///
-/// A level is noted where it changes and nowhere else, so a profile is no longer than two notes a buffer,
-/// however long the time. A picture has fewer columns of pixels than a large program has changes: a column
-/// then shows the highest of its levels, and the peak is never lost.
+/// Only changes of the level are stored, at most two per buffer, however many positions there are. If there
+/// are more changes than columns of pixels, a column shows its highest level, so the peak is never lost.
 
-/// From this position on to that of the next level so many bytes are alive.
+/// The live bytes from this position up to that of the next level.
 struct live_level {
     step_id position;
     byte_count bytes;
@@ -182,26 +179,26 @@ struct live_level {
 struct live_profile {
     std::vector<live_level> levels; ///< neighbours differ; the last is of 0 bytes
     byte_count peak = 0;
-    step_id peak_position = 0; ///< the first of those where `peak` bytes are alive
+    step_id peak_position = 0; ///< the first with `peak` live bytes
 };
 
 /// The live bytes of these buffers over time.
 ///
-/// Ensures:    before the first level no byte is alive. Buffers of 0 bytes or an empty life change nothing.
+/// Ensures:    no byte is live before the first level. Buffers of 0 bytes or with an empty life do not count.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers.
-/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once; std::bad_alloc.
+/// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once; std::bad_alloc.
 [[nodiscard]] live_profile profile_of(std::vector<memory_plan::placed_buffer const*> const& buffers);
 
 /// The profile in `columns` columns: each has the highest level of the positions that begin in it. The
-/// "positions" of the result are columns.
+/// positions in the result are columns.
 ///
-/// Requires:   no level lies beyond `positions`; positions >= 1, 1 <= columns < 2^22.
-/// Ensures:    the most bytes are those of the profile. Neighbours differ; at most 1 + `columns` levels.
+/// Requires:   no level is beyond `positions`; positions >= 1, 1 <= columns < 2^22.
+/// Ensures:    the maximum is that of the profile. Neighbours differ; at most 1 + `columns` levels.
 /// Complexity: O(levels + columns).
 [[nodiscard]] std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
                                                         std::uint32_t columns, step_id positions);
 
-/// The curve, filled down to the ground of its plot.
+/// The curve, filled down to the bottom of its plot.
 template <class Stream>
 void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<live_level> const& levels)
 {
@@ -215,7 +212,7 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
     std::uint64_t drawn = plot.bottom();
     for (live_level const& level : few) {
         std::uint64_t const y = plot.y_of(level.bytes);
-        if (y == drawn) continue; // a change of bytes, but of no pixel
+        if (y == drawn) continue; // a change of bytes, but not of pixels
         std::uint64_t const x =
             merged ? canvas.left + 100 * std::uint64_t{level.position} : canvas.x_of(level.position);
         if (drawn == plot.bottom()) canvas.out << 'M' << px{x} << ' ' << px{drawn};
@@ -232,30 +229,30 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
 ///     12 buffers in 9.19 MiB, equal to the lower bound
 ///             ▼ peak 9.19 MiB at 13
 ///     ┌───────┆──┬──────────┐ arena
-///     │ conv1 ┆  │   relu   │ lower bound      where everybody lies: a rectangle is a life by its addresses
+///     │ conv1 ┆  │   relu   │ lower bound      one rectangle per buffer: its live range by its addresses
 ///     └───────┆──┴──────────┘
-///     ▂▆▄▄▆███┆██▄▂▂▂▂▄▂▂▂▂▂▂ live bytes       how much of it is needed: svg_profile
+///     ▂▆▄▄▆███┆██▄▂▂▂▂▄▂▂▂▂▂▂ live bytes       the profile
 ///     0          10         20
 ///
-/// What is too small for a name says it when pointed at.
+/// A rectangle too small for a name has a tooltip only.
 
-/// The buffers of one pool, and what is said about them.
+/// The buffers of one pool, and their totals.
 struct svg_panel {
-    std::size_t first = 0, last = 0; // of the buffers drawn
+    std::size_t first = 0, last = 0; // range of the drawn buffers
     pool_id pool = 0;
     byte_count arena = 0;
-    byte_count ceiling = 0; // the highest address of the picture; above the arena in unsound plans only
+    byte_count ceiling = 0; // the highest address drawn; above the arena in invalid plans only
     live_profile live = {};
 };
 
-/// How many buffers [first, last) of those drawn are: parts of one have one root, and stand in a row.
+/// The number of buffers in [first, last): consecutive parts with the same root count as one.
 std::size_t count_buffers(std::vector<memory_plan::placed_buffer const*> const& drawn, std::size_t first,
                           std::size_t last);
 
 svg_panel panel_of(memory_plan const& plan, std::vector<memory_plan::placed_buffer const*> const& drawn,
                    std::size_t first);
 
-/// Writes the panels, each where the plots say.
+/// Writes the panels into their plots.
 template <class Stream, class Names>
 struct svg_painter {
     static constexpr std::uint64_t above = 5000, gap = 1800, below = 3600;
@@ -292,7 +289,7 @@ struct svg_painter {
     }
 
 private:
-    /// Where the peak is marked; at the left edge, and so in nobody's way, if there is none.
+    /// The x of the mark for the peak; the left edge if there is no peak.
     std::uint64_t mark_of(svg_panel const& panel) const
     {
         step_id const at = panel.live.peak_position;
@@ -319,7 +316,7 @@ private:
 
     void paint_buffer(std::size_t i, std::size_t number, svg_plot const& map, std::uint64_t mark)
     {
-        // What is too small to see still has to be there to be pointed at in an enlargement.
+        // A buffer too small to see is drawn with a minimum size, for enlargements and tooltips.
         memory_plan::placed_buffer const& b = *drawn[i];
         byte_count const end = sum_fits(b.offset, b.size) ? b.offset + b.size : map.ceiling;
         std::uint64_t const x = canvas.x_of(b.life.first), y = map.y_of(end);
@@ -346,7 +343,7 @@ private:
         out << ": positions [" << b.life.first << ", " << b.life.last << "), " << b.size << " bytes at "
             << b.offset << "</title></rect>\n";
 
-        // The name stands at the wider side of the peak's line, if that goes through.
+        // The name is placed on the wider side of the peak's line, if the line crosses the rectangle.
         std::uint64_t from = x, to = x + w;
         if (from < mark && mark < to) (mark - from < to - mark ? from : to) = mark;
         std::uint64_t const wide = to - from;
@@ -361,7 +358,7 @@ private:
         out << "<text class=\"n\" x=\"" << px{center} << "\" y=\"" << px{middle + 400};
         if (turned) out << "\" transform=\"rotate(-90 " << px{center} << ' ' << px{middle} << ')';
         out << "\">";
-        // The end of a long name tells more than its beginning: the layers of a network share prefixes.
+        // The end of a long name is kept: names in a network share prefixes.
         if (max_characters < characters) out << "…";
         write_escaped(out, text,
                       max_characters < characters ? characters + 1 - static_cast<std::size_t>(max_characters)
@@ -379,7 +376,7 @@ private:
         std::uint64_t const at = mark_of(panel);
         out << "<path class=\"peak\" d=\"M" << px{at} << ' ' << px{map.top - 400} << 'V' << px{bottom}
             << "\"/><path class=\"mark\" d=\"M" << px{at} << ' ' << px{map.top - 200} << "l-4.5 -7h9z\"/>";
-        // A label that would leave the plot at one side is held at the mark by that side.
+        // A label that would leave the plot on one side is anchored to the mark by that side.
         char const* const style = at < canvas.left + 9000 ? "h b" : at + 9000 > canvas.end() ? "h e" : "h m";
         canvas.text(style, at, map.top - 1400) << "peak ";
         write_bytes(out, peak);
@@ -389,7 +386,7 @@ private:
     void paint_limit(char const* line, char const* text, char const* label, byte_count bytes,
                      svg_plot const& map, bool upper)
     {
-        // The upper label stands on its line and the lower one hangs: they never meet, and keep off the axis.
+        // The upper label is above its line and the lower one below: they never overlap, and avoid the axis.
         std::uint64_t const y = map.y_of(bytes), x = canvas.end() + 800;
         std::uint64_t const above_y = smaller(y - 1700, map.bottom() - 4000);
         std::uint64_t const below_y = smaller(y + 1100, map.bottom() - 1300);
@@ -402,7 +399,7 @@ private:
     }
 };
 
-/// The buffers of the plan that have bytes and an offset, those of a pool together.
+/// The buffers of the plan that have bytes and an offset, grouped by pool.
 std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_plan const& plan);
 
 } // namespace sublet::detail

@@ -6,7 +6,7 @@
 
 namespace sublet::detail {
 
-/// How many bytes of the character at the front; 0: it is not UTF-8, or one that no XML may contain.
+/// The length in bytes of the first character; 0: not UTF-8, or a character that XML forbids.
 constexpr std::size_t character_length(std::string_view text)
 {
     auto const at = [text](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(text[i])}; };

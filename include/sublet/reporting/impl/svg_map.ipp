@@ -20,7 +20,7 @@ SUBLET_DECL svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
 
 SUBLET_DECL live_profile profile_of(std::vector<memory_plan::placed_buffer const*> const& buffers)
 {
-    // What ends at a position comes before what begins there: no sum exceeds what is alive.
+    // Ends come before begins at a position, so no sum exceeds the live bytes.
     std::vector<sort_key> changes;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
         live_range const life = buffers[i]->life;

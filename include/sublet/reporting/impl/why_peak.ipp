@@ -57,7 +57,7 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     }
 
     std::vector<step_id> position_of(steps.size());
-    std::vector<step_id> held_until(reason.alive.size(), 0); // by touches
+    std::vector<step_id> held_until(reason.alive.size(), 0); // the position after the last touch
     auto touched = [&](touch t, step_id at) {
         buffer_id const b = plan.buffer_of[t.value];
         if (b == no_buffer || row_of[b] == no_buffer) return;

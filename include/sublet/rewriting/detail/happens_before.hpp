@@ -2,8 +2,10 @@
 #ifndef SUBLET_REWRITING_DETAIL_HAPPENS_BEFORE_HPP
 #define SUBLET_REWRITING_DETAIL_HAPPENS_BEFORE_HPP
 
-/// Which steps have ended, in every execution, before another begins? Three ways to know. Included by
-/// rewriting/release.hpp.
+/// Happens-before: whether one step has ended, in every execution, before another begins. The relation is
+/// reachability in the dependence graph, and the answers are exact unless memory for ranges runs out. Ranges
+/// of unreached positions answer by binary search, blocks of the transitive closure by a bit, and a backward
+/// walk needs no preparation.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/range_sets.hpp>
@@ -19,21 +21,20 @@
 
 // --- ancestor walk ---------------------------------------------------------------------------------------
 
-/// Does a come before b? Walk back from b, and no further than a.
+/// Reachability by a backward walk from b, no further than a.
 ///
-///     position   0  1  2  3  4  5  6  7         before 7: 5 and 3, then 3 and 1 ...
-///     comes      1  1     1     1     b         found from the right to the left; asked for 4,
-///     before b   ◄───────────┘                  the walk stops there and goes on when asked for 2
+///     position   0  1  2  3  4  5  6  7         before 7: 5 and 3, then 3 and 1
+///     comes      1  1     1     1     b         found from right to left; a query for 4 stops the walk
+///     before b   ◄───────────┘                  there, and a query for 2 continues it
 ///
-/// Edges lead upwards, so whoever comes before b is marked before the walk arrives there: a bit a position
-/// and no queue. Nothing is prepared, which is right for few questions, and a walk answers all that are about
-/// the same b.
+/// Edges lead upwards, so a position is marked before the walk arrives at it: one bit per position and no
+/// queue. There is no preparation, which suits few queries, and one walk answers all queries with the same b.
 
 namespace sublet::detail {
 
-/// A precedence_oracle for few questions, or for those with the same b together.
+/// A precedence_oracle for few queries, or for queries grouped by b.
 ///
-/// Memory: a bit a position and its predecessors, four bytes each.
+/// Memory: one bit per position, and four bytes per predecessor.
 class ancestor_walk {
 public:
     /// From the predecessors of each position, all of them lower.
@@ -41,49 +42,47 @@ public:
 
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
 
-    /// Edges lead from a to b.
+    /// Whether edges lead from a to b.
     ///
-    /// Complexity: O(edges among those above a that come before b, + positions / 64), less what has been
-    /// walked
-    ///             since the last question about another b.
+    /// Complexity: O(edges among positions above a that reach b, + positions / 64), less what has been walked
+    ///             since the last query about another b.
     [[nodiscard]] bool before(step_id a, step_id b)
     {
         walk(b, a);
         return (is_before_[a / 64] >> a % 64 & 1) != 0;
     }
 
-    /// How many come before b.
+    /// The number of positions that reach b.
     [[nodiscard]] std::uint64_t ancestors(step_id b);
 
 private:
-    /// Go on until all above `floor` have marked those before them.
+    /// Continues the walk until all positions above `floor` have marked their predecessors.
     void walk(step_id b, step_id floor);
 
     csr_rows before_;
-    std::vector<std::uint64_t> is_before_; // a bit a position
+    std::vector<std::uint64_t> is_before_; // one bit per position
     step_id from_ = no_step;
     step_id done_ = no_step;
 };
 
 // --- column closure --------------------------------------------------------------------------------------
 
-/// Who comes before whom, exactly, for any graph and in little memory: 512 columns of the closure at a time.
+/// Exact reachability for any graph in little memory: 512 columns of the transitive closure at a time.
 ///
-///     columns   0 .. 511   512 .. 1023   ...        a row says which of the 512 a position comes before;
-///     row 0     01101...                            rows go to the predecessors of their position,
+///     columns   0 .. 511   512 .. 1023   ...        a row: which of the 512 its position reaches
+///     row 0     01101...                            rows go to predecessors,
 ///     row 1     00110...                            from the last column of the block downwards:
 ///     ...                                           row(p) gains row(t) and the bit of t itself
 ///
-/// All columns at once are n^2 bits, which neither a cache nor a machine holds for a million positions. A
-/// block of them is one cache line a position. And only who comes before somebody in the block has a row at
-/// all: a walk over a bit a position finds them, and the rest costs nothing.
+/// All columns at once are n^2 bits, too many for a million positions. A block of them is one cache line per
+/// position. Only a position that reaches the block has a row; a walk with one bit per position finds these.
 ///
-/// Source: Warshall, "A theorem on Boolean matrices", Journal of the ACM 1962, where the order of positions
-/// makes one pass enough.
+/// Source: Warshall, "A theorem on Boolean matrices", Journal of the ACM 1962; here one pass suffices, since
+/// positions are topologically ordered.
 
-/// A precedence_oracle for questions about ascending b, or for few b: each other block costs a pass.
+/// A precedence_oracle for queries with ascending b, or few different b: each change of block costs a pass.
 ///
-/// Memory: 64 bytes a position and its predecessors, four bytes each.
+/// Memory: 64 bytes per position, and four bytes per predecessor.
 class column_closure {
 public:
     static constexpr step_id width = 512;
@@ -94,62 +93,61 @@ public:
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
     [[nodiscard]] std::size_t blocks() const { return (positions() + width - 1) / width; }
 
-    /// Makes the columns [block * width, block * width + width) ready.
+    /// Loads the columns [block * width, block * width + width).
     ///
-    /// Complexity: O(edges among those that come before a column of the block, 64 bytes each, + positions /
-    /// 64).
+    /// Complexity: O(edges among positions that reach the block, 64 bytes each, + positions / 64).
     void load(std::size_t block);
 
-    /// Edges lead from a to b.
+    /// Whether edges lead from a to b.
     [[nodiscard]] bool before(step_id a, step_id b);
 
-    /// Positions 64 * word and following, a bit each: who comes before somebody in the block that is ready.
+    /// One bit for each of the positions from 64 * word: whether it reaches the loaded block.
     [[nodiscard]] std::uint64_t with_row(std::size_t word) const { return has_row_[word]; }
 
-    /// The lowest position of the block that is ready, from `from` on, that all of `ends` come before; the
-    /// position behind the block if there is none.
+    /// The lowest position of the loaded block, from `from` on, that all of `ends` reach; the position after
+    /// the block if there is none.
     ///
     /// Requires: `from` is in the block.
     [[nodiscard]] step_id next_after(std::span<step_id const> ends, step_id from) const;
 
-    /// How many pairs of positions are ordered whose later one is in the block that is ready.
+    /// The number of ordered pairs of positions with the later one in the loaded block.
     [[nodiscard]] std::uint64_t loaded_pairs() const;
 
 private:
     struct alignas(64) row {
         std::uint64_t bits[width / 64] = {};
     };
-    /// Sums of two bits, of four, of eight: without the processor's own instruction, which is not everywhere,
-    /// a call of std::popcount a word is most of the time that a block takes.
+    /// Counts bits by sums of two, four and eight bits: where the processor has no instruction for it,
+    /// std::popcount per word would take most of the time of a block.
     [[nodiscard]] static std::uint64_t count(row const& of);
     [[nodiscard]] bool has_row(step_id t) const { return (has_row_[t / 64] >> t % 64 & 1) != 0; }
 
     void propagate_row(step_id t, row const& from);
 
     csr_rows before_;
-    std::vector<row> rows_;              // by position; of use where has_row
-    std::vector<std::uint64_t> has_row_; // a bit a position
+    std::vector<row> rows_;              // by position; valid where has_row
+    std::vector<std::uint64_t> has_row_; // one bit per position
     std::size_t loaded_ = ~std::size_t{0};
 };
 
 // --- happens before --------------------------------------------------------------------------------------
 
-/// Which steps have ended, in every execution, before another begins?
+/// Whether one step has ended, in every execution, before another begins.
 ///
 ///     0 ──► 1 ──► 3       ends_before(0, 3)      yes
-///     └───► 2 ──► ┘       ends_before(1, 2)      no: nobody waits
+///     └───► 2 ──► ┘       ends_before(1, 2)      no: neither waits for the other
 ///
 ///     automatic = ranges: later positions that each does not reach; a binary search
-///            or columns:  512 columns of the closure at a time; good for questions sorted by the later one
-///     on request, search: nothing is prepared; good for few questions
+///            or columns:  512 columns of the closure at a time; for queries sorted by the later position
+///     on request, search: no preparation; for few queries
 ///
-/// Happens-before is reachability in the graph of dependences. A table of all pairs has 10^12 bits for a
-/// million steps, but networks are narrow: what a step does not reach are the branches beside it, a few
-/// ranges in a good numbering. Where a graph is no network the columns say the same, block by block.
+/// Happens-before is reachability in the dependence graph. A table of all pairs has 10^12 bits for a million
+/// steps, but networks are narrow: a step fails to reach only the branches parallel to it, a few ranges in a
+/// good numbering. For other graphs the columns give the same answers, block by block.
 
-/// How questions are answered. The answers are the same.
+/// How queries are answered. The answers are the same.
 enum class precedence_method : std::uint8_t {
-    automatic, ///< ranges while there is room for them, otherwise columns
+    automatic, ///< ranges if they fit into `max_ranges`, otherwise columns
     ranges,
     columns,
     search
@@ -157,22 +155,22 @@ enum class precedence_method : std::uint8_t {
 
 struct precedence_options {
     precedence_method method = precedence_method::automatic;
-    /// How many ranges, eight bytes each; 0: 2^24, or eight a position if that is more. Of means `ranges` all
-    /// become coarser then, and some pairs count as unordered that are not.
+    /// How many ranges, eight bytes each; 0: 2^24, or eight per position if that is more. With the method
+    /// `ranges` they become coarser beyond that, and some ordered pairs count as unordered.
     std::uint64_t max_ranges = 0;
 };
 
-/// Who comes before whom. A value of its own: it refers to neither program nor graph.
+/// The happens-before relation. It holds no reference to program or graph.
 class precedence {
 public:
     /// Complexity: ranges: O(positions + edges + ranges of the successors of all positions) time; memory of
-    ///             eight bytes a range and 20 a position. Others: O(positions + edges) time; four bytes an
-    ///             edge and, a position, 77 for columns or 13 for search.
+    ///             eight bytes per range and 20 per position. Others: O(positions + edges) time; four bytes
+    ///             per edge and, per position, 77 for columns or 13 for search.
     explicit precedence(dependence_graph const& g, precedence_options const& options = {});
 
-    /// Which one was taken, never `automatic` unless there is a violation.
+    /// The method chosen, never `automatic` unless there is a violation.
     [[nodiscard]] precedence_method method() const { return method_; }
-    /// Why there is no order; then nobody comes before anybody.
+    /// Why there is no order; then no step is ordered before another.
     [[nodiscard]] std::optional<dependence_violation> const& violation() const { return violation_; }
     [[nodiscard]] std::size_t positions() const
     {
@@ -189,23 +187,23 @@ public:
     {
         return !violation_ && position_of_[a] < start_of_[b] && before(position_of_[a], start_of_[b]);
     }
-    /// The same of positions of the graph.
+    /// The same for positions of the graph.
     ///
     /// Requires:   a < b < positions().
-    /// Complexity: ranges: O(log of those of a). Columns: a bit, if b is in the same block as in the question
-    ///             before; otherwise the block is loaded. Search: the walk from b to a.
+    /// Complexity: ranges: O(log of those of a). Columns: O(1) if b is in the loaded block; otherwise the
+    ///             block is loaded. Search: the walk from b to a.
     [[nodiscard]] bool before(step_id a, step_id b);
-    /// Of `positions` those that come after all of `ends`, in the order given.
+    /// Those of `positions` that come after all of `ends`, in the given order.
     ///
     /// Requires:   all are below positions(); with columns, `positions` should ascend.
     [[nodiscard]] std::vector<step_id> after_all(std::span<step_id const> ends,
                                                  std::span<step_id const> positions);
 
-    /// How many pairs of positions are ordered; without those of them that are undecided.
+    /// The number of ordered pairs of positions, without the undecided ones.
     ///
-    /// Complexity: ranges: O(positions + ranges). Others: as many steps as pairs, or a 512th of it.
+    /// Complexity: ranges: O(positions + ranges). Others: O(pairs), or a 512th of it.
     [[nodiscard]] std::uint64_t ordered_pairs();
-    /// At most so many pairs of positions count as unordered because there was no more room.
+    /// At most this many ordered pairs count as unordered because of `max_ranges`.
     [[nodiscard]] std::uint64_t undecided() const { return unreached_ ? count_unreached(true) : 0; }
 
 private:
@@ -221,7 +219,7 @@ private:
 
 /// The order of positions and steps that holds in every execution.
 ///
-/// Requires:   `g` has been made by `dependences`.
+/// Requires:   `g` was made by `dependences`.
 [[nodiscard]] inline precedence happens_before(dependence_graph const& g,
                                                precedence_options const& options = {})
 {

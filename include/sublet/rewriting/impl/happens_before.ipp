@@ -33,7 +33,7 @@ SUBLET_DECL void ancestor_walk::walk(step_id b, step_id floor)
         from_ = done_ = b;
         mark_before(b);
     }
-    while (done_ > floor + 1) { // of those from done_ on, all are done
+    while (done_ > floor + 1) { // positions from done_ on are done
         step_id const w = (done_ - 1) / 64;
         std::uint64_t const left = is_before_[w] & (~std::uint64_t{0} >> (63 - (done_ - 1) % 64));
         if (left == 0) {
@@ -68,7 +68,7 @@ SUBLET_DECL void column_closure::load(std::size_t block)
             auto const highest = static_cast<unsigned>(std::bit_width(left)) - 1;
             auto const t = static_cast<step_id>(64 * w + highest);
             propagate_row(t, rows_[t]);
-            left = has_row_[w] & ((std::uint64_t{1} << highest) - 1); // lower ones may have got a row
+            left = has_row_[w] & ((std::uint64_t{1} << highest) - 1); // lower positions may have got a row
         }
 }
 
@@ -103,7 +103,7 @@ SUBLET_DECL std::uint64_t column_closure::loaded_pairs() const
 SUBLET_DECL std::uint64_t column_closure::count(row const& of)
 {
     constexpr std::uint64_t ones = ~std::uint64_t{0};
-    std::uint64_t sums = 0; // eight of them, of at most 64 each
+    std::uint64_t sums = 0; // eight sums of at most 64 each
     for (std::uint64_t x : of.bits) {
         x -= x >> 1 & ones / 3;
         x = (x & ones / 5) + (x >> 2 & ones / 5);

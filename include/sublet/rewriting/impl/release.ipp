@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-// --- release ---------------------------------------------------------------------------------------------
+// --- releases in order -----------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -25,7 +25,7 @@ SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, std::vector<buffer_i
     for (value_id v = 0; v != buffer_of.size(); ++v) {
         buffer_id const b = buffer_of[v];
         if (b == no_buffer) continue;
-        SUBLET_EXPECTS(b < buffers, "sublet: a value is in a buffer that is not there");
+        SUBLET_EXPECTS(b < buffers, "sublet: a buffer is out of range");
         if (sublet::detail::is_given(role[v])) is_given[b] = 1;
         if (has_role(role[v], value_role::output) || has_role(role[v], value_role::external)) is_kept[b] = 1;
     }
@@ -38,7 +38,7 @@ namespace sublet {
 SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
                                     std::vector<buffer_id> const& buffer_of, lifetimes_options const& options)
 {
-    SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table has not one entry for each value");
+    SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table must have one entry for each value");
     detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values()));
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step
@@ -83,11 +83,11 @@ SUBLET_DECL std::vector<step_id> shifted_positions(release_points const& points,
 
 } // namespace sublet
 
-// --- release flow ----------------------------------------------------------------------------------------
+// --- releases along control flow -------------------------------------------------------------------------
 
 namespace sublet::detail {
 
-/// Buffers by node or step, kept as they are found.
+/// Buffers by node or step, in the order in which they are found.
 struct found_releases {
     std::vector<sort_key> rows; // {row, buffer}
 
@@ -111,7 +111,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
                                               std::vector<value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
-                   "sublet: a table has not one entry for each value");
+                   "sublet: a table must have one entry for each value");
     detail::buffer_roles const ends(buffers, buffer_of, role);
     live_sets const live = liveness(p);
     auto released = [&](value_id v) {
@@ -119,7 +119,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
     };
     flow_release_points points;
     detail::found_releases after, at_entry;
-    std::vector<std::uint32_t> alive(buffers); // by buffer: how many of its values are
+    std::vector<std::uint32_t> alive(buffers); // by buffer: how many of its values are live
     std::vector<unsigned char> is_alive(p.values());
     auto set = [&](value_id v, bool to) {
         if (released(v) == no_buffer || (is_alive[v] != 0) == to) return;
@@ -145,15 +145,16 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
         live.for_each_live_in(n, [&](value_id v) { set(v, false); });
     }
 
-    std::vector<node_id> live_into(buffers, no_node), counted_for(buffers, no_node); // the last node seen so
-    std::vector<std::uint32_t> dead_edge_count(buffers);                             // along how many edges
+    std::vector<node_id> live_into(buffers, no_node),
+        counted_for(buffers, no_node);                   // the last node that counted it
+    std::vector<std::uint32_t> dead_edge_count(buffers); // by buffer
     std::vector<flow_release_points::edge> dead_on_edge;
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_in(n, [&](value_id v) {
             if (released(v) != no_buffer) live_into[buffer_of[v]] = n;
         });
         dead_on_edge.clear();
-        std::uint32_t in_degree = n == 0 ? 1 : 0; // one is from nowhere
+        std::uint32_t in_degree = n == 0 ? 1 : 0; // the entry of the program counts as an edge
         node_id from = no_node;
         for (node_id pred : p.predecessors(n)) { // ascending
             if (pred == from) continue;
@@ -169,7 +170,7 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
         }
         for (flow_release_points::edge const& e : dead_on_edge) {
             if (dead_edge_count[e.what] == in_degree) {
-                dead_edge_count[e.what] = 0; // the others of these are this one
+                dead_edge_count[e.what] = 0; // `at_entry` stands for all edges
                 at_entry.add(n, e.what);
             } else if (dead_edge_count[e.what] != 0) {
                 points.on_edge.push_back(e);
@@ -199,11 +200,11 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
 
 } // namespace sublet
 
-// --- release concurrent ----------------------------------------------------------------------------------
+// --- concurrent releases ---------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
-/// Of positions that touch one buffer, ascending, those that none of the others follows.
+/// Of the ascending positions that touch one buffer, those that no other of them follows.
 class last_touches {
 public:
     explicit last_touches(dependence_graph const& g)
@@ -222,7 +223,7 @@ public:
                 while (k != count && !order_.before(touches[i], touches[k])) ++k;
                 if (k == count) touches[kept++] = touches[i];
             }
-        } else { // many: all that lies between, once
+        } else { // many: one pass over all positions between
             for (step_id at : touches) is_touch_[at] = 1;
             for (step_id at = touches[count - 1] + 1; at-- != touches[0];) {
                 is_followed_[at] = 0;
@@ -254,7 +255,7 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
 {
     SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
                        role.size() == p.values(),
-                   "sublet: a table has not one entry for each value, or the graph is none");
+                   "sublet: a table must have one entry for each value, and the graph no violation");
     detail::buffer_roles const ends(buffers, buffer_of, role);
     detail::concurrent_live_ranges const lives = detail::concurrent_lifetimes(p, g, buffers, buffer_of, role);
     detail::last_touches last(g);
@@ -265,7 +266,7 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
     for (buffer_id b = 0; b != buffers; ++b) {
         row.clear();
         if (!ends.is_kept[b])
-            for (step_id at : lives.ends[b]) { // where a step reads early it has not ended
+            for (step_id at : lives.ends[b]) { // where a step reads early, it has not ended
                 step_id const step_end = g.position_of[g.step_at[at]];
                 row.push_back(step_end);
             }

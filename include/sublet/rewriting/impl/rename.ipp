@@ -7,7 +7,7 @@
 
 namespace sublet::detail {
 
-/// By slot, whether its tenants get a name: they are several values, or not all that there is of one.
+/// By slot: whether its occupants get a name, since they are several values or not all versions of one.
 SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& versioned,
                                                      sized_slot_plan const& plan,
                                                      std::vector<unsigned char> const& keeps_storage_name)
@@ -43,8 +43,8 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
                                      plan_options const& options, rename_options const& naming)
 {
     std::size_t const versions = versioned.value_of.size(), values = versioned.last.size();
-    SUBLET_EXPECTS(!versioned.violation, "sublet: a program that has no versions cannot be renamed");
-    SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan to rename by is by version");
+    SUBLET_EXPECTS(!versioned.violation, "sublet: a program without versions cannot be renamed");
+    SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan must have one entry per version");
     auto const bytes = options.bytes.tabulate(versions);
     auto const pool = options.pool.tabulate(versions);
     auto const is_slot = naming.is_slot.tabulate(values), keeps_name = naming.keeps_name.tabulate(values);
@@ -54,13 +54,13 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
     slot_renaming names;
     names.values = values;
     names.name_of = names.storage_of = versioned.value_of;
-    // A version that is in the storage of the first one goes by its name, whatever that becomes.
+    // A version in the storage of the first version has its name.
     auto shares_first_storage = [&versioned](value_id v) {
         return versioned.alias_of[v] != no_value &&
                versioned.value_of[versioned.alias_of[v]] == versioned.value_of[v];
     };
     std::vector<unsigned char> is_visible(versions),
-        keeps_storage_name(versions); // to the caller by its name
+        keeps_storage_name(versions); // known to the caller by name
     for (value_id v = 0; v != versions; ++v) {
         value_id const origin = versioned.value_of[v];
         is_visible[v] = keeps_name[origin] || detail::is_given(versioned.role[v]) ||
@@ -108,7 +108,7 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_re
 {
     snapshot const& p = versioned.program;
     std::vector<value_id> const& name = names.storage_of;
-    SUBLET_EXPECTS(name.size() == p.values(), "sublet: these are names of others");
+    SUBLET_EXPECTS(name.size() == p.values(), "sublet: the names belong to another program");
     return flow(
         p.nodes(), names.values + names.new_names.size(), [&p](node_id n) { return p.successors(n); },
         [&](node_id n, effect_sink& sink) {
@@ -143,7 +143,7 @@ SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options
 SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, plan_options const& options,
                                     std::vector<node_id> const& order)
 {
-    SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a table has not one entry for each value");
+    SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a table must have one entry for each value");
     auto const bytes = options.bytes.tabulate(p.values());
     auto const alias_of = options.alias_of.tabulate(p.values());
     std::vector<step_id> const steps = detail::steps_in_order(p, order);
@@ -152,7 +152,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         for (touch t : p.touches(steps[at]))
             if (t.kind == touch::access::def && defined_at[t.value] == no_step) defined_at[t.value] = at;
 
-    std::vector<detail::sort_key> occupants; // by when they move in
+    std::vector<detail::sort_key> occupants; // by the time of their definition
     for (value_id v = 0; v != p.values(); ++v)
         if (plan.slot_of[v] != no_slot && alias_of[v] == no_value)
             occupants.push_back({defined_at[v] == no_step ? 0 : std::uint64_t{defined_at[v]} + 1, 0, v});
