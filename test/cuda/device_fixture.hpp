@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_CUDA_DEVICE_FIXTURE_HPP
 #define SUBLET_TEST_CUDA_DEVICE_FIXTURE_HPP
 
-/// What a test has to do before and after, if it is compiled twice: for a device, and for the fake of CUDA's
-/// runtime, where it is seen besides that nothing is misused and all goes back.
+/// Set-up and checks of a test that is compiled twice: for a device, and for the fake of the CUDA runtime,
+/// which also finds misuse and leaks.
 
 #include <sublet/execution/cuda.hpp>
 
@@ -18,13 +18,13 @@ inline void end_test()
     CHECK(fake_cuda::held() == fake_cuda::live_objects());
     if (!fake_cuda::misuses().empty()) FAIL_CHECK(fake_cuda::misuses().front());
 }
-inline int first_device() { return 1; } // the other one is the current
+inline int first_device() { return 1; } // the other one is current
 inline void synchronize_device(sublet::cuda_device&) {}
 #else
 inline void begin_test() {}
 inline void end_test() {}
 inline int first_device() { return sublet::cuda::probe().first()->id; }
-/// Also what is left in streams that are gone.
+/// Waits also for work in destroyed streams.
 inline void synchronize_device(sublet::cuda_device& device)
 {
     device.calls()("cudaDeviceSynchronize", [] { return cudaDeviceSynchronize(); });

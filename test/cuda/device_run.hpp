@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_CUDA_DEVICE_RUN_HPP
 #define SUBLET_TEST_CUDA_DEVICE_RUN_HPP
 
-/// A program with all that it needs around it, run on this machine or on a device: what each run comes to.
+/// A program with its inputs and bindings, to be run on the host or on a device, and the results of its runs.
 
 #include "../random_program.hpp"
 #include "synthetic.hpp"
@@ -19,7 +19,7 @@
 using device_executor = sublet::stream_executor<digesting_device, device_synthetic_kernel>;
 using digests = std::vector<std::uint64_t>;
 
-/// How a value gets what it needs before a run.
+/// How a value is supplied before a run.
 enum class binding_kind { nothing, input, bound_once, bound_always };
 
 class device_run {
@@ -53,11 +53,11 @@ public:
         return bytes;
     }
 
-    /// Each value in storage of its own, one step after the other: by run, outputs and then externals.
+    /// Sequentially, each value in its own storage: by run, digests of outputs, then of externals.
     std::vector<digests> run_on_host(unsigned runs) const;
     sublet::memory_plan plan() const;
 
-    /// Storage on a device for what is bound.
+    /// Device storage for bound values.
     class blocks {
     public:
         blocks(digesting_device& device, device_run const& of)
@@ -74,7 +74,7 @@ public:
         {
             for (auto const& [v, bytes] : at_) try {
                     device_.deallocate(bytes, 64, 64, stream_);
-                } catch (sublet::cuda_error const&) { // there is nobody to tell
+                } catch (sublet::cuda_error const&) { // ignored in a destructor
                 }
             device_.destroy_stream(stream_);
         }
@@ -112,7 +112,7 @@ public:
     random_program::ids outputs, externals;
 };
 
-/// Layers of branches: what streams are for. Each branch works in place of its own scratch.
+/// Layers of branches, to be spread over streams. Each branch works in place of its own scratch.
 inline random_program branches(std::uint32_t layers, std::uint32_t width, sublet::byte_count bytes)
 {
     using namespace sublet;

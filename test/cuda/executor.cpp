@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Programs on the streams of a CUDA device come to the same as on this machine: compiled for a device, and
-// for the fake of CUDA's runtime.
+// Programs on CUDA streams give the results of the host: for a device, and for the fake of the CUDA runtime.
 #include <sublet/execution/cuda.hpp>
 
 #include "cuda/device_fixture.hpp"
@@ -17,7 +16,7 @@ using namespace sublet;
 
 namespace {
 
-/// Calls `check(mode)` with each of the three.
+/// Calls `check(mode)` with each of the three modes.
 template <class Check>
 void each_mode(memory_plan const& plan, Check check)
 {
@@ -34,8 +33,7 @@ constexpr byte_count large = 4 << 20;
 
 } // namespace
 
-TEST_CASE(
-    "a random program on streams of CUDA comes to the same as on this machine, in every mode, watched or not")
+TEST_CASE("a random program on CUDA streams gives the results of the host, in every mode, checked or not")
 {
     for (unsigned seed = 0; seed != 40; ++seed) {
         CAPTURE(seed);
@@ -69,7 +67,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("branches on one to eight streams of CUDA come to the same, in every mode, however late some are")
+TEST_CASE("branches on one to eight CUDA streams give the same results in every mode, however late some are")
 {
     random_program const p = branches(4, 6, large);
     device_run const its(p);
@@ -99,7 +97,7 @@ TEST_CASE("branches on one to eight streams of CUDA come to the same, in every m
                 if (streams == 1) most = device.memory().used_high - before;
             }
             synchronize_device(device);
-            CHECK(device.memory().used == before); // all goes back
+            CHECK(device.memory().used == before); // all is released
             if (high == 0) high = most;
             else CHECK(most < high);
         });
@@ -108,7 +106,7 @@ TEST_CASE("branches on one to eight streams of CUDA come to the same, in every m
     end_test();
 }
 
-TEST_CASE("a captured run comes to the same at each launch, with new inputs")
+TEST_CASE("a captured run gives the right results at each launch, with new inputs")
 {
     random_program const p = branches(3, 4, large);
     device_run const its(p);
@@ -128,14 +126,14 @@ TEST_CASE("a captured run comes to the same at each launch, with new inputs")
                 auto graph = run.capture();
                 for (unsigned number : {1u, 2u, 3u}) {
                     its.give(run, bound, number);
-                    if (number == 2) run.run(); // in between, as ever
+                    if (number == 2) run.run(); // in between, without the graph
                     else graph.launch();
                     CHECK(its.take(run) == expected[number - 1]);
                 }
             }
         });
         CHECK(words.count_clobbered() == 0);
-        CHECK(device.graph_memory().used_high > 0); // of the two modes that allocate
+        CHECK(device.graph_memory().used_high > 0); // for the two modes that allocate
         device.trim();
     }
     end_test();

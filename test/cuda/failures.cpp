@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every call of CUDA fails, one after the other: a run of an executor on the fake of CUDA's runtime.
+// Makes every call of CUDA fail, one after another, in a run of an executor on the fake of the CUDA runtime.
 #include <sublet/execution/cuda.hpp>
 
 #include "cuda/device_run.hpp"
@@ -17,7 +17,7 @@ using namespace sublet;
 
 namespace {
 
-/// The life of an executor, from the device's beginning to its end, with the n-th of all calls failing.
+/// The life of a device and an executor on it, with the n-th CUDA call failing.
 struct executor_lifetime {
     std::vector<random_program> const programs{branches(1, 2, 100)};
     device_run const its{programs[0]};
@@ -50,7 +50,7 @@ struct executor_lifetime {
                     return its.take(run) == expected[number - 1];
                 };
                 for (unsigned number : {1u, 2u}) try {
-                        bool const is_right = attempt(number); // a CHECK of it would catch what it throws
+                        bool const is_right = attempt(number); // a CHECK of it would catch its exceptions
                         CHECK(is_right);
                     } catch (std::exception const& failure) {
                         ++failed_runs;
@@ -64,16 +64,16 @@ struct executor_lifetime {
                             ++recovered;
                         }
                     }
-            } catch (std::exception const& failure) { // of the constructor, or once the device is lost
+            } catch (std::exception const& failure) { // from the constructor, or after the device was lost
                 check_kind(failure);
             }
             if (device.is_lost()) ++lost;
             was_reached = was_reached || fake_cuda::calls() >= nth;
-            if (!is_sticky) fake_cuda::fail_call(0); // what is owed from here on goes back
+            if (!is_sticky) fake_cuda::fail_call(0); // all that is held is released from here on
         } catch (cuda_error const&) {
-            CHECK(is_sticky); // the words, when the device is lost
+            CHECK(is_sticky); // from synthetic_words, when the device is lost
         }
-        CHECK(fake_cuda::calls_when_lost() <= 1); // as device.cpp says
+        CHECK(fake_cuda::calls_when_lost() <= 1); // as in test/execution/cuda/device.cpp
         if (!is_sticky) CHECK(fake_cuda::held() == fake_cuda::live_objects());
         if (!fake_cuda::misuses().empty()) FAIL_CHECK(fake_cuda::misuses().front());
         return was_reached;
@@ -91,8 +91,7 @@ struct executor_lifetime {
 
 } // namespace
 
-TEST_CASE("whichever call of CUDA fails in the life of an executor, nothing leaks and it runs again, unless "
-          "the device is lost")
+TEST_CASE("any CUDA call of an executor may fail: nothing leaks and it runs again, unless the device is lost")
 {
     executor_lifetime its;
     auto each_call = [&](cudaError_t code, bool is_sticky, auto const& mode, bool is_captured) {
@@ -118,7 +117,7 @@ TEST_CASE("whichever call of CUDA fails in the life of an executor, nothing leak
     CHECK(its.lost > 500);
 }
 
-TEST_CASE("an executor says at which step a kernel was refused, and which bytes could not be had")
+TEST_CASE("an executor reports the step of a failed kernel launch, and the bytes of a failed allocation")
 {
     random_program const p = branches(1, 2, 100'000);
     device_run const its(p);
@@ -132,7 +131,7 @@ TEST_CASE("an executor says at which step a kernel was refused, and which bytes 
         its.give(run, bound, 1);
         try {
             run.run();
-            FAIL("it does not fit");
+            FAIL("no exception was thrown");
         } catch (allocation_error const& failure) {
             CHECK(failure.bytes() > 90'000);
             CHECK(failure.step() != no_step);
@@ -140,7 +139,7 @@ TEST_CASE("an executor says at which step a kernel was refused, and which bytes 
         device_executor small(device, p.program(), p.options(), recycle{}, {.words = &words}, {},
                               {.scratch = p.is_scratch});
         its.give(small, bound, 1);
-        CHECK_NOTHROW(small.run()); // what did not fit has left nothing behind
+        CHECK_NOTHROW(small.run()); // the failed allocation has left nothing behind
 
         std::size_t named = 0;
         for (std::size_t nth = 1; nth != 200; ++nth) {

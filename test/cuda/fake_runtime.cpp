@@ -15,11 +15,11 @@ namespace {
 using fake_cuda::machine;
 
 struct block {
-    std::unique_ptr<std::max_align_t[]> room; // 256 bytes more than are used, which begin at `first`
+    std::unique_ptr<std::max_align_t[]> room; // 256 bytes more than are used, which begin at `first()`
     std::size_t bytes = 0;
     cudaMemPool_t pool = nullptr;  // null: a graph's
-    void const* capture = nullptr; // of a graph: in which it was allocated
-    bool is_live = true;           // in a graph: between its nodes
+    void const* capture = nullptr; // the capture that allocated it, for a graph
+    bool is_live = true;           // for a graph: between its alloc and free nodes
 
     unsigned char* first() const
     {
@@ -29,7 +29,7 @@ struct block {
     void poison() const { std::memset(first(), 0xCD, bytes); }
 };
 
-/// How much of each stream of a capture comes before.
+/// By stream of a capture: the number of commands that happen before.
 using vector_clock = std::map<cudaStream_t, std::size_t>;
 
 struct capture {
@@ -48,7 +48,7 @@ struct CUstream_st {
 };
 struct CUevent_st {
     int device;
-    std::shared_ptr<capture> in; // in which it was recorded last
+    std::shared_ptr<capture> in; // the capture that it was recorded in last
     vector_clock clocks;
 };
 struct CUmemPoolHandle_st {
@@ -94,7 +94,7 @@ struct runtime_state {
         misuses.emplace_back(what);
         return set_error(code);
     }
-    /// What this call has to say whatever it is.
+    /// The result that is the same for every call, if there is one.
     cudaError_t begin_call(char const* name)
     {
         log.emplace_back(name);
@@ -121,7 +121,7 @@ struct runtime_state {
     {
         auto const found =
             std::find_if(all.begin(), all.end(), [&](Object const& each) { return &each == one; });
-        if (found == all.end()) return misuse("something is destroyed that does not exist");
+        if (found == all.end()) return misuse("an object is destroyed that does not exist");
         all.erase(found);
         return code;
     }
@@ -132,7 +132,7 @@ struct runtime_state {
             return misuse("a stream is used while another device is current"), false;
         return true;
     }
-    /// Done now, or when the graph is launched.
+    /// Executed now, or when the graph is launched.
     cudaError_t enqueue(cudaStream_t stream, std::function<void()> what)
     {
         return is_usable(stream) ? enqueue_unchecked(stream, std::move(what))
@@ -165,7 +165,7 @@ struct runtime_state {
 runtime_state& runtime()
 {
     static runtime_state all = [] {
-        runtime_state fresh; // a machine of one device, as for programs that know of no fake
+        runtime_state fresh; // a machine with one device, as for programs that do not call start()
         fresh.lost.assign(1, cudaSuccess);
         fresh.graph_high.assign(1, 0);
         return fresh;
@@ -173,7 +173,7 @@ runtime_state& runtime()
     return all;
 }
 
-/// Bytes that a command may touch: within one live block.
+/// Whether a command may touch these bytes: within one live block.
 bool is_within(void const* first, std::size_t bytes, cudaStream_t stream)
 {
     auto const* const begin = static_cast<unsigned char const*>(first);
@@ -263,7 +263,7 @@ char const* CUDARTAPI cudaGetErrorName(cudaError_t code)
     default: return "an error of the fake";
     }
 }
-char const* CUDARTAPI cudaGetErrorString(cudaError_t) { return "as it was told"; }
+char const* CUDARTAPI cudaGetErrorString(cudaError_t) { return "as requested"; }
 
 cudaError_t CUDARTAPI cudaGetLastError()
 {
@@ -305,7 +305,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, in
     if (what == cudaDevAttrMemoryPoolsSupported) *value = runtime().how.has_pools;
     else if (what == cudaDevAttrComputeMode)
         *value = runtime().how.is_prohibited ? cudaComputeModeProhibited : cudaComputeModeDefault;
-    else return runtime().misuse("an attribute is asked for that the fake does not know");
+    else return runtime().misuse("an attribute is read that the fake does not support");
     return cudaSuccess;
 }
 
@@ -329,7 +329,7 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t stream)
 cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags)
 {
     BEGIN_CALL("cudaEventCreateWithFlags");
-    if (flags != cudaEventDisableTiming) runtime().misuse("an event takes the time");
+    if (flags != cudaEventDisableTiming) runtime().misuse("an event has timing");
     runtime().events.push_back({runtime().current, nullptr, {}});
     return *event = &runtime().events.back(), cudaSuccess;
 }
@@ -386,7 +386,7 @@ cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps co
     BEGIN_CALL("cudaMemPoolCreate");
     if (wanted->allocType != cudaMemAllocationTypePinned || wanted->handleTypes != cudaMemHandleTypeNone ||
         wanted->location.type != cudaMemLocationTypeDevice || wanted->location.id != runtime().current)
-        return runtime().misuse("a pool is none of memory of the current device");
+        return runtime().misuse("a pool is not in the memory of the current device");
     runtime().pools.push_back({runtime().current});
     return *pool = &runtime().pools.back(), cudaSuccess;
 }
@@ -402,7 +402,7 @@ cudaError_t CUDARTAPI cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAtt
     std::uint64_t wanted;
     std::memcpy(&wanted, value, sizeof wanted);
     if (what == cudaMemPoolAttrReleaseThreshold) return pool->threshold = wanted, cudaSuccess;
-    if (wanted != 0) return runtime().misuse("a highest figure is set to something else than 0");
+    if (wanted != 0) return runtime().misuse("a peak is set to a value other than 0");
     if (what == cudaMemPoolAttrUsedMemHigh) return pool->used_high = pool->used, cudaSuccess;
     if (what == cudaMemPoolAttrReservedMemHigh) return pool->reserved_high = pool->reserved, cudaSuccess;
     return runtime().misuse("an attribute is set that is only read");
@@ -545,7 +545,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cudaG
 {
     BEGIN_CALL("cudaGraphInstantiateWithFlags");
     if (flags != cudaGraphInstantiateFlagAutoFreeOnLaunch)
-        runtime().misuse("a graph would be launched once only");
+        runtime().misuse("a graph is instantiated without automatic free on launch");
     if (!runtime_state::has(runtime().graphs, graph))
         return runtime().misuse("a graph is made executable that does not exist");
     if (std::exchange(graph->is_instantiated, true))

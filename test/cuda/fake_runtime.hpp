@@ -2,17 +2,16 @@
 #ifndef SUBLET_TEST_CUDA_FAKE_RUNTIME_HPP
 #define SUBLET_TEST_CUDA_FAKE_RUNTIME_HPP
 
-/// CUDA's runtime without CUDA: the functions that the library calls, in host memory, linked instead of the
-/// real ones, so that all host code runs on machines that have no device.
+/// A fake of the CUDA runtime: the functions that the library calls, in host memory, linked instead of the
+/// real ones, so that all host code runs on machines without a device.
 ///
-///     fake_cuda::start({.devices = 2});            a machine as after booting
+///     fake_cuda::start({.devices = 2});            // a machine after boot
 ///     fake_cuda::fail_call(7, cudaErrorMemoryAllocation);
-///     ...
-///     CHECK(fake_cuda::held() == fake_cuda::holdings());
+///     CHECK(fake_cuda::held() == fake_cuda::live_objects());
 ///
-/// Commands are done when they are issued; those of a capture when the graph is launched, in the order in
-/// which they were issued. It is as strict as the real one, or more so: what real CUDA leaves undefined, and
-/// what it refuses only in some versions, is a misuse here.
+/// Commands are executed when they are issued; those of a capture when the graph is launched, in the order of
+/// issue. It is at least as strict as the real runtime: undefined behaviour of CUDA, and calls that only some
+/// versions reject, are misuses here.
 
 #include <cuda_runtime_api.h>
 
@@ -26,39 +25,39 @@ namespace fake_cuda {
 struct machine {
     int devices = 1;
     int driver = CUDART_VERSION;            ///< 0: none
-    cudaError_t start_up = cudaSuccess;     ///< of every call, if it is no success
+    cudaError_t start_up = cudaSuccess;     ///< of every call, unless success
     std::size_t capacity = ~std::size_t{0}; ///< bytes of each device
     bool has_pools = true;
     bool is_prohibited = false;
 };
 
-/// Requires: no object of the machine before is used any more. What it held is forgotten and given back.
+/// Requires: no object of the previous machine is used any more. Its objects are freed.
 void start(machine const& how = {});
 
-/// Each call but the reading of the last error counts from 1. The n-th from now on fails and has no effect,
-/// or, if it gives something back, has it all the same: such a call may report what went wrong before.
-/// If it is sticky, every later call on that device fails as well. 0: none fails.
+/// Counts each call from 1, except for reading the last error. The n-th from now on fails and has no effect;
+/// if it releases something, it does so all the same: such a call may report an older error. If the code is
+/// sticky, every later call on that device fails too. 0: none fails.
 void fail_call(std::size_t nth, cudaError_t code = cudaErrorUnknown, bool is_sticky = false);
 [[nodiscard]] std::size_t calls(); ///< since fail_call() or start()
-/// Calls on a device that was lost before; but not those for the current device, nor launches, which are the
-/// caller's own.
+/// Calls on a device that was lost before, without those for the current device and launches, which the
+/// caller makes.
 [[nodiscard]] std::size_t calls_when_lost();
 
-/// What somebody owes to give back.
+/// Objects that must still be released.
 struct live_objects {
     std::size_t streams = 0, events = 0, pools = 0, graphs = 0, executables = 0;
-    std::size_t blocks = 0; ///< of memory, those of graphs included
+    std::size_t blocks = 0; ///< of memory, including those of graphs
     friend bool operator==(live_objects const&, live_objects const&) = default;
 };
 [[nodiscard]] live_objects held();
 
-/// What nobody may do, and what was done of it, in words.
+/// The calls so far that break a rule of CUDA, as messages.
 [[nodiscard]] std::vector<std::string> const& misuses();
 
-/// A call of CUDA by name.
+/// The names of the CUDA calls so far.
 [[nodiscard]] std::vector<std::string> const& log();
 
-/// As kernel<<<...>>>(...) does: refused, it says so by the last error only.
+/// Like kernel<<<...>>>(...): a failure is reported by the last error only.
 void launch(cudaStream_t stream, std::function<void()> kernel);
 
 } // namespace fake_cuda

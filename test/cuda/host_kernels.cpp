@@ -6,7 +6,7 @@ namespace kernels {
 
 namespace {
 
-/// As many threads as would show a share that is counted twice or left out, the last one first.
+/// Enough threads to show a part that is counted twice or left out, the last one first.
 template <class Part>
 void each_thread(Part part)
 {

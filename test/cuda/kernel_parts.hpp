@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_CUDA_KERNEL_PARTS_HPP
 #define SUBLET_TEST_CUDA_KERNEL_PARTS_HPP
 
-/// What one thread of a kernel does, of `stride` threads: the same text for a device and for this machine,
-/// where a test holds it against sublet/execution/storage.hpp. C++17, because nvcc compiles it as well.
+/// The work of one of `stride` threads of a kernel: the same code for a device and for the host, where a test
+/// compares it with sublet/execution/storage.hpp. C++17, because nvcc compiles it too.
 
 #include <cstddef>
 
@@ -15,7 +15,7 @@
 
 namespace kernel_parts {
 
-using word = unsigned long long; // what CUDA adds atomically
+using word = unsigned long long; // CUDA adds this type atomically
 static_assert(sizeof(word) == 8, "a word is 64 bits");
 
 SUBLET_ANYWHERE inline word mix(word x)
@@ -31,7 +31,7 @@ SUBLET_ANYWHERE inline bool is_aligned(void const* bytes)
     return reinterpret_cast<std::size_t>(bytes) % 8 == 0;
 }
 
-/// Its share of the sum; the length is not in it.
+/// Its part of the sum, without the length.
 SUBLET_ANYWHERE inline word digest_part(unsigned char const* bytes, std::size_t size, std::size_t first,
                                         std::size_t stride)
 {

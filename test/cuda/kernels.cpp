@@ -16,7 +16,7 @@ namespace this_test {
 
 using namespace sublet;
 
-TEST_CASE("digests and noise of a device are those of this machine, at every length and alignment")
+TEST_CASE("digests and noise of a device are those of the host, at every length and alignment")
 {
     begin_test();
     {

@@ -7,7 +7,7 @@ using kernel_parts::word;
 
 constexpr unsigned threads = 256;
 
-/// As many blocks as there is work for, of one word a thread; beyond, a thread takes several.
+/// One thread per word, in a bounded number of blocks; with more words, a thread handles several.
 unsigned blocks_for(std::size_t size)
 {
     std::size_t const wanted = (size / 8 + threads) / threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The tests that need a device. Without one they are skipped, and it is said why: exit code 77. Where there
-// must be one, SUBLET_REQUIRE_CUDA=1 in the environment makes that a failure.
+// The tests that need a device. Without one they are skipped with a message and exit code 77; with
+// SUBLET_REQUIRE_CUDA=1 in the environment that is a failure.
 #include <sublet/execution/cuda.hpp>
 
 #define DOCTEST_CONFIG_IMPLEMENT

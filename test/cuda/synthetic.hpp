@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_CUDA_SYNTHETIC_HPP
 #define SUBLET_TEST_CUDA_SYNTHETIC_HPP
 
-/// sublet::synthetic_kernel on a device: bit for bit what that one computes, without a word to the host.
+/// sublet::synthetic_kernel on a device: the same bytes, without a transfer to the host.
 
 #include "kernels.hpp"
 
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <span>
 
-/// A cuda_device that takes digests, for the check of that level.
+/// A cuda_device that computes digests, for executor_options::checks::digest.
 class digesting_device : public sublet::cuda_device {
 public:
     using cuda_device::cuda_device;
@@ -31,8 +31,8 @@ public:
     }
 };
 
-/// Words on the device for one program: four a position, so that steps that run at once do not share them,
-/// and a last one that counts scratch which was not left alone.
+/// Words on the device for one program: four for each position, so that concurrent steps do not share them,
+/// and a last one that counts overwritten scratch.
 class synthetic_words {
 public:
     synthetic_words(sublet::cuda_device& device, std::size_t positions)
@@ -48,7 +48,7 @@ public:
     {
         try {
             device_->deallocate(first_, bytes_, 8, stream_);
-        } catch (sublet::cuda_error const&) { // there is nobody to tell
+        } catch (sublet::cuda_error const&) { // ignored in a destructor
         }
         device_->destroy_stream(stream_);
     }
@@ -78,7 +78,7 @@ private:
 struct device_synthetic_kernel {
     synthetic_words const* words;
     std::uint64_t seed = 0;
-    std::uint64_t idle_cycles = 0; ///< of every third step, which so comes late
+    std::uint64_t idle_cycles = 0; ///< of every third step, to delay it
 
     template <class Call>
     void operator()(Call const& call) const

@@ -12,7 +12,7 @@ namespace this_test {
 
 using namespace sublet;
 
-TEST_CASE("one at a time holds it, whoever waits for it shortly or long")
+TEST_CASE("one thread at a time holds the lock, after a short or a long wait")
 {
     for (bool const sleeps : {false, true}) {
         detail::adaptive_mutex lock;
@@ -39,7 +39,7 @@ TEST_CASE("one at a time holds it, whoever waits for it shortly or long")
     }
 }
 
-TEST_CASE("a copy is a lock of its own, and open; no lock at all may be held")
+TEST_CASE("a copy has a lock of its own, which is open; a null lock can be held")
 {
     detail::adaptive_mutex lock;
     detail::scoped_lock const only(&lock);

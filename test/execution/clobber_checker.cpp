@@ -24,7 +24,7 @@ namespace {
 
 using kernel = std::function<void(cpu_call const&)>;
 
-/// Values of 16 bytes at these offsets, whatever that does to them.
+/// Values of 16 bytes at these offsets, overlapping or not.
 arena at_offsets(std::vector<byte_count> const& offsets)
 {
     memory_plan plan;
@@ -42,7 +42,7 @@ value_role const none = value_role::intermediate, output = value_role::output, i
 
 executor_options const watched{.check = executor_options::checks::digest, .prove = false};
 
-/// What a run finds.
+/// The finding of a run.
 template <class Mode>
 clobbered_value::finding found(snapshot const& p, plan_options const& options, Mode const& mode,
                                kernel const& compute, executor_options const& how = watched)
@@ -65,7 +65,7 @@ std::span<std::byte> writable(std::span<std::byte const> bytes)
 
 } // namespace
 
-TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
+TEST_CASE("the last buffer that claims a range owns it, byte by byte")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -98,7 +98,7 @@ TEST_CASE("whoever claims a stretch of bytes last owns it, byte by byte")
     }
 }
 
-TEST_CASE("where a thousand buffers begin is one border, and each stretch is looked at once")
+TEST_CASE("a thousand buffers that begin at one byte make one border, and each segment is visited once")
 {
     std::vector<sort_key> borders;
     for (std::uint32_t i = 0; i != 1000; ++i) borders.insert(borders.end(), {{0, 0, i}, {16, 0, i}});
@@ -109,9 +109,9 @@ TEST_CASE("where a thousand buffers begin is one border, and each stretch is loo
     CHECK(begins == std::vector<byte_count>{0, 16});
 }
 
-TEST_CASE("a result that is put over a value still needed is named, with producer, reader and place")
+TEST_CASE("a result placed over a live value is reported, with producer, reader and culprit")
 {
-    //   a ─► b ─► c, and a again
+    //   a ─► b ─► c, and a is read again
     auto const p = op_list(3, {{}, {0}, {0, 1}}, {{0}, {1}, {2}});
     auto const options = sixteen({none, none, output});
     CHECK(found(p, options, at_offsets({0, 16, 32}), synthetic_kernel{}) == clobbered_value::finding{});
@@ -120,7 +120,7 @@ TEST_CASE("a result that is put over a value still needed is named, with produce
     CHECK(found(p, options, at_offsets({0, 16, 1}), synthetic_kernel{}) ==
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 2, .culprit = 2, .culprit_step = 2});
 
-    //   a and b, then a alone is read
+    //   a and b, then only a is read
     auto const later = op_list(3, {{}, {}, {0}}, {{0}, {1}, {2}});
     CHECK(found(later, options, at_offsets({0, 15, 32}), synthetic_kernel{}) ==
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 2, .culprit = 1, .culprit_step = 1});
@@ -134,7 +134,7 @@ TEST_CASE("a result that is put over a value still needed is named, with produce
           clobbered_value::finding{});
 }
 
-TEST_CASE("steps are named as the program has them, whatever the order")
+TEST_CASE("steps are reported by their number in the program, whatever the order")
 {
     auto const p = op_list(3, {{0, 1}, {}, {}}, {{2}, {0}, {1}});
     plan_options options = sixteen({none, none, output});
@@ -145,7 +145,7 @@ TEST_CASE("steps are named as the program has them, whatever the order")
           clobbered_value::finding{.value = 1, .producer = 2, .reader = 0, .culprit = 0, .culprit_step = 1});
 }
 
-TEST_CASE("of two results of one step over each other, the one that is needed later is missed")
+TEST_CASE("of two overlapping results of one step, the one that is needed later is reported")
 {
     auto const p = op_list(3, {{}, {0}}, {{0, 1}, {2}});
     auto const q = op_list(3, {{}, {1}}, {{0, 1}, {2}});
@@ -156,7 +156,7 @@ TEST_CASE("of two results of one step over each other, the one that is needed la
           clobbered_value::finding{.value = 1, .producer = 0, .reader = 1, .culprit = 0, .culprit_step = 0});
 }
 
-TEST_CASE("a kernel that writes what is not its result is found, in any mode")
+TEST_CASE("a kernel that writes a value that is not its result is found in every mode")
 {
     auto const p = op_list(3, {{}, {0}, {0}}, {{0}, {1}, {2}});
     auto const options = sixteen({none, none, output});
@@ -174,7 +174,7 @@ TEST_CASE("a kernel that writes what is not its result is found, in any mode")
     CHECK(found(p, options, no_plan{}, careless, painting) == clobbered_value::finding{});
 }
 
-TEST_CASE("a kernel that writes beyond its results is found when somebody needs what lies there")
+TEST_CASE("a kernel that writes beyond its results is found when a step needs the bytes there")
 {
     auto const p = op_list(3, {{}, {}, {0, 1}}, {{0}, {1}, {2}});
     auto beyond = [](step_id at) -> kernel {
@@ -198,8 +198,7 @@ TEST_CASE("a kernel that writes beyond its results is found when somebody needs 
           clobbered_value::finding{.value = 0, .producer = no_step, .reader = 1});
 }
 
-TEST_CASE(
-    "what may be written over is no alarm: an in-place pair, an operand read early, a value that is dead")
+TEST_CASE("allowed reuse is no alarm: an in-place pair, an operand read early, a dead value")
 {
     auto const pair = sequence(2, 2, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0), s.may_overwrite(0, 1);
@@ -217,7 +216,7 @@ TEST_CASE(
     CHECK(found(pair, options, recycle{}, synthetic_kernel{}) == clobbered_value::finding{});
     CHECK(found(pair, options, no_plan{}, synthetic_kernel{}) == clobbered_value::finding{});
 
-    // A pair that was not taken, a second result beside it, and a reader that comes later.
+    // A pair that was not used, a second result next to it, and a later reader.
     plan_options apart = options;
     apart.in_place = false;
     CHECK(found(pair, apart, at_offsets({0, 0}), synthetic_kernel{}).value == 0);
@@ -236,7 +235,7 @@ TEST_CASE(
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
 }
 
-TEST_CASE("an heir that is allowed is not blamed for one that is not")
+TEST_CASE("an allowed in-place result is not reported for one that is not allowed")
 {
     auto const p = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0), s.may_overwrite(0, 1), s.def(1), s.def(2);
@@ -248,7 +247,7 @@ TEST_CASE("an heir that is allowed is not blamed for one that is not")
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
 }
 
-TEST_CASE("in place on the caller's storage is no alarm in any mode")
+TEST_CASE("an in-place result in the caller's storage is no alarm in any mode")
 {
     //   w, gradient ─► w', with the same bytes bound for both
     auto const declared = sequence(2, 3, [](auto step, effect_sink& s) {
@@ -277,7 +276,7 @@ TEST_CASE("in place on the caller's storage is no alarm in any mode")
     }
 }
 
-TEST_CASE("storage that the caller lends to one value after the other is no alarm")
+TEST_CASE("storage that the caller binds to one value after another is no alarm")
 {
     auto const p = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
     plan_options const options{.bytes = std::vector<byte_count>{no_size, 16, no_size, 16},
@@ -290,9 +289,10 @@ TEST_CASE("storage that the caller lends to one value after the other is no alar
     CHECK_NOTHROW(run.run());
 }
 
-TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody else is bound to them")
+TEST_CASE(
+    "external values that a kernel changes are found at the end of the run, if their storage is bound once")
 {
-    //   w ─► a ─► b     step 1 writes to w, which it has not declared
+    //   w ─► a ─► b     step 1 writes to w, which it does not declare
     auto const p = op_list(3, {{0}, {1}}, {{1}, {2}});
     std::vector<std::byte> weights(16);
     auto clobbering_kernel = [&weights](auto const& call) {
@@ -315,9 +315,9 @@ TEST_CASE("weights that a kernel spoils are found when the run ends, if nobody e
     check(arena{plan_memory(p, sixteen({external, none, output})).plan});
 }
 
-TEST_CASE("storage that is bound for two values may change; what begins where another ends is not shared")
+TEST_CASE("storage bound for two values may change; adjacent storage is not shared")
 {
-    //   v, w ─► a     the step spoils the last byte of w, behind which v begins
+    //   v, w ─► a     the step changes the last byte of w; v begins after it
     auto const p = op_list(3, {{0, 1}, {}}, {{2}, {}});
     auto const options = sixteen({external, external, output});
     auto finds = [&](std::size_t bind_offset) {
@@ -343,9 +343,9 @@ TEST_CASE("storage that is bound for two values may change; what begins where an
     CHECK(finds(0) == no_value);
 }
 
-TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
+TEST_CASE("dead bytes are painted or poisoned, live bytes are not")
 {
-    //   a ─► b ─► c ─► d     and two inputs, of which the first is read once; nothing shares
+    //   a ─► b ─► c ─► d     and two inputs, of which the first is read once; no bytes are shared
     auto const p = op_list(6, {{0}, {2}, {3, 1}, {4}}, {{2}, {3}, {4}, {5}});
     auto const options = sixteen({input, input, none, none, none, output});
     auto const plan = at_offsets({0, 16, 32, 48, 64, 80});
@@ -362,7 +362,7 @@ TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
                                          bool const is_result = v == call.step + 2;
                                          bool const is_alive =
                                              std::find(now.begin(), now.end(), v) != now.end();
-                                         if (is_result) continue; // usable, and not yet written
+                                         if (is_result) continue; // usable, but not written yet
                                          for (int i = 0; i != 16; ++i)
                                              CHECK(is_dead(bytes + 16 * v + i) != is_alive);
                                          ++looks;
@@ -383,7 +383,7 @@ TEST_CASE("whoever is not alive is painted or poisoned, whoever is is not")
     }
 }
 
-TEST_CASE("without a plan a result is painted before its step begins, but not what it takes over in place")
+TEST_CASE("without a plan a result is painted before its step begins, but not if it takes a block in place")
 {
     auto const p = sequence(3, 3, [](auto step, effect_sink& s) {
         if (step != 0) s.use(step - 1);
@@ -405,7 +405,7 @@ TEST_CASE("without a plan a result is painted before its step begins, but not wh
     CHECK(kept == 1);
 }
 
-TEST_CASE("memory is usable when it is given back, whatever was dead in it")
+TEST_CASE("memory is unpoisoned before it is freed, whatever was dead in it")
 {
     struct inspector {
         std::size_t seen = 0;
@@ -417,7 +417,7 @@ TEST_CASE("memory is usable when it is given back, whatever was dead in it")
         {
             std::fill_n(static_cast<std::byte*>(block), bytes, std::byte{0});
             for (std::size_t i = 0; i != bytes; ++i)
-                if (is_dead(static_cast<std::byte*>(block) + i)) FAIL_CHECK("given back while poisoned");
+                if (is_dead(static_cast<std::byte*>(block) + i)) FAIL_CHECK("freed while poisoned");
             seen += bytes;
             ::operator delete(block, std::align_val_t{alignment});
         }
@@ -436,7 +436,7 @@ TEST_CASE("memory is usable when it is given back, whatever was dead in it")
     CHECK(source.seen == 2 * 48);
 }
 
-TEST_CASE("a run that was cut short leaves nothing dead that the next one needs")
+TEST_CASE("a run that was cut short leaves no poison in bytes that the next one needs")
 {
     auto const p = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
     auto const options = sixteen({input, none, none, output});

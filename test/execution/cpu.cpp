@@ -31,7 +31,7 @@ using namespace sublet::detail;
 
 namespace {
 
-using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
+using kernel = std::function<void(cpu_call const&)>; // type-erased, so that one executor is compiled
 using executor = cpu_executor<kernel>;
 using roles = std::vector<value_role>;
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output,
@@ -39,11 +39,11 @@ value_role const none = value_role::intermediate, input = value_role::input, out
 constexpr std::array levels{executor_options::checks::off, executor_options::checks::plan,
                             executor_options::checks::paint, executor_options::checks::digest};
 
-//     a ─► b ─► c ─► d        a is given, d is wanted
+//     a ─► b ─► c ─► d        a is an input, d is an output
 snapshot const chain = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
 plan_options const chain_options{.bytes = {64, 32, 16, 48}, .role = roles{input, none, none, output}};
 
-/// Programs that between them have pools, views, in-place pairs, scratch, early uses and dead results.
+/// Programs that together have pools, views, in-place pairs, scratch, early uses and dead results.
 struct subject {
     snapshot program;
     plan_options options;
@@ -100,7 +100,7 @@ std::uint64_t results(executor const& run, subject const& s)
     return sum;
 }
 
-/// Calls `try_mode(mode, level)` for all of both.
+/// Calls `try_mode(mode, level)` for all modes and levels.
 template <class Try>
 void each_mode(subject const& s, Try try_mode)
 {
@@ -126,7 +126,7 @@ static_assert(std::is_nothrow_move_constructible_v<cpu_executor<synthetic_kernel
 
 } // namespace
 
-TEST_CASE("the modes compute the same, and the report says what each of them took")
+TEST_CASE("the modes compute the same results, and the report has the memory of each")
 {
     subject const s = subjects().front();
     std::optional<std::uint64_t> expected;
@@ -146,13 +146,14 @@ TEST_CASE("the modes compute the same, and the report says what each of them too
             CHECK(results(run, s) == *expected);
         }
     };
-    // The input is there when the run begins; the output stays with the inputs of the next run.
+    // The input is live at the begin of a run; the output stays allocated with the inputs of the next run.
     check(no_plan{}, {.bytes = {160, 160, 96}, .allocations = {4, 4, 3}}, 0);
     check(recycle{}, {.bytes = {48, 96, 96}, .allocations = {1, 2, 3}}, 0);
     check(arena{planned(s)}, {.bytes = {96, 96, 0}, .allocations = {1, 1, 0}}, 96);
 }
 
-TEST_CASE("ids may be ints or enums, the kernel a reference, the program any, and an executor may move")
+TEST_CASE(
+    "ids may be ints or enums, the kernel a reference, the program any type, and an executor may be moved")
 {
     enum tensor { image, hidden };
     auto count = [calls = 0](cpu_call const& call) mutable {
@@ -177,7 +178,7 @@ TEST_CASE("ids may be ints or enums, the kernel a reference, the program any, an
     CHECK(foreign.run().steps == 5);
 }
 
-TEST_CASE("an input is given before each run, an output is there after it and until the next input")
+TEST_CASE("an input is supplied before each run; an output can be read after it and until the next input")
 {
     checked_resource source;
     executor run(chain, chain_options, recycle{}, synthetic_kernel{}, {.upstream = &source});
@@ -189,7 +190,8 @@ TEST_CASE("an input is given before each run, an output is there after it and un
         }
         return std::string();
     };
-    auto const no_output = "3sublet: value 3 is an output: it is there after a run, until the next input()";
+    auto const no_output =
+        "3sublet: value 3 is an output, which can be read after a run and before the next input()";
     auto const no_input = "0sublet: value 0 is an input, and was not given since the last run";
     CHECK(says([&] { (void)run.output(3); }) == no_output);
     CHECK(says([&] { run.run(); }) == no_input);
@@ -202,24 +204,28 @@ TEST_CASE("an input is given before each run, an output is there after it and un
     memory_use const before = run.memory();
     CHECK(says([&] { run.run(); }) == no_input);
     CHECK(run.memory() == before);
-    CHECK(digest(run.output(3)) == left); // nothing has happened
+    CHECK(digest(run.output(3)) == left); // no run has changed it
     (void)run.input(0);
     CHECK(says([&] { (void)run.output(3); }) == no_output);
 
     auto refuses = [](auto action, char const* sentence) {
         CHECK_THROWS_WITH_AS(action(), sentence, precondition_error);
     };
-    refuses([&] { (void)run.input(1); }, "sublet: input() is asked for no input, or give() before bind()");
-    refuses([&] { (void)run.output(1); }, "sublet: output() is asked for no output, or take() before bind()");
+    refuses([&] { (void)run.input(1); },
+            "sublet: input() is called for a value that is no input, or give() before bind()");
+    refuses([&] { (void)run.output(1); },
+            "sublet: output() is called for a value that is no output, or take() before bind()");
     for (int v : {4, -1}) {
-        refuses([&] { (void)run.input(v); }, "sublet: an executor is asked for a value that does not exist");
-        refuses([&] { (void)run.output(v); }, "sublet: an executor is asked for a value that does not exist");
+        refuses([&] { (void)run.input(v); },
+                "sublet: an executor is called with a value that does not exist");
+        refuses([&] { (void)run.output(v); },
+                "sublet: an executor is called with a value that does not exist");
     }
 }
 
-TEST_CASE("the caller's storage is bound, large enough and aligned, and can be bound anew")
+TEST_CASE("the caller's storage is bound, large enough and aligned, and can be bound again")
 {
-    //   a weight, a state that is read and written, one of unknown size, one that is not eligible
+    //   an external value, a state value, one of unknown size, one that is not eligible
     auto const p = op_list(5, {{0, 1}, {2}, {3}}, {{1, 2}, {3}, {4}});
     plan_options const options{.bytes = std::vector<byte_count>{16, 16, no_size, 16, 16},
                                .alignment = {8, 1, 1, 1, 1},
@@ -234,11 +240,11 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
         for (value_id missing : {0u, 1u, 2u, 3u}) {
             try {
                 run.run();
-                FAIL_CHECK("something is not bound");
+                FAIL_CHECK("a value is not bound");
             } catch (unusable_value const& e) {
                 CHECK(e.value() == missing);
                 CHECK(e.what() == "sublet: value " + std::to_string(missing) +
-                                      " has storage of the caller's, and none is bound: see bind()");
+                                      " needs storage of the caller's, and none is bound: see bind()");
             }
             if (missing == 0) run.bind(0, std::span(weight, 16));
             else run.bind(missing, std::span(bytes[missing]).first(16));
@@ -247,7 +253,7 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
         run.run();
         auto const first = digest(run.output(4)), kept = sum_of(bytes[1]);
         run.run();
-        CHECK(digest(run.output(4)) != first); // the state has moved on
+        CHECK(digest(run.output(4)) != first); // the state has changed
         std::fill(bytes[1], bytes[1] + 24, std::byte{0});
         run.bind(1, bytes[4]);
         std::fill(bytes[4], bytes[4] + 24, std::byte{0});
@@ -263,34 +269,34 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
     };
     std::span<std::byte> const all(bytes[0]);
     refuses(0, all.first(15), "sublet: value 0 is larger than the storage that is bound for it");
-    refuses(0, all.subspan(4, 16),
-            "sublet: value 0 has an alignment, and the storage that is bound for it does not keep it");
+    refuses(0, all.subspan(4, 16), "sublet: value 0 is bound to storage that does not have its alignment");
     refuses(4, all, "sublet: storage is bound for a value that is planned");
-    refuses(5, all, "sublet: an executor is asked for a value that does not exist");
+    refuses(5, all, "sublet: an executor is called with a value that does not exist");
     CHECK_THROWS_WITH_AS(run.bind(1, std::span<std::byte const>(all)),
                          "sublet: constant storage is bound for a value that a step writes",
                          precondition_error);
     executor const bound(op_list(1, {{0}}, {{}}), {.bytes = 8, .role = input | external}, no_plan{},
                          synthetic_kernel{});
     CHECK_THROWS_WITH_AS((void)const_cast<executor&>(bound).input(0),
-                         "sublet: storage of this input is to be bound", precondition_error);
+                         "sublet: this input has no planned storage: bind() storage for it",
+                         precondition_error);
 }
 
-TEST_CASE("what is bound for a value of unknown size is as large as each of its views")
+TEST_CASE("storage bound for a value of unknown size is as large as each of its views")
 {
     executor run(op_list(2, {{}, {1}}, {{0, 1}, {}}),
                  {.bytes = std::vector<byte_count>{no_size, 16}, .alias_of = {-1, 0}}, no_plan{},
                  synthetic_kernel{});
     std::byte bytes[24]{};
     CHECK_THROWS_WITH_AS(run.bind(0, std::span(bytes).first(15)),
-                         "sublet: value 1 is larger than the storage that is bound for what it is a view of",
+                         "sublet: value 1 is larger than the storage that is bound for its root",
                          unusable_value);
     run.bind(0, std::span(bytes).first(16));
     run.bind(0, bytes);
     CHECK(run.run().steps == 2);
 }
 
-TEST_CASE("what is bound may be a span, an array or a vector, constant if no step writes it")
+TEST_CASE("bound storage may be a span, an array or a vector, constant if no step writes it")
 {
     auto const p = op_list(3, {{0, 1}}, {{1, 2}});
     executor run(p, {.bytes = 8, .role = roles{external, state, output}}, no_plan{}, synthetic_kernel{});
@@ -314,7 +320,7 @@ TEST_CASE("what is bound may be a span, an array or a vector, constant if no ste
     CHECK_THROWS_AS(run.bind(1, weights), precondition_error);
 }
 
-TEST_CASE("a kernel that uses its own executor is refused, and the executor lives on")
+TEST_CASE("a kernel that uses its own executor is rejected, and the executor can be used again")
 {
     executor* self = nullptr;
     std::vector<std::byte> live_blocks(8);
@@ -340,16 +346,16 @@ TEST_CASE("a kernel that uses its own executor is refused, and the executor live
             run.run();
             FAIL_CHECK("a kernel ran its executor");
         } catch (run_error const& e) {
-            CHECK(cause_of(e) ==
-                  (misuse_case == 4
-                       ? "sublet: value 1 is an output: it is there after a run, until the next input()"
-                       : "sublet: an executor is used by its own kernel, or by two threads"));
+            CHECK(cause_of(e) == (misuse_case == 4
+                                      ? "sublet: value 1 is an output, which can be read after a run and "
+                                        "before the next input()"
+                                      : "sublet: an executor is used by its own kernel, or by two threads"));
         }
     }
     CHECK(run.output(1).size() == 8);
 }
 
-TEST_CASE("in an arena nothing is allocated while a program runs")
+TEST_CASE("in an arena nothing is allocated during a run")
 {
     for (subject const& s : subjects())
         for (executor_options::checks const level :
@@ -369,7 +375,7 @@ TEST_CASE("in an arena nothing is allocated while a program runs")
         }
 }
 
-TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within its arena")
+TEST_CASE("an unsound plan is rejected with its witness; without the proof it stays within its arena")
 {
     memory_plan unsound = planned(subjects().front());
     unsound.buffers[0].offset = 0;
@@ -405,7 +411,7 @@ TEST_CASE("an unsound plan is refused with its witness; trusted, it stays within
     }
 }
 
-TEST_CASE("while a program runs again there are no results, neither old nor new")
+TEST_CASE("during a second run no results can be read, neither old nor new")
 {
     executor* self = nullptr;
     executor run(op_list(1, {{}}, {{0}}), {.bytes = 8, .role = output}, recycle{}, [&](cpu_call const& call) {
@@ -428,7 +434,7 @@ TEST_CASE("an order that breaks a dependence runs in no mode")
     });
 }
 
-TEST_CASE("an order that an edge leads back in runs in no mode, unless nothing is proved")
+TEST_CASE("an order with a backward edge runs in no mode, unless nothing is proved")
 {
     using rows = std::vector<std::vector<node_id>>;
     rows const edge = {{1}, {}}, loop = {{1}, {0}};
@@ -448,7 +454,7 @@ TEST_CASE("an order that an edge leads back in runs in no mode, unless nothing i
     check(recycle{});
 }
 
-TEST_CASE("an input that there is no memory for takes no result away")
+TEST_CASE("an input that cannot be allocated invalidates no result")
 {
     executor run(
         op_list(4, {{0, 1}, {2}}, {{2}, {3}}),
@@ -463,7 +469,7 @@ TEST_CASE("an input that there is no memory for takes no result away")
     CHECK_THROWS_AS(run.run(), unusable_value);
 }
 
-TEST_CASE("a limit is kept, and the error names step, bytes and cause")
+TEST_CASE("a limit is enforced, and the error names step, bytes and cause")
 {
     executor run(chain, chain_options, recycle{}, synthetic_kernel{}, {.limit = 95});
     fill_noise(run.input(0), 1);
@@ -493,7 +499,7 @@ TEST_CASE("a limit is kept, and the error names step, bytes and cause")
         allocation_error);
 }
 
-TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the next run is right")
+TEST_CASE("any allocation may fail: the error says so, nothing leaks, and the next run is right")
 {
     std::size_t failures = 0;
     for (subject const& s : subjects()) {
@@ -542,7 +548,8 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
     CHECK(failures > 100);
 }
 
-TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the next run is right")
+TEST_CASE(
+    "any allocation of a run itself from the free store may fail: nothing leaks, and the next run is right")
 {
     std::size_t failures = 0;
     for (subject const& s : subjects()) {
@@ -579,8 +586,8 @@ TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the ne
 #endif
 }
 
-TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, nothing leaks, and the next run "
-          "is right")
+TEST_CASE(
+    "any kernel call may throw any exception: the error says so, nothing leaks, and the next run is right")
 {
     for (subject const& s : subjects()) {
         executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
@@ -612,7 +619,7 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
                     give(*run, s);
                     try {
                         run->run();
-                        FAIL_CHECK("a kernel threw and nobody noticed");
+                        FAIL_CHECK("a kernel threw without an error");
                     } catch (run_error const& e) {
                         CHECK(e.step() == at);
                         if (throws_with_text) CHECK(cause_of(e) == "no such operation");
@@ -632,7 +639,7 @@ TEST_CASE("wherever a kernel throws, whatever it throws, the error says so, noth
     }
 }
 
-TEST_CASE("there may be no steps, no values, no bytes")
+TEST_CASE("programs without steps, values or bytes can be run")
 {
     auto const empty_plan = [](snapshot const& p, plan_options const& options) {
         return arena{plan_memory(p, options).plan};
@@ -665,7 +672,7 @@ TEST_CASE("there may be no steps, no values, no bytes")
 static_assert(cpu_kernel<void (*)(cpu_call const&)>);
 static_assert(!cpu_kernel<void (*)(int)>);
 
-TEST_CASE("bytes are read as objects of the type that is asked for, where they are aligned and whole")
+TEST_CASE("bytes are viewed as objects of a type if they are aligned and a whole number of objects")
 {
     alignas(8) std::byte bytes[16]{};
     std::span<std::byte> const all(bytes);
@@ -681,10 +688,12 @@ TEST_CASE("bytes are read as objects of the type that is asked for, where they a
                          "sublet: a value is not aligned as its type needs it; plan it with that alignment",
                          precondition_error);
     CHECK_THROWS_WITH_AS((void)as<double>(all.first(12)),
-                         "sublet: a value is no whole number of such objects", precondition_error);
+                         "sublet: the size of a value is not a multiple of the object size",
+                         precondition_error);
 }
 
-TEST_CASE("a kernel sees its operands in the order of the program, and is told what it does not have")
+TEST_CASE(
+    "a kernel gets its operands in program order, and an error for operands that its step does not have")
 {
     auto const p = sequence(2, 6, [](auto step, effect_sink& s) {
         if (step == 0) s.def(3), s.def(5), s.def(0);
@@ -713,7 +722,7 @@ TEST_CASE("a kernel sees its operands in the order of the program, and is told w
             CHECK(call.scratch(0).size() == 6);
         }
         auto refuses = [&](auto ask) {
-            CHECK_THROWS_WITH_AS(ask(), "sublet: a kernel asks for an operand that its step does not have",
+            CHECK_THROWS_WITH_AS(ask(), "sublet: a kernel accesses an operand that its step does not have",
                                  precondition_error);
             ++refused;
         };

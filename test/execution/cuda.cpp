@@ -9,7 +9,7 @@ namespace this_test {
 
 using namespace sublet;
 
-TEST_CASE("a probe finds a device, and the device takes commands")
+TEST_CASE("a probe finds a device, and the device executes commands")
 {
     fake_cuda::start();
     auto const found = cuda::probe();

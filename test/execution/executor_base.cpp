@@ -25,7 +25,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// An executor whose steps are whatever a test wants them to be.
+/// An executor with arbitrary steps.
 struct test_executor : executor_base {
     test_executor(snapshot const& p, plan_options const& options)
         : executor_base(lower_program(p, options, per_value<bool>(false)), no_plan{}, {})
@@ -41,7 +41,7 @@ struct test_executor : executor_base {
 
 } // namespace
 
-TEST_CASE("what is owed has to be there before a run, and outputs are there after it until the next input")
+TEST_CASE("required values must be supplied before a run; outputs can be read after it until the next input")
 {
     snapshot const program = sequence(
         1, 2, [](auto) { return std::vector{0}; }, [](auto) { return std::vector{1}; });
@@ -52,7 +52,7 @@ TEST_CASE("what is owed has to be there before a run, and outputs are there afte
     CHECK_THROWS_AS((void)its.output(1), unusable_value);
     CHECK(its.run(make).steps == 1);
     CHECK(its.output(1).size() == 8);
-    CHECK_THROWS_AS(its.run(make), unusable_value); // an input is given before every run
+    CHECK_THROWS_AS(its.run(make), unusable_value); // an input is supplied before every run
     (void)its.input(0);
     CHECK_THROWS_AS((void)its.output(1), unusable_value);
     CHECK_THROWS_AS(its.run([&] { its.run(make); }), precondition_error);
@@ -60,11 +60,11 @@ TEST_CASE("what is owed has to be there before a run, and outputs are there afte
     CHECK_NOTHROW(its.run(make));
 }
 
-// --- caller duties -----------------------------------------------------------------------------------------
+// --- binding state -----------------------------------------------------------------------------------------
 
 namespace {
 
-/// image * weights -> scores, with a view of unknown storage beside it.
+/// image * weights -> scores, with a view of unknown storage.
 struct task {
     enum { image, weights, cache, part, scores, idle };
     snapshot program = op_list(6, {{image, weights, part}}, {{scores}});
@@ -91,7 +91,7 @@ struct task {
 
 } // namespace
 
-TEST_CASE("what is bound stays, what is given is used up by a run, and what no step touches is not owed")
+TEST_CASE("bindings stay, inputs are consumed by a run, and values that no step touches are not required")
 {
     task its;
     CHECK(its.missed() == task::image);
@@ -99,14 +99,14 @@ TEST_CASE("what is bound stays, what is given is used up by a run, and what no s
     CHECK(its.missed() == task::weights);
     CHECK_THROWS_AS(its.duties.expect_bound(its.lowered), unusable_value);
     its.give(task::weights);
-    its.give(task::part); // with all that it is a view of
+    its.give(task::part); // supplies the root of the view
     CHECK(its.missed() == no_value);
     its.duties.consume_inputs(its.lowered);
     CHECK(its.missed() == task::image);
     CHECK_NOTHROW(its.duties.expect_bound(its.lowered));
 }
 
-TEST_CASE("storage that is bound is as large as it has to be, and as aligned")
+TEST_CASE("bound storage must be large enough and aligned")
 {
     task its;
     alignas(8) std::array<std::byte, 25> bytes{};
@@ -122,11 +122,11 @@ TEST_CASE("storage that is bound is as large as it has to be, and as aligned")
     CHECK(fits(task::weights, 0, 7) == task::weights);
     CHECK(fits(task::weights, 1, 8) == task::weights);
     CHECK(fits(task::cache, 0, 24) == no_value);
-    CHECK(fits(task::cache, 0, 23) == task::part); // the view tells what is too small
+    CHECK(fits(task::cache, 0, 23) == task::part); // the view is named: it is too large
     CHECK_THROWS_AS(fits(task::image, 0, 16), precondition_error);
 }
 
-TEST_CASE("a value is asked for what it is")
+TEST_CASE("a value can be used only according to its role")
 {
     task its;
     CHECK_THROWS_AS(its.duties.value_of(its.lowered, 6), precondition_error);
@@ -147,8 +147,7 @@ lowered_program taped(random_program const& p, bool in_place = true)
     return lower_program(p.program(), p.options(in_place), p.is_scratch);
 }
 
-/// Lives are summed at each position; where results may be written over operands, all ways to do so are
-/// tried.
+/// Sums live ranges at each position; tries all ways to write results over operands.
 byte_count slow_live_peak(random_program const& p, bool in_place)
 {
     class_history const touches = access_history(p);
@@ -196,7 +195,7 @@ byte_count slow_live_peak(random_program const& p, bool in_place)
 
 } // namespace
 
-TEST_CASE("the picture in the header")
+TEST_CASE("the example of the header")
 {
     auto const p = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0);
@@ -207,7 +206,7 @@ TEST_CASE("the picture in the header")
     CHECK(live_peak(lower_program(p, {.bytes = {8, 4}}, false)) == 8);
 }
 
-TEST_CASE("views weigh nothing, and scratch only while its step runs")
+TEST_CASE("views take no bytes, and scratch only during its step")
 {
     enum : value_id { a, b, c, w };
     auto const p = sequence(3, 4, [](auto step, effect_sink& s) {
@@ -219,7 +218,7 @@ TEST_CASE("views weigh nothing, and scratch only while its step runs")
     CHECK(live_peak(lower_program(p, options, [](value_id v) { return v == w; })) == 16);
 }
 
-TEST_CASE("an empty program, one whose inputs nobody reads, and one of inputs alone")
+TEST_CASE("an empty program, one with unused inputs, and one of inputs only")
 {
     CHECK(live_peak(lower_program(snapshot{}, {.bytes = 8}, false)) == 0);
     plan_options const inputs{.bytes = 8, .role = value_role::input};
@@ -230,7 +229,7 @@ TEST_CASE("an empty program, one whose inputs nobody reads, and one of inputs al
           plan_memory(given, inputs).report.lower_bound_bytes);
 }
 
-TEST_CASE("an input that the first step reads early is gone where any other step might have been the first")
+TEST_CASE("an input that the first step reads early is dead at it where any step may be the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
@@ -238,7 +237,8 @@ TEST_CASE("an input that the first step reads early is gone where any other step
     CHECK(live_peak(lower_program(p, options, false, {0})) == 8);
 }
 
-TEST_CASE("an input that nobody needs is beside the first step, but not where another might be the first")
+TEST_CASE(
+    "an unused input is live at the first step of a single order, but not where any step may be the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(1); });
     plan_options const options{.bytes = {32, 8}, .role = {value_role::input, value_role::output}};
@@ -249,14 +249,14 @@ TEST_CASE("an input that nobody needs is beside the first step, but not where an
     CHECK(live_peak(lower_program(p, options, false, {0})) == 32);
 }
 
-TEST_CASE("more bytes alive than 64 bits can count are refused")
+TEST_CASE("more live bytes than 64 bits can count are rejected")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(0), s.def(1); });
     lowered_program const lowered = lower_program(p, {.bytes = byte_count{1} << 63}, false);
     CHECK_THROWS_AS((void)live_peak(lowered), precondition_error);
 }
 
-TEST_CASE("who has an heir already leaves the next result to another predecessor")
+TEST_CASE("an operand that is taken by one result leaves the next result to another operand")
 {
     auto const p = sequence(2, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0), s.def(1);
@@ -266,8 +266,7 @@ TEST_CASE("who has an heir already leaves the next result to another predecessor
     CHECK(live_peak(lower_program(p, {.bytes = 8}, false)) == 16);
 }
 
-TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; most often nothing else is "
-          "in the way")
+TEST_CASE("the live peak is the sum over live ranges, and no plan is below it; most plans reach it")
 {
     std::size_t saved = 0, equal = 0;
     for (unsigned seed = 0; seed != rounds(1000); ++seed) {
@@ -278,7 +277,7 @@ TEST_CASE("the most bytes alive are the sum over lives, and no plan goes below; 
         byte_count const apart = live_peak(taped(p, false)), in_place = live_peak(taped(p));
         CHECK(apart == slow_live_peak(p, false));
         CHECK(in_place == slow_live_peak(p, true));
-        for (bool joins : {false, true}) { // alignments and pins may ask for more
+        for (bool joins : {false, true}) { // alignments and pins may need more
             byte_count const bound = plan_memory(p.program(), p.options(joins)).report.lower_bound_bytes;
             byte_count const alive = joins ? in_place : apart;
             CHECK(alive <= bound);

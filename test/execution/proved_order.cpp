@@ -25,7 +25,7 @@ plan_options const options{
         return v == 0 ? value_role::input : v == 5 ? value_role::output : value_role::intermediate;
     }};
 
-/// What is wrong with a plan, if anything is.
+/// The fault of a plan, if any.
 std::optional<fault> fault_of(memory_plan const& plan, executor_options const& how = {})
 {
     try {
@@ -38,7 +38,7 @@ std::optional<fault> fault_of(memory_plan const& plan, executor_options const& h
 
 } // namespace
 
-TEST_CASE("a plan is proved for its own reading, and the waits that make it hold are returned")
+TEST_CASE("a plan is proved for its own reading, and the waits that it needs are returned")
 {
     memory_plan const in_order = plan_memory(diamond, options).plan;
     memory_plan const in_any = plan_concurrent(diamond, options).plan;
@@ -50,7 +50,7 @@ TEST_CASE("a plan is proved for its own reading, and the waits that make it hold
               .waits.count(step_waits::kind::handoff) == 0);
     CHECK(detail::proved_order(diamond, options, recycle{}, {}, {}).waits.list.size() == 4);
 
-    memory_plan claimed = in_order; // for any schedule, which it is not
+    memory_plan claimed = in_order; // not true: it is for one order
     claimed.valid_for = program_reading::concurrent;
     CHECK(fault_of(claimed) == fault::clash);
     memory_plan clash = in_order;
@@ -63,7 +63,7 @@ TEST_CASE("a plan is proved for its own reading, and the waits that make it hold
     CHECK(!fault_of(clash, {.check = executor_options::checks::digest, .prove = false}));
 }
 
-TEST_CASE("hand-offs that are asked for besides are kept, and refused if they lead back")
+TEST_CASE("additional hand-offs are kept, and rejected if they lead to a lower position")
 {
     auto const waits = detail::proved_order(diamond, options, recycle{}, {{1, 2}}, {}).waits;
     CHECK(waits.list.size() == 5);

@@ -41,8 +41,8 @@ std::string complaint(Action action)
 
 } // namespace
 
-TEST_CASE(
-    "nothing runs while it is recorded; then a parameter is read and updated, and the next run reads that")
+TEST_CASE("nothing runs while it is recorded; then a parameter is read and updated, and the next run reads "
+          "the update")
 {
     recorder net;
     auto const x = net.input<float>(2), y = net.output<float>(2), w = net.state<float>(2);
@@ -76,7 +76,7 @@ TEST_CASE(
     CHECK(ran == 6);
 }
 
-TEST_CASE("a recording is an ordinary program: effects, pairs and order are what was said")
+TEST_CASE("a recording is an ordinary program with the recorded effects, in-place pairs and order")
 {
     recorder net;
     auto const a = net.input<std::uint32_t>(3), b = net.intermediate<std::uint32_t>(3, {.alignment = 64});
@@ -106,7 +106,7 @@ TEST_CASE("a recording is an ordinary program: effects, pairs and order are what
     CHECK(executor(empty, empty.options(), no_plan{}, empty.kernel()).run().steps == 0);
 }
 
-TEST_CASE("what is recorded wrongly is refused where it is recorded")
+TEST_CASE("a wrong recording is rejected where it is recorded")
 {
     recorder net;
     auto const a = net.input<float>(1), b = net.intermediate<float>(1), c = net.state<float>(1);
@@ -124,14 +124,13 @@ TEST_CASE("what is recorded wrongly is refused where it is recorded")
     CHECK(record({a, c}, {b}) == "");
     CHECK(record({b, a}, {}) == "");
     auto const unlisted =
-        "sublet: a call that does not read the one and write the other is to write in place";
+        "sublet: an in-place pair names a value that the call does not read, or one that it does not write";
     CHECK(complaint([&] { net.may_overwrite(0, b, a); }) == unlisted);
     CHECK(complaint([&] { net.may_overwrite(0, a, c); }) == unlisted);
-    CHECK(complaint([&] { net.may_overwrite(2, a, b); }) ==
-          "sublet: more is said of a call that was not recorded");
-    CHECK(complaint([&] { net.after(0, 2); }) == "sublet: more is said of a call that was not recorded");
+    CHECK(complaint([&] { net.may_overwrite(2, a, b); }) == "sublet: a call that was not recorded is named");
+    CHECK(complaint([&] { net.after(0, 2); }) == "sublet: a call that was not recorded is named");
     CHECK(complaint([&] { net.after(1, 1); }) ==
-          "sublet: a call is to run after one that is recorded after it");
+          "sublet: after() names two calls against the order of their recording");
     CHECK(complaint([&] { net.input<double>(~std::size_t{0}); }) ==
           "sublet: a product of sizes exceeds 64 bits");
     CHECK(complaint([&] { net.input<double>(1, {.alignment = 0}); }) == "sublet: an alignment is 0");
@@ -140,7 +139,7 @@ TEST_CASE("what is recorded wrongly is refused where it is recorded")
     CHECK(net.options().alignment.tabulate(3) == std::vector<byte_count>{4, 4, 4});
 }
 
-TEST_CASE("versions of a value that is updated keep one storage, or its call is stopped")
+TEST_CASE("versions of an updated value share one storage, otherwise the call throws")
 {
     recorder net;
     auto const sum = net.output<int>(1);
@@ -154,11 +153,11 @@ TEST_CASE("versions of a value that is updated keep one storage, or its call is 
     };
     CHECK(result(net.updated()) == 5);
     CHECK(complaint([&] { result(false); }) ==
-          "sublet: at step 1, a kernel threw: sublet: a value that is updated has two storages: its versions "
-          "are to keep one");
+          "sublet: at step 1, a kernel threw: sublet: an updated value has two storages; its versions must "
+          "share one");
 }
 
-TEST_CASE("a random recording computes, run after run and in every mode, what its calls do at once")
+TEST_CASE("a random recording computes the same as immediate calls, in every run and mode")
 {
     std::size_t shared = 0, updated = 0, versioned = 0;
     for (unsigned seed = 0; seed != rounds(150); ++seed) {
@@ -182,7 +181,7 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
             same(recycle{});
             same(arena{planned.plan});
         }
-        // By versions, what is only written has storage of its own each time.
+        // With versions, a value that is only written has other storage each time.
         auto const by_version = versions(drawn.net, drawn.net.options(), drawn.net.updated());
         REQUIRE(!by_version.violation);
         versioned += by_version.value_of.size() > drawn.size.size();
@@ -200,7 +199,7 @@ TEST_CASE("a random recording computes, run after run and in every mode, what it
 
 namespace {
 
-/// A call without an executor around it: its operands lie where it says.
+/// A call without an executor: its operands are given.
 struct plain_call {
     step_id step = 0;
     std::vector<std::span<std::byte>> ins, outs;
@@ -233,7 +232,7 @@ static_assert(std::is_same_v<decltype(std::declval<recorded_call<plain_call>>().
 
 } // namespace
 
-TEST_CASE("an operand is found by its handle, wherever it stands, and only as it was declared")
+TEST_CASE("an operand is found by its handle at any index, and only as it was declared")
 {
     std::array<float, 2> old_w{1, 2}, its_x{3, 4}, its_y{};
     auto bytes = [](auto& floats) { return std::as_writable_bytes(std::span(floats)); };
@@ -254,10 +253,10 @@ TEST_CASE("an operand is found by its handle, wherever it stands, and only as it
           "sublet: a recorded function writes what it has not declared to write");
     CHECK(complaint([&] { (void)call.read(recorded_value<double>{4}); }) == "");
     CHECK(complaint([&] { (void)call.read(recorded_value<std::array<float, 3>>{4}); }) ==
-          "sublet: a value is no whole number of such objects");
+          "sublet: the size of a value is not a multiple of the object size");
 }
 
-TEST_CASE("what is updated is in one place, or the call is refused")
+TEST_CASE("an updated value has one storage, or the call throws")
 {
     std::array<std::byte, 4> before{}, after{};
     plain_call const step{.ins = {before}, .outs = {after}};
@@ -265,10 +264,10 @@ TEST_CASE("what is updated is in one place, or the call is refused")
     recorded_call<plain_call> const call(step, both, both);
     CHECK(call.read(w).size() == 1);
     CHECK(complaint([&] { (void)call.write(w); }) ==
-          "sublet: a value that is updated has two storages: its versions are to keep one");
+          "sublet: an updated value has two storages; its versions must share one");
 }
 
-TEST_CASE("a kernel calls at each step its function, and has copies of all of them")
+TEST_CASE("a kernel calls the function of each step, and has copies of all functions")
 {
     std::vector<int> called;
     auto counting = [&called, count = 0](recorded_call<plain_call> const& call) mutable {
@@ -283,7 +282,7 @@ TEST_CASE("a kernel calls at each step its function, and has copies of all of th
     first({}), first(one), first(one), second(one), first({});
     CHECK(called == std::vector{1, 101, 102, 101, 2});
 
-    auto const wrong = "sublet: a recorded kernel is called for a step that was not recorded so";
+    auto const wrong = "sublet: a recorded kernel is called for a step of another program";
     CHECK(complaint([&] { first({.step = 2, .ins = {}, .outs = {}}); }) == wrong);
     CHECK(complaint([&] { first({.step = 0, .ins = {bytes}, .outs = {}}); }) == wrong);
     CHECK(complaint([&] { first({.step = 1, .ins = {bytes}, .outs = {bytes}}); }) == wrong);

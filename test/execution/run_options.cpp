@@ -28,7 +28,8 @@ using namespace sublet;
 using namespace sublet::detail;
 using namespace stream_diamond;
 
-TEST_CASE("left to itself a run proves its plan, takes what it needs, and watches no further")
+TEST_CASE("by default a run proves its plan, allocates from the free store without a limit, and checks "
+          "nothing else")
 {
     executor_options const how;
     CHECK(how.check == executor_options::checks::plan);
@@ -43,7 +44,7 @@ TEST_CASE("left to itself a run proves its plan, takes what it needs, and watche
 
 namespace {
 
-/// As a catcher sees it: by its base, copied, after the original has gone.
+/// As in a handler: by reference to the base, copied, after the original was destroyed.
 template <class E>
 std::string what_of(E const& thrown)
 {
@@ -70,7 +71,7 @@ static_assert(std::is_nothrow_copy_constructible_v<run_error>);
 
 } // namespace
 
-TEST_CASE("an unsound plan says what is wrong with it, and keeps the witness")
+TEST_CASE("an unsound_plan describes the fault and keeps the witness")
 {
     witness const why{.value = 3, .other = 7, .position = 12, .begin = 64, .end = 128};
     unsound_plan const e(why);
@@ -84,14 +85,14 @@ TEST_CASE("an unsound plan says what is wrong with it, and keeps the witness")
         "neither input nor external");
 }
 
-TEST_CASE("an unusable value is named")
+TEST_CASE("an unusable_value names the value")
 {
     unusable_value const e(4, "is an input, and was not given since the last run");
     CHECK(what_of(e) == "sublet: value 4 is an input, and was not given since the last run");
     CHECK(e.value() == 4);
 }
 
-TEST_CASE("a run error says where it happened and what was thrown")
+TEST_CASE("a run_error names the step and the exception that was thrown")
 {
     auto thrown = [](auto what) { return std::make_exception_ptr(what); };
     CHECK(what_of(run_error(5, thrown(text_exception("no such operation")))) ==
@@ -100,14 +101,14 @@ TEST_CASE("a run error says where it happened and what was thrown")
           "sublet: at step 4294967294, a kernel threw: something that is no std::exception");
     CHECK(what_of(run_error(no_step, nullptr)) == "sublet: before any step, a kernel threw");
     CHECK(what_of(allocation_error(0, 4096, thrown(std::bad_alloc()))) ==
-          "sublet: at step 0, 4096 bytes could not be had: " + std::string(std::bad_alloc().what()));
+          "sublet: at step 0, 4096 bytes could not be allocated: " + std::string(std::bad_alloc().what()));
     CHECK(what_of(allocation_error(no_step, no_size - 1, nullptr)) ==
-          "sublet: before any step, 18446744073709551614 bytes could not be had");
+          "sublet: before any step, 18446744073709551614 bytes could not be allocated");
     CHECK(allocation_error(0, 4096, nullptr).bytes() == 4096);
     CHECK(allocation_error(7, 4096, nullptr).step() == 7);
 }
 
-TEST_CASE("what was thrown can be thrown again")
+TEST_CASE("the cause of a run_error can be rethrown")
 {
     run_error const e(5, std::make_exception_ptr(42));
     CHECK(e.step() == 5);
@@ -120,7 +121,7 @@ TEST_CASE("what was thrown can be thrown again")
     CHECK(clobbered_value({}).cause() == nullptr);
 }
 
-TEST_CASE("a long cause is cut, and so is one within one")
+TEST_CASE("a long cause is truncated, and so is a nested one")
 {
     std::string const start = "sublet: at step 5, a kernel threw: ";
     for (std::size_t length : {283u, 284u, 285u, 319u, 320u, 5000u}) {
@@ -143,7 +144,7 @@ TEST_CASE("every number is written in full")
     CHECK(std::string(text.text()) == "0 255 1000000000000000000 18446744073709551615");
 }
 
-TEST_CASE("a clobbered value says whose bytes changed, who found out, and who lies over them")
+TEST_CASE("a clobbered_value names the value, its producer, its reader and the value that overlaps it")
 {
     clobbered_value::finding what{.value = 3, .producer = 1, .reader = 6, .culprit = 7, .culprit_step = 4};
     auto said = [&what] { return what_of(clobbered_value(what)); };
@@ -176,7 +177,7 @@ static_assert(memory_resource_like<checked_resource>);
 static_assert(memory_resource_like<std::pmr::memory_resource>);
 static_assert(!memory_resource_like<allocate_only_resource>);
 
-/// Gives addresses that nobody may touch: how large a block is does not matter to it.
+/// Returns addresses that must not be accessed: blocks may have any size.
 struct paper {
     std::size_t asked = 0;
     void* allocate(std::size_t, std::size_t) { return ++asked, this; }
@@ -185,8 +186,7 @@ struct paper {
 
 } // namespace
 
-TEST_CASE(
-    "memory comes from the free store, from any resource of the standard, or from a type with two members")
+TEST_CASE("memory comes from the free store, a standard resource, or a type with the two members")
 {
     std::pmr::monotonic_buffer_resource monotonic;
     std::pmr::synchronized_pool_resource pool;
@@ -205,13 +205,13 @@ TEST_CASE(
     CHECK_THROWS_AS((void)memory_source(std::pmr::null_memory_resource()).allocate(1, 1), std::bad_alloc);
 }
 
-TEST_CASE("a null pointer is no resource")
+TEST_CASE("a null pointer to a resource is rejected")
 {
     CHECK_THROWS_WITH_AS((memory_source{static_cast<checked_resource*>(nullptr)}),
                          "sublet: a memory resource is a null pointer", precondition_error);
 }
 
-TEST_CASE("the limit is exact, and what exceeds it is not asked for")
+TEST_CASE("the limit is exact, and an allocation above it does not reach the source")
 {
     checked_resource own;
     counted_memory memory(&own, 100);
@@ -257,7 +257,7 @@ TEST_CASE("a limit near 2^64 does not wrap round")
     CHECK_THROWS_AS((void)nothing.allocate(byte_count{1}, byte_count{1}), memory_limit_exceeded);
 }
 
-TEST_CASE("what the source refuses is not counted")
+TEST_CASE("failed allocations of the source are not counted")
 {
     counted_memory memory(std::pmr::null_memory_resource());
     CHECK_THROWS_AS((void)memory.allocate(byte_count{8}, byte_count{8}), std::bad_alloc);
@@ -274,7 +274,7 @@ TEST_CASE("what the source refuses is not counted")
     CHECK(from_broken.use() == memory_use{});
 }
 
-TEST_CASE("live, peak and total are what a list of the blocks says, in all and since the last mark")
+TEST_CASE("live, peak and total agree with a list of the blocks, in all and since the last mark")
 {
     for (unsigned seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
@@ -318,17 +318,17 @@ TEST_CASE("live, peak and total are what a list of the blocks says, in all and s
     }
 }
 
-// --- sentence ----------------------------------------------------------------------------------------------
+// --- bounded text ------------------------------------------------------------------------------------------
 
 using sublet::detail::bounded_text;
 
-// An int would be a character to somebody.
+// An int might be meant as a character.
 template <class S, class T>
 concept takes = requires(S& s, T one) { s << one; };
 static_assert(takes<bounded_text, char> && takes<bounded_text, unsigned> && takes<bounded_text, char const*>);
 static_assert(!takes<bounded_text, int> && !takes<bounded_text, double> && !takes<bounded_text, std::string>);
 
-TEST_CASE("a sentence is made of text, characters and numbers")
+TEST_CASE("a bounded_text is made of text, characters and numbers")
 {
     bounded_text s;
     CHECK(s.text() == std::string());
@@ -339,7 +339,7 @@ TEST_CASE("a sentence is made of text, characters and numbers")
     CHECK(static_cast<void const*>(copy.text()) != s.text());
 }
 
-TEST_CASE("what does not fit is left out")
+TEST_CASE("text that does not fit is dropped")
 {
     std::string const all(400, 'x');
     bounded_text s;
@@ -351,7 +351,7 @@ TEST_CASE("what does not fit is left out")
 
 namespace {
 
-/// Notes what is issued and does it when the graph is launched. Blocks of a capture stay.
+/// Records commands and executes them when the graph is launched. Blocks of a capture stay.
 struct capturing_device : simple_device {
     struct graph {
         std::vector<std::function<void()>> work;
@@ -385,7 +385,7 @@ struct capturing_device : simple_device {
     }
     void deallocate(std::byte* block, byte_count bytes, byte_count alignment, int s)
     {
-        CHECK(of_graphs.count(block) == (is_capturing ? 1u : 0u)); // only what is the graph's own
+        CHECK(of_graphs.count(block) == (is_capturing ? 1u : 0u)); // only the graph's own
         if (!is_capturing) simple_device::deallocate(block, bytes, alignment, s);
     }
     template <class Kernel, class Call>
@@ -407,7 +407,7 @@ static_assert(!captures_graphs<simple_device>);
 
 } // namespace
 
-TEST_CASE("a run is captured once and launched as often as it is wanted")
+TEST_CASE("a run is captured once and launched any number of times")
 {
     auto check = [&](auto const& mode) {
         capturing_device device;
@@ -415,7 +415,7 @@ TEST_CASE("a run is captured once and launched as often as it is wanted")
                             {.keeps_io_addresses = true});
         auto graph = run.capture();
         for (std::uint64_t seed = 0; seed != 4; ++seed) {
-            CHECK_THROWS_AS(graph.launch(), unusable_value); // an input is owed
+            CHECK_THROWS_AS(graph.launch(), unusable_value); // an input is required
             give(run, seed);
             if (seed == 2) run.run(); // between two launches
             else graph.launch();
@@ -427,10 +427,10 @@ TEST_CASE("a run is captured once and launched as often as it is wanted")
     check(arena{diamond_plan});
     capturing_device device;
     stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{});
-    CHECK_THROWS_AS((void)run.capture(), precondition_error); // inputs and outputs would come and go
+    CHECK_THROWS_AS((void)run.capture(), precondition_error); // inputs and outputs would be reallocated
 }
 
-TEST_CASE("a capture that fails leaves an executor that runs")
+TEST_CASE("an executor can run after a failed capture")
 {
     capturing_device device;
     stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{},
@@ -448,7 +448,7 @@ TEST_CASE("a capture that fails leaves an executor that runs")
     CHECK(digest(run.output(4)) == expected(4));
 }
 
-TEST_CASE("a graph is launched into the storage that it was captured with, or not at all")
+TEST_CASE("a graph is launched with the storage of its capture, or not at all")
 {
     bool is_failing = false;
     auto kernel = [&](auto const& call) {
@@ -463,7 +463,7 @@ TEST_CASE("a graph is launched into the storage that it was captured with, or no
         is_failing = true;
         CHECK_THROWS_AS(graph.launch(), run_error);
         give(run, 4);
-        if (!stays) CHECK_THROWS_AS(graph.launch(), precondition_error); // its input and output are gone
+        if (!stays) CHECK_THROWS_AS(graph.launch(), precondition_error); // its input and output were released
         auto again = run.capture();
         if (stays) graph.launch();
         else again.launch();
@@ -489,7 +489,7 @@ TEST_CASE("a graph is launched into the storage that it was captured with, or no
 
 // --- device ------------------------------------------------------------------------------------------------
 
-TEST_CASE("what has no streams is no such device")
+TEST_CASE("a type without streams is not a stream_device")
 {
     struct nothing {};
     CHECK_FALSE(stream_device<nothing>);

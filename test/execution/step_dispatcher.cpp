@@ -20,7 +20,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Waits drawn between positions, each from a lower to a higher one; few make broad programs, many long ones.
+/// Random waits, each from a lower to a higher position; few make broad programs, many long ones.
 step_waits draw_waits(random_source& pick, step_id positions)
 {
     step_waits waits;
@@ -48,7 +48,7 @@ struct tables {
 
 } // namespace
 
-TEST_CASE("a worker alone does everything, and those who come later find nothing to do")
+TEST_CASE("a single worker runs all steps, and workers that come later find none")
 {
     random_source pick{std::mt19937{1}};
     for (queue_policy const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo}) {
@@ -63,7 +63,7 @@ TEST_CASE("a worker alone does everything, and those who come later find nothing
     }
 }
 
-TEST_CASE("several workers do each step once, after all that it waits for")
+TEST_CASE("several workers run each step once, after all that it waits for")
 {
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
@@ -74,8 +74,7 @@ TEST_CASE("several workers do each step once, after all that it waits for")
         tables its(draw_waits(pick, positions), policy);
         for (int repeat = 0; repeat != 3; ++repeat) {
             detail::step_dispatcher dispatcher(its.waits, its.queue, its.pending);
-            std::vector<int> done(
-                positions); // no atomics: what a step sees of others is the dispatcher's doing
+            std::vector<int> done(positions); // no atomics: the dispatcher must synchronise steps
             std::atomic<int> wrong = 0;
             auto work = [&] {
                 dispatcher.work([&](step_id at) {
@@ -95,7 +94,7 @@ TEST_CASE("several workers do each step once, after all that it waits for")
     }
 }
 
-TEST_CASE("after a stop no step begins, and workers that sleep are woken to leave")
+TEST_CASE("after a stop no step begins, and sleeping workers are woken to leave")
 {
     for (step_id const stops_at : {0u, 5u, 19u}) {
         step_waits chain;
@@ -110,7 +109,7 @@ TEST_CASE("after a stop no step begins, and workers that sleep are woken to leav
             dispatcher.work([&](step_id at) {
                 ++steps;
                 if (at != stops_at) return;
-                std::this_thread::sleep_for(std::chrono::milliseconds(2)); // others sleep by now
+                std::this_thread::sleep_for(std::chrono::milliseconds(2)); // the others sleep by now
                 dispatcher.stop();
             });
         };
@@ -138,7 +137,7 @@ std::vector<step_id> taken(ready_queue& queue)
     return all;
 }
 
-/// Waits drawn between positions, each from a lower to a higher one.
+/// Random waits, each from a lower to a higher position.
 step_waits draw_wait_graph(random_source& pick, step_id positions)
 {
     step_waits waits;
@@ -154,7 +153,7 @@ step_waits draw_wait_graph(random_source& pick, step_id positions)
 
 } // namespace
 
-TEST_CASE("of the steps that are ready the policy says which is next")
+TEST_CASE("the policy selects among the ready steps")
 {
     auto order = [](queue_policy policy, std::vector<step_id> given = {}) {
         ready_queue queue(policy, 8, 1, given);
@@ -165,10 +164,10 @@ TEST_CASE("of the steps that are ready the policy says which is next")
     CHECK(order(queue_policy::plan_order) == steps{2, 4, 5, 7});
     CHECK(order(queue_policy::fifo) == steps{5, 2, 7, 4});
     CHECK(order(queue_policy::lifo) == steps{4, 7, 2, 5});
-    CHECK(order(queue_policy::given, {7, 5, 6, 0, 1, 2, 3, 4}) == steps{7, 5}); // 6 is not ready, and is next
+    CHECK(order(queue_policy::given, {7, 5, 6, 0, 1, 2, 3, 4}) == steps{7, 5}); // 6 is next but not ready
 }
 
-TEST_CASE("drawn steps are the same for the same seed, others for others, and again after a clear")
+TEST_CASE("random steps are the same for the same seed, different for others, and repeat after a clear")
 {
     std::set<std::vector<step_id>> seen;
     for (std::uint64_t seed = 0; seed != 20; ++seed) {
@@ -187,7 +186,7 @@ TEST_CASE("drawn steps are the same for the same seed, others for others, and ag
     CHECK(seen.size() == 20);
 }
 
-TEST_CASE("any row of pushes and pops does what a list that is searched does")
+TEST_CASE("any sequence of pushes and pops agrees with a list that is searched")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -206,7 +205,7 @@ TEST_CASE("any row of pushes and pops does what a list that is searched does")
         CAPTURE(static_cast<int>(policy));
         ready_queue queue(policy, positions, seed,
                           policy == queue_policy::given ? order : std::vector<step_id>{});
-        std::vector<step_id> ready; // as they came
+        std::vector<step_id> ready; // in order of arrival
         std::size_t done = 0;
         for (int action = 0; action != 40; ++action) {
             bool const given_next =
@@ -238,7 +237,7 @@ TEST_CASE("any row of pushes and pops does what a list that is searched does")
     }
 }
 
-TEST_CASE("one worker takes each step once and after all that it waits for, in plan order as listed")
+TEST_CASE("a single worker runs each step once after all that it waits for, by plan_order as listed")
 {
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -264,7 +263,7 @@ TEST_CASE("one worker takes each step once and after all that it waits for, in p
     }
 }
 
-TEST_CASE("a given order names every position once, and none before one that it waits for")
+TEST_CASE("a given order names every position once, and each after those that it waits for")
 {
     auto refuses = [](std::vector<step_id> order, char const* sentence) {
         auto make = [&order] {
@@ -276,15 +275,15 @@ TEST_CASE("a given order names every position once, and none before one that it 
         };
         CHECK_THROWS_WITH_AS(make(), sentence, precondition_error);
     };
-    char const* const once = "sublet: an order to run in does not name every position once";
+    char const* const once = "sublet: the given order does not name every position once";
     refuses({0, 1}, once);
     refuses({0, 1, 1}, once);
     refuses({0, 1, 3}, once);
     refuses({0, 1, 2, 2}, once);
-    refuses({0, 2, 1}, "sublet: an order to run in has a step before one that it has to wait for");
+    refuses({0, 2, 1}, "sublet: the given order has a step before one that it waits for");
     ready_queue queue(queue_policy::given, 0);
     CHECK(queue.pop() == no_step);
-    CHECK_THROWS_AS(ready_queue(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // and not kept
+    CHECK_THROWS_AS(ready_queue(queue_policy::fifo, 3, 0, {0, 1, 2}), precondition_error); // not used
 }
 
 } // namespace this_test

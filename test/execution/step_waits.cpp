@@ -53,7 +53,7 @@ struct small_program {
     }
 };
 
-/// Values 0, 1 ... at such offsets of one arena.
+/// Values 0, 1 ... at the given offsets of one arena.
 memory_plan placed(std::vector<byte_count> const& offsets, std::vector<byte_count> const& sizes)
 {
     memory_plan plan;
@@ -72,14 +72,14 @@ fault why_refused(auto const& call)
     } catch (unsound_plan const& e) {
         return e.why().what;
     }
-    FAIL("it was not refused");
+    FAIL("no exception was thrown");
     return {};
 }
 
 } // namespace
 
 TEST_CASE(
-    "readers wait for the writer, the next writer for them, and the next tenant for all who used the bytes")
+    "readers wait for the writer, the next writer for them, and the next occupant for all users of the bytes")
 {
     enum { w, a, b, c }; // w is state
     snapshot const program = small_program{{{{w}, {a}}, {{a}, {b}}, {{a}, {w}}, {{b}, {c}}}, 4};
@@ -90,13 +90,13 @@ TEST_CASE(
     CHECK(order.waits.list ==
           list{{0, 1, data}, {0, 2, data}, {1, 3, data}, {2, 3, step_waits::kind::handoff}});
     CHECK(order.waits.count(data) == 3);
-    CHECK(order.waits.count(anti) == 0); // 2 writes what 0 reads: the wait for a says so already
+    CHECK(order.waits.count(anti) == 0); // 2 writes what 0 reads: implied by the wait for a
     CHECK(order.waits.before[3].size() == 2);
     CHECK(order.waits.after[0].size() == 2);
     CHECK(run_order_of(program, options, no_plan{}).waits.count(step_waits::kind::handoff) == 0);
 }
 
-TEST_CASE("data: who reads waits for who wrote last, be it a name that is written again, or of no bytes")
+TEST_CASE("data: a reader waits for the last writer, also of a value that is written twice or has no bytes")
 {
     for (byte_count const bytes : {byte_count{8}, byte_count{0}, no_size}) {
         snapshot const program = small_program{{{{}, {0}}, {{0}, {0}}, {{0}, {}}}, 1};
@@ -105,21 +105,21 @@ TEST_CASE("data: who reads waits for who wrote last, be it a name that is writte
     }
 }
 
-TEST_CASE("anti: who writes a name again waits for all who read what was there")
+TEST_CASE("anti: a second writer of a value waits for all readers of the first")
 {
     snapshot const program = small_program{{{{0}, {1}}, {{0}, {2}}, {{}, {0}}}, 3};
     plan_options const options{.bytes = 8, .role = {state, output, output}};
     CHECK(run_order_of(program, options, no_plan{}).waits.list == list{{0, 2, anti}, {1, 2, anti}});
 }
 
-TEST_CASE("output: of two writes that nobody reads between, the second waits for the first")
+TEST_CASE("output: of two writes without a read between them, the second waits for the first")
 {
     snapshot const program = small_program{{{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1};
     CHECK(run_order_of(program, {.bytes = 8}, no_plan{}).waits.list ==
           list{{0, 1, step_waits::kind::output}, {1, 2, data}});
 }
 
-TEST_CASE("control: edges of the program are kept, and the row of steps of a node")
+TEST_CASE("control: edges of the program are kept, and the order of the steps of a node")
 {
     snapshot const program = flow(
         2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
@@ -130,7 +130,7 @@ TEST_CASE("control: edges of the program are kept, and the row of steps of a nod
           list{{0, 1, control}, {1, 2, control}});
 }
 
-TEST_CASE("hand-off: those that a concurrent plan asks for are kept, in an order that it leaves")
+TEST_CASE("hand-off: those of a concurrent plan are kept, in an order that they allow")
 {
     enum { a, b };
     snapshot const program = small_program{{{{}, {a}}, {{}, {b}}}, 2};
@@ -143,7 +143,7 @@ TEST_CASE("hand-off: those that a concurrent plan asks for are kept, in an order
     CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}}); // positions
 }
 
-TEST_CASE("a part that is written through a view stays among the readers, or the plan is refused")
+TEST_CASE("a part that is written through a view keeps its place among the readers, or the plan is rejected")
 {
     enum { a, part, out, other };
     snapshot const program = small_program{{{{}, {a}}, {{}, {part}}, {{a}, {out}}, {{}, {other}}}, 4};
@@ -155,7 +155,7 @@ TEST_CASE("a part that is written through a view stays among the readers, or the
     };
     using steps = std::vector<step_id>;
     CHECK(order({}) == steps{0, 1, 2, 3});
-    CHECK(order({{3, 1}}) == steps{0, 3, 1, 2}); // by data alone, 2 could come before 1
+    CHECK(order({{3, 1}}) == steps{0, 3, 1, 2}); // by data alone, 2 could run before 1
     CHECK(order({{3, 0}}) == steps{3, 0, 1, 2});
     CHECK(why_refused([&] { return order({{2, 1}}); }) == fault::write_moved);
     CHECK(why_refused([&] { return order({{2, 3}, {3, 1}}); }) == fault::write_moved);
@@ -165,12 +165,13 @@ TEST_CASE("a part that is written through a view stays among the readers, or the
     CHECK(why_refused([&] { return order({{1, 2}}); }) == fault::write_moved);
 }
 
-TEST_CASE("a buffer over two others waits for the users of both, and over part of one for all of its users")
+TEST_CASE(
+    "a buffer over two others waits for the users of both; one over a part of another for all its users")
 {
     enum { a, b, c, d, x, y };
     snapshot const program =
         small_program{{{{}, {a}}, {{}, {b}}, {{a}, {x}}, {{b}, {y}}, {{}, {c}}, {{}, {d}}, {{c, d}, {}}}, 6};
-    // c over all of a and the beginning of b, d over the rest of b and bytes that nobody had
+    // c lies over all of a and the beginning of b, d over the rest of b and unused bytes
     plan_options const options{
         .bytes = {8, 8, 12, 12, 8, 8},
         .role = {intermediate, intermediate, intermediate, intermediate, output, output}};
@@ -185,7 +186,8 @@ TEST_CASE("a buffer over two others waits for the users of both, and over part o
                                                                          {5, 6, data}});
 }
 
-TEST_CASE("a result in place over a larger operand leaves the rest of its bytes to others, who wait as well")
+TEST_CASE("an in-place result that is smaller than its operand leaves the rest of the bytes to buffers that "
+          "wait too")
 {
     enum { big, reader, small, rest };
     snapshot const program = sequence(4, 4, [](step_id s, effect_sink& sink) {
@@ -197,14 +199,14 @@ TEST_CASE("a result in place over a larger operand leaves the rest of its bytes 
     plan_options const options{.bytes = {16, 8, 8, 8}, .role = {intermediate, output, output, output}};
     memory_plan const plan = placed({0, 16, 0, 8}, {16, 8, 8, 8});
     REQUIRE(!check_plan(program, plan, options));
-    // 2 writes over what 1 reads; 3 follows both, by way of 2, which reads what was there.
+    // 2 overwrites what 1 reads; 3 waits for both, for 1 by way of 2.
     CHECK(run_order_of(program, options, arena{plan}).waits.list ==
           list{{0, 1, data}, {1, 2, step_waits::kind::handoff}, {2, 3, step_waits::kind::handoff}});
 }
 
-TEST_CASE("who reads what was made as a view waits for its maker, whether that wrote anything or not")
+TEST_CASE("the reader of a view waits for the step that defines it, whether that writes bytes or not")
 {
-    // a is updated by step 0 and by step 1; their results are versions of it: views, as far as bytes go.
+    // a is updated by steps 0 and 1; the results are versions of it: views of its bytes.
     auto const program = sequence(3, 4, [](auto step, effect_sink& s) { s.use(step), s.def(step + 1); });
     plan_options const options{
         .bytes = 8, .role = {state, intermediate, intermediate, output}, .alias_of = {-1, 0, 0, -1}};
@@ -212,7 +214,7 @@ TEST_CASE("who reads what was made as a view waits for its maker, whether that w
     CHECK(order.waits.list == list{{0, 1, data}, {1, 2, data}});
 }
 
-TEST_CASE("who needs a view at the end of a node waits for its maker")
+TEST_CASE("a use of a view at the end of a node waits for the step that defines the view")
 {
     enum : value_id { a, v };
     snapshot const program = flow(
@@ -225,7 +227,7 @@ TEST_CASE("who needs a view at the end of a node waits for its maker")
     CHECK(run_order_of(program, options, no_plan{}).waits.list == list{{0, 1, data}, {1, 2, control}});
 }
 
-TEST_CASE("a view that is made of what is read is no write; one that was given is, and so is part of a value")
+TEST_CASE("a view of an operand is not a write; a view that is given is one, and so is a part of a value")
 {
     enum { a, v, x };
     auto waits = [](small_program const& p, plan_options const& options) {
@@ -239,7 +241,7 @@ TEST_CASE("a view that is made of what is read is no write; one that was given i
     CHECK(waits({{{{a}, {x}}, {{v}, {v}}}, 3}, options) == list{{0, 1, anti}});
 }
 
-TEST_CASE("versions of a name in one place keep their order by the hand-offs that come with them")
+TEST_CASE("versions of a value in one place are ordered by their hand-offs")
 {
     enum { w, x };
     snapshot const named = small_program{{{{w}, {x}}, {{w}, {w}}}, 2};
@@ -253,7 +255,7 @@ TEST_CASE("versions of a name in one place keep their order by the hand-offs tha
                        made.handoffs));
 }
 
-TEST_CASE("an input that nobody needs keeps nobody waiting")
+TEST_CASE("an unused input causes no wait")
 {
     enum { unused, a };
     snapshot const program = small_program{{{{}, {}}, {{}, {a}}}, 2};
@@ -263,7 +265,8 @@ TEST_CASE("an input that nobody needs keeps nobody waiting")
     CHECK(run_order_of(program, options, arena{plan}).waits.list.empty());
 }
 
-TEST_CASE("what leads back, or is a plan of something else, is refused before any table is read")
+TEST_CASE("a hand-off or edge to a lower position, or the plan of another program, is rejected before its "
+          "tables are read")
 {
     enum { a, b };
     snapshot const program = small_program{{{{}, {a}}, {{a}, {b}}}, 2};
@@ -299,7 +302,7 @@ TEST_CASE("what leads back, or is a plan of something else, is refused before an
     CHECK(why_refused([&] { return run_order_of(program, turned, no_plan{}); }) == fault::used_undefined);
 }
 
-TEST_CASE("nothing is nothing to wait for")
+TEST_CASE("an empty program has no waits")
 {
     run_order const order = run_order_of(snapshot(), {.bytes = 8}, no_plan{});
     CHECK(order.waits.list.empty());
@@ -308,12 +311,11 @@ TEST_CASE("nothing is nothing to wait for")
 
 namespace {
 
-/// What every access of a run finds: for each step and byte that it touches, who wrote it last; and what is
-/// there in the end.
+/// The reads of a run: for each step and byte that it touches, the last writer; and the final contents.
 using findings = std::map<std::pair<step_id, touched_cells::cell>, step_id>;
 
-/// Whether the steps, in some order that keeps the waits, find anything but what they find one after the
-/// other. All orders are tried, but what begins as one that went wrong is not tried to its end.
+/// Whether some order of the steps that keeps the waits has other reads than the sequential order. Tries all
+/// orders, but extends no prefix that already differs.
 class all_orders {
 public:
     all_orders(std::vector<touched_cells> const& touched, csr_rows const& before)
@@ -379,7 +381,7 @@ struct tally {
     std::array<std::size_t, 5> of_kind{};
 };
 
-/// The waits are enough, and none can be left out: the checker says so, and, for few steps, all orders.
+/// The waits suffice and none can be left out: by the checker and, for few steps, by all orders.
 void prove(random_program const& p, memory_plan const* plan, run_order const& order, tally& count)
 {
     snapshot const program = p.program();
@@ -422,7 +424,7 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
 
 } // namespace
 
-TEST_CASE("of random programs the waits are enough in every order that keeps them, and none can be left out")
+TEST_CASE("for random programs the waits suffice in every order that keeps them, and none can be left out")
 {
     tally count;
     for (unsigned seed = 0; seed != rounds(1200); ++seed) {
@@ -445,7 +447,7 @@ TEST_CASE("of random programs the waits are enough in every order that keeps the
                         << " orders run");
 }
 
-TEST_CASE("the same for plans that hold in any order, with hand-offs and without")
+TEST_CASE("the same holds for plans for any schedule, with and without hand-offs")
 {
     tally count;
     std::size_t moved = 0;
@@ -481,7 +483,7 @@ std::vector<buffer_id> bytes_of(owners const& all, byte_count begin, byte_count 
 {
     std::vector<buffer_id> bytes;
     all.each(begin, end, [&](byte_count first, byte_count last, buffer_id id) {
-        CHECK(first == begin + bytes.size()); // ascending, and nothing left out
+        CHECK(first == begin + bytes.size()); // ascending, without gaps
         CHECK(first < last);
         bytes.insert(bytes.end(), last - first, id);
     });
@@ -491,7 +493,7 @@ std::vector<buffer_id> bytes_of(owners const& all, byte_count begin, byte_count 
 
 } // namespace
 
-TEST_CASE("who moves in last owns the bytes, and what it does not cover stays another's")
+TEST_CASE("the last buffer placed owns its bytes, and other bytes keep their owners")
 {
     owners all({{0, 0, 0}, {4, 0, 0}, {2, 0, 0}, {6, 0, 0}, {4, 0, 0}}, 8);
     CHECK(bytes_of(all, 0, 8) == std::vector<buffer_id>(8, no_buffer));
@@ -508,7 +510,7 @@ TEST_CASE("an arena of no bytes has no owners")
     CHECK(bytes_of(all, 0, 0).empty());
 }
 
-TEST_CASE("stretches say what an array of bytes says")
+TEST_CASE("segments agree with an array of bytes")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -541,7 +543,7 @@ TEST_CASE("stretches say what an array of bytes says")
     }
 }
 
-// --- listed order ------------------------------------------------------------------------------------------
+// --- program order -----------------------------------------------------------------------------------------
 
 using enum value_role;
 using step_list = std::vector<step_id>;
@@ -560,7 +562,7 @@ witness at(value_id v, step_id position)
 
 } // namespace
 
-TEST_CASE("who reads what a part is written to, or writes it, stays on its side of that")
+TEST_CASE("a step that reads the bytes of a written part, or writes them, stays on its side of that write")
 {
     enum { a, part, out, other };
     auto const p = program_of({{{}, {a}}, {{}, {part}}, {{a}, {out}}, {{}, {other}}}, 4);
@@ -572,10 +574,10 @@ TEST_CASE("who reads what a part is written to, or writes it, stays on its side 
     CHECK(detail::program_order(p, options).handoffs() == std::vector<handoff>{{0, 1}, {1, 2}});
     auto const late = program_of({{{}, {a}}, {{a}, {out}}, {{}, {part}}}, 3);
     plan_options const few{.bytes = 8, .alias_of = {-1, 0, -1}};
-    CHECK(moved(late, few, {0, 2, 1}) == at(part, 1)); // 1 comes too late, but 2 is the write
+    CHECK(moved(late, few, {0, 2, 1}) == at(part, 1)); // 1 is the step that moved, but 2 is the write
 }
 
-TEST_CASE("what is written once, by itself and not through a view, may be anywhere")
+TEST_CASE("a value that is written once, and not through a view, may be written anywhere")
 {
     enum { a, v, out };
     auto const p = program_of({{{a}, {out}}, {{a}, {v}}}, 3);
@@ -590,7 +592,7 @@ TEST_CASE("what is written once, by itself and not through a view, may be anywhe
     CHECK(!moved(snapshot(), {.bytes = 8}, {}));
 }
 
-TEST_CASE("a read at the end of a node is one by its last step")
+TEST_CASE("a read at the end of a node is a read of its last step")
 {
     enum : value_id { a, part };
     auto const p = flow(
@@ -605,7 +607,7 @@ TEST_CASE("a read at the end of a node is one by its last step")
     CHECK(moved(p, options, {0, 2, 1, 3}) == at(part, 1));
 }
 
-TEST_CASE("the list is what the options say, and says nothing if it cannot be run")
+TEST_CASE("the listed order is that of the options, and has no effect if it cannot be run")
 {
     enum { a, part, out, x };
     plan_options options{.bytes = 8, .alias_of = {-1, 0, -1, -1}};
@@ -631,7 +633,7 @@ TEST_CASE("the list is what the options say, and says nothing if it cannot be ru
     CHECK(!moved(with_edge(2, 1), three, {0, 2, 1}));
 }
 
-TEST_CASE("orders that keep the hand-offs move no write, and those that leave something else move one")
+TEST_CASE("orders that keep the hand-offs move no write, and orders with other results move one")
 {
     std::size_t kept = 0, different = 0, harmless = 0;
     for (std::uint32_t seed = 0; seed != rounds(60'000); ++seed) {
@@ -642,7 +644,7 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
         snapshot const p = names.program();
         plan_options const options{
             .bytes = 8, .role = names.role, .alias_of = names.alias_of, .order = names.order};
-        if (dependences(p, {.role = names.role}).violation) continue; // a name is written twice
+        if (dependences(p, {.role = names.role}).violation) continue; // a value is written twice
         if (lifetimes(p, {.role = names.role, .order = names.order}).violation) continue; // or by one step
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
@@ -670,9 +672,9 @@ TEST_CASE("orders that keep the hand-offs move no write, and those that leave so
     CHECK(harmless > rounds(20));
 }
 
-// --- tenants -----------------------------------------------------------------------------------------------
+// --- arena occupants ---------------------------------------------------------------------------------------
 
-TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nobody")
+TEST_CASE("a buffer follows every buffer that it overlaps, and an input none")
 {
     enum { in, a, b, c };
     std::vector<std::vector<int>> const uses = {{in}, {in}, {a, b}}, defs = {{a}, {b}, {c}};
@@ -702,7 +704,7 @@ TEST_CASE("who moves in follows everybody whose bytes it takes, and an input nob
     CHECK(followed(b).empty()); // but not itself
 }
 
-TEST_CASE("random plans have the tenants that painting their bytes one by one finds")
+TEST_CASE("for random plans the occupants agree with painting the bytes one by one")
 {
     std::size_t found = 0;
     for (unsigned seed = 0; seed != rounds(300); ++seed) {

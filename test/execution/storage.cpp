@@ -30,7 +30,7 @@ namespace {
 
 //     a ─► b ─► c ─► d        each read once, by the next
 snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
-/// The same, each result written over its operand if it may.
+/// The same, each result in place if it may.
 snapshot const chain_in_place = sequence(4, 4, [](auto step, effect_sink& s) {
     if (step != 0) s.use(step - 1), s.may_overwrite(step - 1, step);
     s.def(step);
@@ -38,7 +38,7 @@ snapshot const chain_in_place = sequence(4, 4, [](auto step, effect_sink& s) {
 
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
 
-/// Live bytes while each step runs, and after the last.
+/// Live bytes during each step, and after the last.
 template <class Mode>
 std::vector<std::size_t> live_bytes(snapshot const& p, plan_options const& options, Mode const& mode,
                                     checked_resource& source)
@@ -76,7 +76,7 @@ std::optional<witness> refusal(snapshot const& p, plan_options const& options, m
 
 } // namespace
 
-TEST_CASE("each mode holds what its picture says: all to the end, what is still touched, or one block")
+TEST_CASE("each mode holds the bytes that the header shows: all to the end, the live ones, or one block")
 {
     plan_options const options{.bytes = {1, 20, 300, 4000}, .role = {none, none, none, output}};
     checked_resource source;
@@ -91,8 +91,8 @@ TEST_CASE("each mode holds what its picture says: all to the end, what is still 
     CHECK(source.live_blocks.empty());
 }
 
-TEST_CASE(
-    "a result that nobody reads is freed with its step, an input with its last reader or with the first step")
+TEST_CASE("a result that no step reads is freed with its step, an input with its last reader or with the "
+          "first step")
 {
     auto const p = op_list(5, {{0}, {0}, {}}, {{2}, {3}, {4}});
     plan_options const options{.bytes = {1, 20, 300, 4000, 50000}, .role = {input, input, none, none, none}};
@@ -101,8 +101,8 @@ TEST_CASE(
     CHECK(live_bytes(p, options, no_plan{}, source) == sizes{321, 4321, 54321, 54321, 0});
 }
 
-TEST_CASE(
-    "in recycle a result takes over the block of an operand that is done with, if it is as large and aligned")
+TEST_CASE("in recycle mode a result takes over the block of a dead operand of the same size and sufficient "
+          "alignment")
 {
     checked_resource source;
     CHECK(live_bytes(chain_in_place, {.bytes = 8}, recycle{}, source) == sizes{8, 8, 8, 8, 0, 0});
@@ -141,7 +141,7 @@ TEST_CASE(
     CHECK(count_blocks({.bytes = 8}, two_operands) == 2);
 }
 
-TEST_CASE("what is of the caller's, of no size or of 0 bytes is never allocated")
+TEST_CASE("values of the caller, of unknown size or of 0 bytes are never allocated")
 {
     auto const p = op_list(5, {{}, {0, 1, 2, 3}}, {{0, 1, 2, 3}, {4}});
     checked_resource source;
@@ -166,7 +166,7 @@ TEST_CASE("what is of the caller's, of no size or of 0 bytes is never allocated"
     CHECK(values.where(1) == live_blocks.data());
 }
 
-TEST_CASE("a view shows the first bytes of its root")
+TEST_CASE("a view is the first bytes of its root")
 {
     auto const p = op_list(3, {{}, {0}}, {{0}, {1, 2}});
     plan_options const options{.bytes = std::vector<byte_count>{16, 4, no_size}, .alias_of = {-1, 0, 0}};
@@ -182,7 +182,7 @@ TEST_CASE("a view shows the first bytes of its root")
     CHECK(source.requests.size() == 1);
 }
 
-TEST_CASE("an arena is one block a pool, aligned as the most demanding of its values and as the pool")
+TEST_CASE("there is one block per arena, aligned to the largest alignment of its values and of the pool")
 {
     checked_resource source;
     plan_options const options{.bytes = 24,
@@ -216,10 +216,10 @@ TEST_CASE("in every mode alignments are powers of two")
         CHECK_THROWS_WITH_AS(made(arena{plan_memory(chain, options).plan}, options), sentence,
                              precondition_error);
     }
-    made(recycle{}, {.bytes = 0, .alignment = 3}); // nobody to be aligned
+    made(recycle{}, {.bytes = 0, .alignment = 3}); // no planned buffer
 }
 
-TEST_CASE("a place that is none is refused with its witness, before anything is allocated")
+TEST_CASE("an invalid offset is rejected with its witness, before anything is allocated")
 {
     plan_options const options{.bytes = 16};
     memory_plan const good = plan_memory(chain, options).plan;
@@ -250,7 +250,7 @@ TEST_CASE("a place that is none is refused with its witness, before anything is 
     CHECK(after([](memory_plan& plan) { plan.arena_bytes[0] = 15; }).what == fault::outside_arena);
 }
 
-TEST_CASE("if one arena cannot be had the others are given back, and the error tells its bytes")
+TEST_CASE("if one arena cannot be allocated the others are freed, and the error has its size")
 {
     plan_options const options{.bytes = {8, 16, 32, 64}, .pool = {0, 1, 2, 3}};
     memory_plan const plan = plan_memory(chain, options).plan;
@@ -258,7 +258,7 @@ TEST_CASE("if one arena cannot be had the others are given back, and the error t
         checked_resource source{.max_allocations = max_allocations};
         try {
             storage(lower_program(chain, options, false), arena{plan}, counted_memory(&source));
-            FAIL_CHECK("an arena could not be had");
+            FAIL_CHECK("no error for an arena");
         } catch (allocation_error const& e) {
             CHECK(e.bytes() == byte_count{8} << max_allocations);
             CHECK(e.step() == no_step);
@@ -269,7 +269,7 @@ TEST_CASE("if one arena cannot be had the others are given back, and the error t
     }
 }
 
-TEST_CASE("a run that begins keeps inputs, one that ends keeps outputs, and all is given back in the end")
+TEST_CASE("the begin of a run keeps inputs, its end keeps outputs, and all is freed at last")
 {
     plan_options const options{.bytes = {1, 20, 300, 4000}, .role = {input, none, none, output}};
     lowered_program const lowered = lower_program(chain, options, false);
@@ -317,14 +317,14 @@ std::uint64_t digest_of(std::vector<std::byte> const& bytes) { return digest(std
 
 std::vector<std::byte> noise(std::size_t n, std::uint64_t seed)
 {
-    std::vector<std::byte> bytes(n + 1, std::byte{0x5A}); // and one that is not to be written
+    std::vector<std::byte> bytes(n + 1, std::byte{0x5A}); // one more, which must not be written
     fill_noise(std::span(bytes).first(n), seed);
     CHECK(bytes.back() == std::byte{0x5A});
     bytes.pop_back();
     return bytes;
 }
 
-/// The formula as it stands in the header, a byte at a time.
+/// The formula of the header, byte by byte.
 std::uint64_t slow_digest(std::vector<std::byte> const& bytes)
 {
     std::uint64_t sum = bytes.size();
@@ -339,7 +339,7 @@ std::uint64_t slow_digest(std::vector<std::byte> const& bytes)
 
 } // namespace
 
-TEST_CASE("digests, noise and the numbers behind them never change")
+TEST_CASE("digests, noise and the functions below them never change")
 {
     static_assert(mix(0) == 0);
     static_assert(mix(1) == 0x5692161d100b05e5u);
@@ -355,7 +355,7 @@ TEST_CASE("digests, noise and the numbers behind them never change")
     }
 }
 
-TEST_CASE("a digest is the sum in the header, whatever the length and wherever the bytes lie")
+TEST_CASE("a digest is the sum of the header for every length and address")
 {
     if constexpr (std::endian::native != std::endian::little) return;
     for (std::size_t n = 0; n != 40; ++n) {
@@ -370,7 +370,7 @@ TEST_CASE("a digest is the sum in the header, whatever the length and wherever t
     }
 }
 
-TEST_CASE("zeros at the end count")
+TEST_CASE("trailing zeros change the digest")
 {
     std::vector<std::byte> bytes;
     std::vector<std::uint64_t> seen;
@@ -394,7 +394,7 @@ TEST_CASE("a change of any one bit changes the digest")
     }
 }
 
-TEST_CASE("words that change places change the digest, and so do changes in several words")
+TEST_CASE("swapped words and changes of several words change the digest")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -411,7 +411,7 @@ TEST_CASE("words that change places change the digest, and so do changes in seve
     }
 }
 
-TEST_CASE("mix turns about half of the bits for each bit that is turned")
+TEST_CASE("mix changes about half of the bits for each changed bit")
 {
     for (unsigned bit = 0; bit != 64; ++bit) {
         CAPTURE(bit);
@@ -426,7 +426,7 @@ TEST_CASE("mix turns about half of the bits for each bit that is turned")
     }
 }
 
-TEST_CASE("noise is the same for the same seed, and another for another, down to a few bytes")
+TEST_CASE("noise is the same for the same seed, and different for others, down to a few bytes")
 {
     for (std::size_t n = 4; n != 40; ++n) {
         CAPTURE(n);
@@ -443,7 +443,7 @@ TEST_CASE("noise is the same for the same seed, and another for another, down to
 
 // --- poison ------------------------------------------------------------------------------------------------
 
-TEST_CASE("paint covers the bytes it is given and no others")
+TEST_CASE("paint covers the given bytes and no others")
 {
     for (std::size_t begin = 0; begin != 20; ++begin)
         for (std::size_t end = begin; end != 20; ++end) {
@@ -458,7 +458,7 @@ TEST_CASE("paint covers the bytes it is given and no others")
     CHECK(number != number);
 }
 
-TEST_CASE("what is dead is dead but for a border of less than 8 bytes, and no neighbour is")
+TEST_CASE("dead bytes are poisoned except for a border of less than 8 bytes, and no neighbour is")
 {
     for (std::size_t begin = 0; begin != 33; ++begin)
         for (std::size_t end = begin; end != 33; ++end) {
@@ -479,7 +479,7 @@ TEST_CASE("what is dead is dead but for a border of less than 8 bytes, and no ne
         }
 }
 
-TEST_CASE("a value that lives beside a dead one can be used whole, whichever moved in first")
+TEST_CASE("a live value next to a dead one can be used completely, whichever was placed first")
 {
     std::vector<std::byte> bytes(64);
     for (std::size_t border = 0; border != 33; ++border) {
@@ -497,7 +497,7 @@ TEST_CASE("a value that lives beside a dead one can be used whole, whichever mov
     detail::unpoison_bytes(std::span(bytes));
 }
 
-// --- tape --------------------------------------------------------------------------------------------------
+// --- lowered program ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -517,10 +517,10 @@ lowered_program taped(random_program const& p, bool in_place = true)
 
 } // namespace
 
-TEST_CASE("the picture in the header")
+TEST_CASE("the example of the header: uses, definitions and buffers by position")
 {
     enum : value_id { a, b, c, w };
-    // the node that runs first is the last
+    // the node that runs first is the last in the program
     auto const p = flow(
         3, 4, [](node_id) { return std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
@@ -543,7 +543,7 @@ TEST_CASE("the picture in the header")
     CHECK(!lowered.is_view(c, 1));
 }
 
-TEST_CASE("a view shows no more bytes than there are, and of an input it is one from the start")
+TEST_CASE("a view has no more bytes than its root, and a view of an input is one from the start")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
     lowered_program const lowered = lower_program(
@@ -554,7 +554,7 @@ TEST_CASE("a view shows no more bytes than there are, and of an input it is one 
     CHECK(lowered.is_view(1, 0));
 }
 
-TEST_CASE("what is defined together with its root is no view of what was there before: the step writes it")
+TEST_CASE("a value defined together with its root is not a view of existing bytes: the step writes it")
 {
     auto const p = sequence(2, 2, [](auto step, effect_sink& s) {
         if (step == 0) s.def(1);
@@ -567,7 +567,7 @@ TEST_CASE("what is defined together with its root is no view of what was there b
     CHECK(!lowered.is_view(0, 1));
 }
 
-TEST_CASE("an order that no step can follow is refused with a witness")
+TEST_CASE("an order that cannot be run is rejected with a witness")
 {
     auto const p = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0);
@@ -602,23 +602,25 @@ TEST_CASE("scratch is defined by one step, used by none, and no output")
     };
     with_scratch(once);
     CHECK_THROWS_WITH_AS(with_scratch(once, value_role::output),
-                         "sublet: scratch is touched by one step only, and is no output", precondition_error);
+                         "sublet: scratch may be touched by one step only, and may not be an output",
+                         precondition_error);
     CHECK_THROWS_WITH_AS(with_scratch([](auto, effect_sink& s) { s.def(0); }),
-                         "sublet: scratch is touched by one step only, and is no output", precondition_error);
+                         "sublet: scratch may be touched by one step only, and may not be an output",
+                         precondition_error);
     CHECK_THROWS_WITH_AS(with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use(0); }),
-                         "sublet: scratch is read by no step", precondition_error);
+                         "sublet: scratch may not be read by a step", precondition_error);
     CHECK_THROWS_WITH_AS(
         with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use_early(0); }),
-        "sublet: scratch is read by no step", precondition_error);
-    // Not where its node ends, either.
+        "sublet: scratch may not be read by a step", precondition_error);
+    // Nor at the end of a node.
     auto const phi = flow(
         2, 1, [](node_id n) { return std::vector<node_id>(n == 0, 1); },
         [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use_at_end_of(0, 0); });
-    CHECK_THROWS_WITH_AS((void)lower_program(phi, {.bytes = 8}, true), "sublet: scratch is read by no step",
-                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)lower_program(phi, {.bytes = 8}, true),
+                         "sublet: scratch may not be read by a step", precondition_error);
 }
 
-TEST_CASE("an empty program, one without values, and one whose inputs nobody reads")
+TEST_CASE("an empty program, one without values, and one with unused inputs")
 {
     CHECK(lower_program(snapshot{}, {.bytes = 8}, false).positions() == 0);
     auto const idle = sequence(3, 0, [](auto, effect_sink&) {});
@@ -635,7 +637,7 @@ TEST_CASE("pools are numbered from 0")
     CHECK_THROWS_AS((void)lower_program(p, {.bytes = 8, .pool = 65536}, false), precondition_error);
 }
 
-TEST_CASE("an input that the first step reads early yields where any other step might have been the first")
+TEST_CASE("an input that the first step reads early may be reused where any step may be the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
@@ -647,7 +649,7 @@ TEST_CASE("an input that the first step reads early yields where any other step 
     CHECK(at_once.reuses_at(0)[0].to == no_buffer);
 }
 
-TEST_CASE("the tape of a random program says what its lists say")
+TEST_CASE("the lowered form of a random program agrees with lists made from it")
 {
     std::size_t pairs = 0, early = 0, views = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {

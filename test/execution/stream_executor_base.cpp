@@ -17,14 +17,14 @@ using namespace sublet::detail;
 
 namespace {
 
-//     x, w ─► a ─► y     x is given, w is the caller's, y is wanted
+//     x, w ─► a ─► y     x is an input, w is the caller's, y is an output
 snapshot const chain = op_list(4, {{0, 1}, {2}}, {{2}, {3}});
 plan_options const options{.bytes = 16,
                            .alignment = 8,
                            .role = std::vector<value_role>{value_role::input, value_role::external,
                                                            value_role::intermediate, value_role::output}};
 
-/// A desk whose runs copy x to y, and fail where they are told to.
+/// An executor with runs that copy x to y, and fail on request.
 struct test_executor : stream_executor_base<simple_device> {
     explicit test_executor(simple_device& device)
         : stream_executor_base<simple_device>(device, run_order_of(chain, options, no_plan{}), {})
@@ -47,7 +47,7 @@ using bytes = std::vector<std::byte>;
 
 } // namespace
 
-TEST_CASE("what is given goes to the device, and results come back")
+TEST_CASE("inputs are copied to the device, and outputs back")
 {
     simple_device device;
     alignas(8) std::byte weights[16];
@@ -55,7 +55,7 @@ TEST_CASE("what is given goes to the device, and results come back")
         test_executor its(device);
         CHECK_THROWS_AS(its.run(), unusable_value);
         its.bind(1, weights);
-        CHECK_THROWS_AS(its.run(), unusable_value); // x is owed before every run
+        CHECK_THROWS_AS(its.run(), unusable_value); // x is required before every run
         bytes const image(16, std::byte{5});
         its.give(0, image);
         its.run();
@@ -67,8 +67,8 @@ TEST_CASE("what is given goes to the device, and results come back")
         CHECK(its.output(3).size() == 16);
         CHECK_THROWS_AS(its.run(), unusable_value);
         CHECK(its.input(0).size() == 16);
-        CHECK_THROWS_AS((void)its.output(3), unusable_value); // an input may lie where it lies
-        its.give(1, image);                                   // what is bound can be given and taken
+        CHECK_THROWS_AS((void)its.output(3), unusable_value); // an input may share its bytes
+        its.give(1, image);                                   // bound storage can be given and taken
         its.take(1, scores);
         CHECK(weights[15] == std::byte{5});
     }
@@ -76,7 +76,7 @@ TEST_CASE("what is given goes to the device, and results come back")
     CHECK(device.streams.empty());
 }
 
-TEST_CASE("what is asked of the wrong value, or with a wrong size, is refused")
+TEST_CASE("a call with the wrong value or size is rejected")
 {
     simple_device device;
     test_executor its(device);
@@ -86,13 +86,13 @@ TEST_CASE("what is asked of the wrong value, or with a wrong size, is refused")
     CHECK_THROWS_AS((void)its.input(9), precondition_error);
     CHECK_THROWS_AS((void)its.output(0), precondition_error);
     CHECK_THROWS_AS(its.give(0, few), precondition_error);
-    CHECK_THROWS_AS(its.run(), unusable_value); // nothing was given
+    CHECK_THROWS_AS(its.run(), unusable_value); // nothing was supplied
     CHECK_THROWS_AS(its.bind(0, room), precondition_error);
     CHECK_THROWS_AS(its.bind(1, std::span(room).first(8)), unusable_value);
     CHECK_THROWS_AS(its.bind(1, std::span(room).subspan(1)), unusable_value);
 }
 
-TEST_CASE("what is refused takes no result away, and gives no input")
+TEST_CASE("a rejected call invalidates no result, and supplies no input")
 {
     simple_device device;
     test_executor its(device);
@@ -109,7 +109,7 @@ TEST_CASE("what is refused takes no result away, and gives no input")
     CHECK_THROWS_AS((void)its.stream(1), precondition_error);
 }
 
-TEST_CASE("after a failure storage is given back, inputs are owed, and the step is said if it is known")
+TEST_CASE("after a failure storage is released, inputs are required, and the step is reported if it is known")
 {
     simple_device device;
     test_executor its(device);
@@ -138,7 +138,7 @@ TEST_CASE("after a failure storage is given back, inputs are owed, and the step 
 
 namespace {
 
-/// Takes all digests of a run in which `value_of(buffer, position)` is what each is when it is taken.
+/// Takes all digests of a run; `value_of(buffer, position)` is the value when each is taken.
 template <class ValueOf>
 std::optional<clobbered_value::finding> change(lowered_program const& lowered, ValueOf value_of,
                                                memory_plan const* plan = nullptr)
@@ -156,7 +156,7 @@ std::optional<clobbered_value::finding> change(lowered_program const& lowered, V
     return digests.first_change(plan);
 }
 
-//     x ─► a ─► y     x is given, y is wanted; step 0 writes a, step 1 reads it
+//     x ─► a ─► y     x is an input, y is an output; step 0 writes a, step 1 reads it
 snapshot const three_steps = op_list(3, {{0}, {1}}, {{1}, {2}});
 lowered_program const lowered = lower_program(
     three_steps,
@@ -166,15 +166,15 @@ lowered_program const lowered = lower_program(
 
 } // namespace
 
-TEST_CASE("values that stay what they were are found so")
+TEST_CASE("unchanged values are accepted")
 {
     CHECK_FALSE(change(lowered, [](buffer_id b, step_id) { return 10u + b; }));
 }
 
-TEST_CASE("a value that changes is named with who made it and who found out")
+TEST_CASE("a value that changes is reported with its producer and its reader")
 {
     auto const given = change(lowered, [](buffer_id, step_id at) { return at == 0 ? 1u : 2u; });
-    CHECK_FALSE(given); // taken at once: step 0 is the first to look
+    CHECK_FALSE(given); // taken at the same point: step 0 is the first to compare
     auto const between = change(lowered, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
     REQUIRE(between);
     CHECK(*between == clobbered_value::finding{.value = 1, .producer = 0, .reader = 1});
@@ -184,7 +184,7 @@ TEST_CASE("a value that changes is named with who made it and who found out")
     CHECK(*in_the_end == clobbered_value::finding{.value = 2, .producer = 1, .reader = no_step});
 }
 
-TEST_CASE("what is the caller's is looked at when the run ends, too")
+TEST_CASE("the caller's storage is checked at the end of the run too")
 {
     lowered_program const weighted = lower_program(
         three_steps,
@@ -193,12 +193,12 @@ TEST_CASE("what is the caller's is looked at when the run ends, too")
         false);
     auto const corrupted =
         change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
-    REQUIRE(corrupted); // step 0 alone reads it, and finds it as it was given
+    REQUIRE(corrupted); // only step 0 reads it, and finds it unchanged
     CHECK(*corrupted == clobbered_value::finding{.value = 0});
     CHECK_FALSE(change(lowered, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
 }
 
-TEST_CASE("where a plan is given, so is who lies over it")
+TEST_CASE("with a plan, the value that overlaps a changed one is reported")
 {
     memory_plan const plan{.buffers = {{.root = 0, .size = 8, .offset = 8},
                                        {.root = 1, .size = 8, .offset = 0},
@@ -225,7 +225,7 @@ lowered_program storage_tape()
 
 } // namespace
 
-TEST_CASE("blocks come and go on a device, and are counted as they do")
+TEST_CASE("blocks are allocated and released on a device, and counted")
 {
     simple_device device;
     lowered_program const its = storage_tape();
@@ -246,7 +246,7 @@ TEST_CASE("blocks come and go on a device, and are counted as they do")
     CHECK(values.memory().use().allocations == counter{0, 2, 2});
 }
 
-TEST_CASE("what a device has forgotten is not given back to it")
+TEST_CASE("blocks that the device never had are not freed there")
 {
     simple_device device;
     lowered_program const its = storage_tape();
@@ -260,7 +260,7 @@ TEST_CASE("what a device has forgotten is not given back to it")
     device.deallocate(block, 64, 16, 0);
 }
 
-TEST_CASE("in an arena all have their places, or there is no arena")
+TEST_CASE("in an arena all buffers have offsets, or no arena is allocated")
 {
     simple_device device;
     lowered_program const its = storage_tape();
@@ -275,7 +275,7 @@ TEST_CASE("in an arena all have their places, or there is no arena")
     CHECK(values.value_bytes(2).data() == values.bytes_of(0).data());
     CHECK_FALSE(values.provide(0, 0));
     values.release(0, 0);
-    CHECK(values.bytes_of(0).size() == 64); // nothing in an arena is ever released
+    CHECK(values.bytes_of(0).size() == 64); // nothing in an arena is released
     values.release_arenas(0);
     CHECK(device.blocks.empty());
     plan.arena_bytes = {95};

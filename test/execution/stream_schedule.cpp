@@ -23,9 +23,9 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("a call shows the operands of its step in the order of the program, and its stream")
+TEST_CASE("a call has the operands of its step in program order, and its stream")
 {
-    // 0: -> a;   1: a -> b (a view of a), c; works in w
+    // 0: -> a;   1: a -> b (a view of a), c; w is scratch
     auto const program = sequence(2, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0);
         s.use(0), s.def(1), s.def(2), s.def(3);
@@ -69,7 +69,7 @@ std::optional<stream_fault> fault_of(snapshot const& p, plan_options const& opti
 
 } // namespace
 
-TEST_CASE("of a diamond on two streams every command but the releases' order is needed, and each is missed")
+TEST_CASE("for a diamond on two streams, the removal of any command except the order of releases is found")
 {
     //  0: -> a     1: a -> b     2: a -> c     3: b, c -> d
     auto const p = op_list(4, {{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}});
@@ -93,7 +93,7 @@ TEST_CASE("of a diamond on two streams every command but the releases' order is 
 
 // --- commands ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a command that says nothing launches the first step on the first stream")
+TEST_CASE("a default command launches the first step on the first stream")
 {
     stream_schedule::command const c;
     CHECK(c == stream_schedule::command{stream_schedule::action::launch, 0, 0, 0});
@@ -103,7 +103,7 @@ TEST_CASE("a command that says nothing launches the first step on the first stre
           stream_schedule::command{stream_schedule::action::transfer_block, 0, 2, 3});
 }
 
-TEST_CASE("schedules are the same if all that they say is")
+TEST_CASE("schedules are equal if all their members are")
 {
     stream_schedule const one{
         .streams = 2, .stream_of = {0, 1}, .commands = {{}, {stream_schedule::action::launch, 1, 1}}};
@@ -115,11 +115,11 @@ TEST_CASE("schedules are the same if all that they say is")
     CHECK(stream_options{}.streams == 4);
 }
 
-// --- knowledge ---------------------------------------------------------------------------------------------
+// --- vector clocks -----------------------------------------------------------------------------------------
 
 using sublet::detail::vector_clocks;
 
-TEST_CASE("who waits for a mark knows what was known there, and nothing that came later")
+TEST_CASE("a stream that waits for a mark is after what the mark is after, and nothing later")
 {
     vector_clocks known(3);
     auto const m0 = known.mark(0), m1 = known.mark(1), m2 = known.mark(0);
@@ -135,7 +135,7 @@ TEST_CASE("who waits for a mark knows what was known there, and nothing that cam
     CHECK(known.stream_of(m3) == 1);
 }
 
-TEST_CASE("marks cover a stream if one of them, or what was known there, is its last")
+TEST_CASE("marks cover a stream if one of them, or a mark before it, is the last of the stream")
 {
     vector_clocks known(2);
     auto const m0 = known.mark(0);
@@ -168,7 +168,7 @@ stream_schedule scheduled(snapshot const& p, plan_options const& o, Mode const& 
     return schedule_streams(run_order_of(p, o, mode, false, how.handoffs), mode, how, paints);
 }
 
-/// What comes before what, by following the order of streams and events from command to command.
+/// What happens before what, by following streams and events from command to command.
 class command_order {
 public:
     explicit command_order(commands list) : list_(std::move(list)), before_(list_.size())
@@ -197,8 +197,8 @@ private:
     std::vector<std::vector<bool>> before_; // by command
 };
 
-/// Every pair of commands that has to keep its order, as numbers in the list. Between the start of a run and
-/// its end, which are commands on stream 0.
+/// Every pair of commands that must keep its order, as indices in the list. The begin and the end of a run
+/// are commands on stream 0.
 std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& order, commands const& list,
                                                               memory_plan const* plan)
 {
@@ -237,7 +237,7 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
     return pairs;
 }
 
-/// With a start and an end.
+/// With a begin and an end.
 commands between(commands list)
 {
     list.insert(list.begin(), {record, 0, ~0u});
@@ -245,7 +245,7 @@ commands between(commands list)
     return list;
 }
 
-/// Whether blocks come and go as touches need them, one after the other as they are issued.
+/// Whether blocks are allocated and released around their uses, in the order of issue.
 bool blocks_are_there(run_order const& order, commands const& list, bool keeps_io_addresses)
 {
     std::vector<int> has(order.lowered.ref_counts.size(), 0);
@@ -258,7 +258,7 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_i
     std::vector<int> had = has;
     for (stream_schedule::command const& c : list) {
         bool const gets_block = c.what == allocate || c.what == transfer_block;
-        if (gets_block && had[c.which]++ != 0) return false; // once a run
+        if (gets_block && had[c.which]++ != 0) return false; // once in a run
         if (c.what == allocate && has[c.which]++ != 0) return false;
         if (c.what == release && has[c.which]-- != 1) return false;
         if (c.what == transfer_block && (has[c.which]++ != 0 || has[c.from]-- != 1)) return false;
@@ -276,7 +276,7 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_i
     for (std::size_t b = 0; b != has.size(); ++b)
         if (has[b] !=
             (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_io_addresses && is_end(b))))
-            return has[b] == 0 && !its(b).life.last; // nobody touches it
+            return has[b] == 0 && !its(b).life.last; // no step touches it
     return true;
 }
 
@@ -299,7 +299,7 @@ void check_schedule_of(snapshot const& p, plan_options const& o, std::vector<boo
         if (list[i].what != wait) continue;
         ++waits;
         commands fewer = list;
-        fewer[i].what = record; // of an event that nobody waits for: the numbers stay
+        fewer[i].what = record; // of an event without waits: the indices stay
         fewer[i].which = static_cast<std::uint32_t>(s.events);
         command_order const rest(fewer);
         bool const is_missed = std::any_of(needed.begin(), needed.end(), [&](auto pair) {
@@ -332,11 +332,11 @@ TEST_CASE("a diamond runs on two streams, and each waits once for the other")
                                  {launch, 0, 3}});
 }
 
-TEST_CASE("what is needed at the end of a node last of all is painted behind that node")
+TEST_CASE("a value that is last used at the end of a node is painted after that node")
 {
     snapshot const p = flow(
         3, 2, [](node_id n) { return n == 2 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
-        [](node_id n, effect_sink& s) { // 0 makes v, 1 needs it at its end, for 2
+        [](node_id n, effect_sink& s) { // 0 defines v, 1 uses it at its end, for 2
             if (n < 2) s.def(n);
             else s.use(1), s.use_at_end_of(1, 0);
         });
@@ -354,7 +354,7 @@ TEST_CASE("what is needed at the end of a node last of all is painted behind tha
     CHECK(overwritten_after == 2);
 }
 
-TEST_CASE("streams that no step can be on cost nothing")
+TEST_CASE("streams without steps cost nothing")
 {
     std::size_t const many = ~std::size_t{0};
     CHECK(scheduled(diamond, diamond_options, recycle{}, {.streams = many}) ==
@@ -363,7 +363,7 @@ TEST_CASE("streams that no step can be on cost nothing")
           scheduled(diamond, diamond_options, recycle{}, {.streams = 2, .stream_of = {0, 1, 1, 0}}));
 }
 
-TEST_CASE("every order that is needed is kept, and each wait keeps one that would be lost without it")
+TEST_CASE("every required order is kept, and each wait keeps an order that is lost without it")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);

@@ -39,7 +39,7 @@ struct lifetime_kernel {
 
 } // namespace
 
-TEST_CASE("a diamond comes to the same on the streams of a device as on this machine, in every mode")
+TEST_CASE("a diamond gives the same results on streams as on the host, in every mode")
 {
     auto check = [&](auto const& mode, byte_count peak, std::size_t streams) {
         simple_device device;
@@ -63,11 +63,11 @@ TEST_CASE("a diamond comes to the same on the streams of a device as on this mac
     };
     check(no_plan{}, 5 * 64, 2);
     check(recycle{}, 3 * 64, 2);
-    // Step 2 waits for step 1 there, which reads what it writes over: one stream will do.
-    check(arena{diamond_plan}, 2 * 3 * 64, 1); // live when the run begins, and reserved
+    // Step 2 waits for step 1 there, which reads the bytes that it overwrites: one stream suffices.
+    check(arena{diamond_plan}, 2 * 3 * 64, 1); // live at the begin of the run, and reserved
 }
 
-TEST_CASE("runs may be queued behind each other, and their results are those of the last")
+TEST_CASE("runs may be queued one after another, and the results are those of the last")
 {
     auto check = [&](auto const& mode) {
         simulated_device device({.order = simulated_options::order_kind::latest_first});
@@ -85,7 +85,7 @@ TEST_CASE("runs may be queued behind each other, and their results are those of 
     check(arena{diamond_plan});
 }
 
-TEST_CASE("steps run on the streams that they are given")
+TEST_CASE("steps run on the given streams")
 {
     simple_device device;
     stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{},
@@ -104,7 +104,7 @@ TEST_CASE("steps run on the streams that they are given")
     CHECK(device.streams.size() == 3);
 }
 
-TEST_CASE("in an arena nothing is allocated while a program runs, on the device or beside it")
+TEST_CASE("in an arena nothing is allocated during a run, on the device or on the host")
 {
     simple_device device;
     stream_executor run(device, diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{});
@@ -119,7 +119,7 @@ TEST_CASE("in an arena nothing is allocated while a program runs, on the device 
     CHECK(report.run.allocations.total == 0);
 }
 
-TEST_CASE("a kernel that uses its own executor is refused, whenever the device runs it")
+TEST_CASE("a kernel that uses its own executor is rejected, whenever the device runs it")
 {
     using kernel = std::function<void(stream_call<simulated_device::stream_type> const&)>;
     for (auto const order : {simulated_options::order_kind::in_turn, simulated_options::order_kind::eager,
@@ -158,7 +158,7 @@ TEST_CASE("a kernel that uses its own executor is refused, whenever the device r
         }
 }
 
-TEST_CASE("what is queued when an executor goes is done with a kernel that is still there")
+TEST_CASE("work that is queued when an executor is destroyed is executed with a kernel that still exists")
 {
     bool is_gone = false;
     std::size_t in_time = 0, late = 0;
@@ -166,7 +166,7 @@ TEST_CASE("what is queued when an executor goes is done with a kernel that is st
     {
         stream_executor run(device, diamond, diamond_options, no_plan{},
                             lifetime_kernel{is_gone, in_time, late});
-        is_gone = false; // that was a copy
+        is_gone = false; // a copy was destroyed
         give(run, 3);
         run.run_async();
         CHECK(in_time == 0);
@@ -209,8 +209,7 @@ TEST_CASE("a kernel that throws ends the run with its step, and the executor run
     CHECK(simple.blocks.empty());
 }
 
-TEST_CASE(
-    "a call that the device refuses ends a run or the constructor, wherever it comes, and nothing leaks")
+TEST_CASE("any call that the device refuses ends a run or the constructor, and nothing leaks")
 {
     auto check = [&](auto const& mode, executor_options::checks level) {
         for (std::uint64_t call = 0, runs = 0; runs != 2; ++call) {
@@ -232,9 +231,9 @@ TEST_CASE(
                 give(run, 2);
                 run.run();
                 CHECK(digest(run.output(4)) == expected(2));
-            } catch (simulated_device::failure const&) { // there was no executor
+            } catch (simulated_device::failure const&) { // no executor was made
                 has_failed = true;
-            } catch (allocation_error const&) { // nor an arena
+            } catch (allocation_error const&) { // no arena was allocated
                 has_failed = true;
             }
             runs = has_failed ? 0 : runs + 1;
@@ -248,7 +247,7 @@ TEST_CASE(
     check(arena{diamond_plan}, executor_options::checks::paint);
 }
 
-TEST_CASE("a device that is lost is asked for nothing any more")
+TEST_CASE("a lost device is not called any more")
 {
     simulated_device device;
     stream_executor run(device, diamond, diamond_options, recycle{}, synthetic_kernel{});
@@ -263,7 +262,7 @@ TEST_CASE("a device that is lost is asked for nothing any more")
     CHECK(device.calls() == calls);
 }
 
-TEST_CASE("a limit is kept as blocks are issued, and names the step that asked for too much")
+TEST_CASE("a limit is enforced when blocks are issued, and the error names the step")
 {
     simple_device device;
     stream_executor run(device, diamond, diamond_options, no_plan{}, synthetic_kernel{}, {},
@@ -279,13 +278,13 @@ TEST_CASE("a limit is kept as blocks are issued, and names the step that asked f
     CHECK(device.blocks.empty());
 }
 
-TEST_CASE("an unsound plan is refused; run all the same, digests tell whose bytes changed")
+TEST_CASE("an unsound plan is rejected; run without the proof, digests find the changed value")
 {
     simulated_device device;
     plan_options options = diamond_options;
     options.in_place = false;
     memory_plan plan = plan_memory(diamond, options).plan;
-    plan.buffers[plan.buffer_of[3]].offset = plan.offset_of(2); // b and c are both alive at step 3
+    plan.buffers[plan.buffer_of[3]].offset = plan.offset_of(2); // b and c are both live at step 3
     auto make = [&](executor_options const& how, auto& on) {
         return stream_executor(on, diamond, options, arena{plan}, synthetic_kernel{}, {}, how);
     };

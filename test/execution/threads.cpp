@@ -63,7 +63,7 @@ std::uint64_t diamond_result()
     return digest(run.output(6));
 }
 
-/// Calls `with(mode, options)` in all modes by all policies with 1, 2 and 3 workers.
+/// Calls `with(mode, options)` in all modes and policies with 1, 2 and 3 workers.
 template <class With>
 void for_each_mode(With with)
 {
@@ -125,7 +125,7 @@ static_assert(std::is_nothrow_move_constructible_v<thread_executor<synthetic_ker
 
 } // namespace
 
-TEST_CASE("the same effect as one after the other, and the report says who worked and who waited for whom")
+TEST_CASE("the results are those of a sequential run, and the report has workers and waits")
 {
     auto const expected = diamond_result();
     for_each_mode([&](auto const& mode, thread_options const& at_once) {
@@ -162,7 +162,7 @@ TEST_CASE("two independent steps run at the same time: each waits until the othe
     }
 }
 
-TEST_CASE("one worker is the caller's thread, and takes steps in the order of the policy")
+TEST_CASE("a single worker is the caller's thread, and runs steps in the order of the policy")
 {
     std::vector<step_id> ran;
     auto const here = std::this_thread::get_id();
@@ -185,11 +185,11 @@ TEST_CASE("one worker is the caller's thread, and takes steps in the order of th
     CHECK(order(queue_policy::lifo) == steps{1, 3, 0, 2, 4, 5});
     CHECK(order(queue_policy::given, {1, 0, 3, 2, 4, 5}) == steps{1, 0, 3, 2, 4, 5});
     CHECK_THROWS_WITH_AS(order(queue_policy::given, {0, 2, 4, 1, 3, 5}),
-                         "sublet: an order to run in has a step before one that it has to wait for",
+                         "sublet: the given order has a step before one that it waits for",
                          precondition_error);
 }
 
-TEST_CASE("a runner of your own may call at once or one after the other, may be shared, and must call")
+TEST_CASE("your own runner may call concurrently or in sequence, may be shared, and must make all calls")
 {
     thread_executor tasked(diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{}, {.workers = 3},
                            {}, tasks{});
@@ -206,13 +206,13 @@ TEST_CASE("a runner of your own may call at once or one after the other, may be 
     }
     thread_executor idle(diamond, diamond_options, recycle{}, synthetic_kernel{}, {}, {}, nobody{});
     (void)idle.input(0);
-    CHECK_THROWS_WITH_AS(idle.run(), "sublet: a runner has not called what it was given to call",
+    CHECK_THROWS_WITH_AS(idle.run(), "sublet: a runner returned before it made all calls",
                          precondition_error);
     CHECK_THROWS_WITH_AS(executor(diamond, diamond_options, recycle{}, synthetic_kernel{}, {.workers = 0}),
-                         "sublet: steps are run by one worker at least", precondition_error);
+                         "sublet: at least one worker is needed", precondition_error);
 }
 
-TEST_CASE("where no thread can be had the caller does all of it")
+TEST_CASE("if no thread can be created, the caller's thread runs all steps")
 {
     thread_executor run(diamond, diamond_options, recycle{}, synthetic_kernel{}, {.workers = 4}, {},
                         basic_thread_pool<no_thread>{});
@@ -223,7 +223,7 @@ TEST_CASE("where no thread can be had the caller does all of it")
     }
 }
 
-TEST_CASE("an executor may move between runs, and what was moved from runs nothing")
+TEST_CASE("an executor may be moved between runs, and a moved-from executor runs nothing")
 {
     executor first(diamond, diamond_options, arena{diamond_plan}, synthetic_kernel{}, {.workers = 3});
     CHECK(result_of(first) == diamond_result());
@@ -233,7 +233,7 @@ TEST_CASE("an executor may move between runs, and what was moved from runs nothi
     CHECK(result_of(second) == diamond_result());
 }
 
-TEST_CASE("there may be no steps")
+TEST_CASE("a program without steps can be run")
 {
     for (queue_policy const policy : policies)
         for (std::size_t const workers : {1u, 4u}) {
@@ -265,9 +265,9 @@ TEST_CASE("in an arena nothing is allocated while a program runs, after the firs
     });
 }
 
-TEST_CASE("references are counted once by each step: storage is freed by the last, whoever that is")
+TEST_CASE("references are counted once by each step: storage is freed by the last one, whichever that is")
 {
-    // 40 steps read one value at once, and each writes one that the last step reads.
+    // 40 steps read one value concurrently, and each writes one that the last step reads.
     std::size_t const readers = 40;
     snapshot const fan = sequence(readers + 2, readers + 2, [&](step_id s, effect_sink& sink) {
         s == 0 || s == readers + 1 ? void() : sink.use(0);
@@ -276,7 +276,7 @@ TEST_CASE("references are counted once by each step: storage is freed by the las
     });
     plan_options const options{.bytes = 8, .role = [&](auto v) { return v == readers + 1 ? output : none; }};
     for (std::size_t const workers : {1u, 2u, 4u}) {
-        checked_resource source; // not safe for threads: it is asked by one at a time
+        checked_resource source; // not thread-safe: calls must be serialised
         executor run(fan, options, recycle{}, synthetic_kernel{}, {.workers = workers},
                      {.limit = 8 * (readers + 1), .upstream = &source});
         for (int repeat = 0; repeat != 20; ++repeat) {
@@ -291,7 +291,7 @@ TEST_CASE("references are counted once by each step: storage is freed by the las
     }
 }
 
-TEST_CASE("a plan that does not hold is refused with its witness; trusted, the watch finds what it spoils")
+TEST_CASE("an unsound plan is rejected with its witness; without the proof, digests find the clobbered value")
 {
     memory_plan clash = diamond_plan;
     for (value_id v : {1u, 2u}) clash.buffers[clash.buffer_of[v]].offset = 0; // of b and c
@@ -308,10 +308,10 @@ TEST_CASE("a plan that does not hold is refused with its witness; trusted, the w
                      {.check = executor_options::checks::digest, .prove = false});
         for (int repeat = 0; repeat != 5; ++repeat) try {
                 std::uint64_t const left = result_of(run);
-                CHECK(workers != 1);             // one always loses b; several may be done with it in time,
-                CHECK(left == diamond_result()); // and where nobody noticed, nothing was lost
+                CHECK(workers != 1); // a single worker always loses b; several may have read it in time,
+                CHECK(left == diamond_result()); // and a run without an error lost nothing
             } catch (clobbered_value const& e) {
-                REQUIRE(e.details().value < 7); // b or c, or d or e that had moved in behind one of them
+                REQUIRE(e.details().value < 7); // b or c, or d or e placed over one of them
                 REQUIRE(e.details().culprit < 7);
                 if (workers == 1) CHECK(e.details().value <= 2);
                 CHECK(clash.offset_of(e.details().culprit) == clash.offset_of(e.details().value));
@@ -326,7 +326,8 @@ TEST_CASE("a plan that does not hold is refused with its witness; trusted, the w
                         unsound_plan);
 }
 
-TEST_CASE("a kernel that uses its own executor, from whatever thread, is refused, and the executor lives on")
+TEST_CASE(
+    "a kernel that uses its own executor, from any thread, is rejected, and the executor can be used again")
 {
     executor* self = nullptr;
     std::atomic<bool> misuses = true;
@@ -351,8 +352,8 @@ TEST_CASE("a kernel that uses its own executor, from whatever thread, is refused
     }
 }
 
-TEST_CASE(
-    "of two that fail at once the first is thrown and the other counted; who still runs is told to stop")
+TEST_CASE("of two concurrent failures the first is thrown and the other counted; running kernels see a stop "
+          "request")
 {
     std::atomic<int> begun = 0;
     bool later_step_throws = true;
@@ -368,19 +369,19 @@ TEST_CASE(
         later_step_throws = repeat % 2 == 0;
         try {
             result_of(run);
-            FAIL_CHECK("two steps failed and nobody noticed");
+            FAIL_CHECK("two steps failed without an error");
         } catch (run_error const& e) {
             CHECK(e.step() == 0);
             CHECK(e.later_failures() == (later_step_throws ? 1 : 0));
             CHECK(std::string(e.what()) ==
                   std::string("sublet: at step 0, a kernel threw: no such operation") +
-                      (later_step_throws ? "; and after it 1 more that ran at the same time" : ""));
+                      (later_step_throws ? "; of the steps that ran at the same time, 1 more failed" : ""));
         }
         CHECK(run.memory().bytes.live == 0);
     }
 }
 
-TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the next run is right")
+TEST_CASE("any kernel call may throw: the error says so, nothing leaks, and the next run is right")
 {
     auto const expected = diamond_result();
     for_each_mode([&](auto const& mode, thread_options const& at_once) {
@@ -401,7 +402,7 @@ TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the ne
                 fails = at;
                 try {
                     result_of(*run);
-                    FAIL_CHECK("a kernel threw and nobody noticed");
+                    FAIL_CHECK("a kernel threw without an error");
                 } catch (run_error const& e) {
                     CHECK(e.step() == at);
                     CHECK(e.later_failures() == 0);
@@ -418,7 +419,7 @@ TEST_CASE("wherever a kernel throws the error says so, nothing leaks, and the ne
     });
 }
 
-TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the next run is right")
+TEST_CASE("any allocation may fail: the error says so, nothing leaks, and the next run is right")
 {
     auto const expected = diamond_result();
     std::size_t failures = 0;
@@ -447,7 +448,8 @@ TEST_CASE("wherever memory runs out the error says so, nothing leaks, and the ne
     CHECK(failures > 150);
 }
 
-TEST_CASE("wherever the free store fails a run itself, nothing leaks, and the next run is right")
+TEST_CASE(
+    "any allocation of a run itself from the free store may fail: nothing leaks, and the next run is right")
 {
     auto const expected = diamond_result();
     std::size_t failures = 0;
@@ -486,7 +488,7 @@ static_assert(runner<thread_pool> && runner<loop> && !runner<int>);
 static_assert(std::is_nothrow_move_constructible_v<thread_pool> &&
               !std::is_copy_constructible_v<thread_pool>);
 
-/// Threads of which there are only so many.
+/// Threads of a limited number.
 struct failing_thread : std::jthread {
     static inline int left = 0;
     template <class F>
@@ -514,7 +516,7 @@ void expect_each_once(Pool& pool, std::size_t n)
 
 } // namespace
 
-TEST_CASE("each is called once, by the same threads from run to run, and one alone by the caller")
+TEST_CASE("each call is made once, by the same threads in every run, and a single one by the caller")
 {
     thread_pool pool;
     std::mutex guard;
@@ -530,7 +532,7 @@ TEST_CASE("each is called once, by the same threads from run to run, and one alo
     CHECK(pool.threads() == 0);
     for (int repeat = 0; repeat != 50; ++repeat) {
         std::atomic<int> here = 0;
-        pool.run(4, [&](std::size_t i) { // each waits for the others, so that nobody takes two
+        pool.run(4, [&](std::size_t i) { // each waits for the others, so that no thread makes two
             see(i);
             ++here;
             for (int now = here; now != 4; now = here) std::this_thread::yield();
@@ -540,18 +542,18 @@ TEST_CASE("each is called once, by the same threads from run to run, and one alo
     CHECK(pool.threads() == 3);
 }
 
-TEST_CASE("runs may ask for more or for fewer than before")
+TEST_CASE("runs may need more or fewer threads than before")
 {
     thread_pool pool;
     for (std::size_t const n : {3u, 1u, 5u, 2u, 0u, 6u, 4u}) expect_each_once(pool, n);
     CHECK(pool.threads() == 5);
     thread_pool moved = std::move(pool);
     expect_each_once(moved, 7);
-    expect_each_once(pool, 2); // what was moved from is as good as new
+    expect_each_once(pool, 2); // a moved-from pool can be used again
     CHECK(moved.threads() == 6);
 }
 
-TEST_CASE("all of them run at the same time, so that they may wait for each other")
+TEST_CASE("all calls run at the same time, so that they may wait for each other")
 {
     thread_pool pool;
     for (int repeat = 0; repeat != 20; ++repeat) {
@@ -564,7 +566,7 @@ TEST_CASE("all of them run at the same time, so that they may wait for each othe
     }
 }
 
-TEST_CASE("threads that cannot be had are missed by nobody")
+TEST_CASE("calls are made even if threads cannot be created")
 {
     for (int const has : {0, 1, 2}) {
         CAPTURE(has);

@@ -52,7 +52,7 @@ bool keeps(step_waits const& waits, positions const& order)
            std::find(when.begin(), when.end(), order.size()) == when.end();
 }
 
-/// Runs the steps of a tape in any order that it is told, digests taken.
+/// Runs the steps of a lowered program in a given order, with digests.
 class any_order : public executor_base {
 public:
     struct alignas(64) block {
@@ -67,7 +67,7 @@ public:
                 bind(b.root, std::span(bound_[b.root].bytes).first(b.size == no_size ? 40 : b.size));
     }
 
-    /// What is there in the end; nothing if a value was not what its producer left.
+    /// The digest of the final contents; nothing if a value was clobbered.
     std::optional<std::uint64_t> run(positions const& order)
     {
         for (buffer const& b : lowered_.table.buffers) {
@@ -112,11 +112,11 @@ bool comes_before(step_waits const& waits, step_id a, step_id b)
     return before.has(a);
 }
 
-/// A buffer of a tape, and what a test has to know of it.
+/// A buffer of a lowered program, and its touches.
 struct looked_at {
     buffer_id id;
-    step_id maker = no_step; // of one that is not given
-    positions touched;       // by a step that needs it or makes it
+    step_id maker = no_step; // if it is not given
+    positions touched;       // by steps that read or write it
     bool is_output;
 
     bool shares_with(looked_at const& other, lowered_program const& lowered, memory_plan const& plan) const
@@ -145,8 +145,8 @@ std::vector<looked_at> planned_buffers_of(lowered_program const& lowered)
     return all;
 }
 
-/// The plan with b moved to where a lies, if then it holds in the listed order but not at once, and somebody
-/// needs what is lost.
+/// The plan with b moved to the offset of a, if it then is valid in the listed order but not concurrently,
+/// and a lost value is read.
 std::optional<memory_plan> made_unsound(random_program const& p, memory_plan const& plan,
                                         run_order const& order, looked_at const& a, looked_at const& b)
 {
@@ -172,19 +172,19 @@ std::optional<memory_plan> made_unsound(random_program const& p, memory_plan con
 
 } // namespace
 
-TEST_CASE("makers come as early and users as late as the waits allow")
+TEST_CASE("producers come as early and readers as late as the waits allow")
 {
     step_waits const waits = waits_of(6, {{0, 1}, {2, 3}, {1, 5}});
     CHECK(adversarial_order(waits, {0, 2}, {1}) == positions{0, 2, 3, 4, 1, 5});
     CHECK(adversarial_order(waits, {3}, {4}) == positions{2, 3, 0, 1, 5, 4});
-    CHECK(adversarial_order(waits, {5}, {1}) == positions{0, 1, 5, 2, 3, 4}); // it has to come: 5 waits
+    CHECK(adversarial_order(waits, {5}, {1}) == positions{0, 1, 5, 2, 3, 4}); // 5 waits for 0 and 1
     CHECK(adversarial_order(waits, {}, {}) == ascending(6));
     CHECK(adversarial_order(waits_of(0, {}), {}, {}).empty());
     CHECK_THROWS_AS((void)adversarial_order(waits, {6}, {}), precondition_error);
     CHECK_THROWS_AS((void)adversarial_order(waits, {}, {6}), precondition_error);
 }
 
-TEST_CASE("whatever is to be first and last, the order keeps the waits")
+TEST_CASE("whatever comes first and last, the order keeps the waits")
 {
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -201,11 +201,11 @@ TEST_CASE("whatever is to be first and last, the order keeps the waits")
         REQUIRE(keeps(waits, order));
         std::size_t ancestors = 0;
         for (step_id at = 0; at != n; ++at) ancestors += comes_before(waits, at, first[0]);
-        CHECK(order[ancestors - 1] == first[0]); // nobody comes before it without need
+        CHECK(order[ancestors - 1] == first[0]); // the ancestors of the first, and no others, come before it
     }
 }
 
-TEST_CASE("one worker that is given the order runs it, and names who was written over")
+TEST_CASE("a single worker runs the given order, and the error names the clobbered value")
 {
     enum { a, x, c, y };
     std::vector<std::vector<int>> const uses = {{}, {a}, {}, {c}}, defs = {{a}, {x}, {c}, {y}};
@@ -215,7 +215,7 @@ TEST_CASE("one worker that is given the order runs it, and names who was written
     plan_options const options{.bytes = 8, .role = {intermediate, output, intermediate, output}};
     memory_plan plan = plan_memory(program, options).plan;
     REQUIRE(plan.offset_of(c) == plan.offset_of(a));
-    plan.valid_for = program_reading::concurrent; // which it is not: c lies where a lay
+    plan.valid_for = program_reading::concurrent; // not true: c lies where a lay
     std::vector<positions> orders;
     each_adversarial_order(run_order_of(program, options, arena{plan}), plan,
                            [&](value_id first, value_id second, positions const& order) {
@@ -239,7 +239,7 @@ TEST_CASE("one worker that is given the order runs it, and names who was written
 }
 
 TEST_CASE(
-    "300 plans with a pair that is sound as listed but not at once: each is found, however it is sought")
+    "300 plans with a pair that is sound as listed but not concurrently: every method finds each of them")
 {
     std::size_t plans = 0, by_plan = 0, by_waits = 0, by_order = 0, by_listed_order = 0, orders = 0,
                 alarms = 0;
@@ -301,7 +301,7 @@ TEST_CASE(
                   << " false alarms");
 }
 
-TEST_CASE("300 plans for one order of which a hand-off is left out: each is found by its waits, and by a run")
+TEST_CASE("300 plans for one order with a hand-off removed: the check of waits and a run find each of them")
 {
     std::size_t plans = 0, by_waits = 0, by_order = 0, by_listed_order = 0, alarms = 0;
     for (unsigned seed = 0; plans != std::min(rounds(300), 300u); ++seed) {
@@ -317,7 +317,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
                 .has_value();
         };
         auto const buffers = planned_buffers_of(order.lowered);
-        auto is_missed = [&](step_waits::wait wait) { // bytes change hands, and somebody needs what is lost
+        auto is_missed = [&](step_waits::wait wait) { // bytes are reused, and a lost value is read
             for (looked_at const& a : buffers)
                 for (looked_at const& b : buffers) {
                     bool const is_last = std::count(a.touched.begin(), a.touched.end(), wait.from) != 0;
@@ -342,7 +342,7 @@ TEST_CASE("300 plans for one order of which a hand-off is left out: each is foun
         each_adversarial_order(order, plan, [&](value_id, value_id, positions const& one) {
             alarms += run.run(one) != expected;
         });
-        // All that the waits imply is kept, but for this one pair.
+        // Keep all waits that are implied, except for this pair.
         step_waits::wait const dropped =
             order.waits.list[candidates[pick.below(static_cast<std::uint32_t>(candidates.size()))]];
         std::vector<std::pair<step_id, step_id>> fewer;

@@ -21,7 +21,7 @@ namespace {
 
 using recording = recording_device<simulated_device>;
 
-/// A step with one operand and one result, and room to work in.
+/// A step with one operand, one result and scratch.
 struct call_of {
     step_id step;
     std::span<std::byte> from, to, room;
@@ -43,7 +43,7 @@ static_assert(takes_digests<recording>);
 static_assert(launches<recording, void (*)(call_of const&), call_of>);
 static_assert(stream_device<recording_device<recording>>);
 
-TEST_CASE("a recording device does what every device has to, and finds no fault with that")
+TEST_CASE("a recording device meets the requirements on devices and finds no fault in the test of them")
 {
     for (simulated_options::order_kind order :
          {simulated_options::order_kind::eager, simulated_options::order_kind::latest_first,
@@ -51,7 +51,7 @@ TEST_CASE("a recording device does what every device has to, and finds no fault 
         simulated_device inner({.order = order});
         recording device(inner);
         conformance::check_device(device, 64);
-        // The last of it waits on purpose for an event that was never recorded; all before has no fault.
+        // The last part waits on purpose for an event that was never recorded; all before has no fault.
         auto const fault = device.check(true);
         REQUIRE(fault);
         CHECK(fault->what == stream_fault::kind::unrecorded);
@@ -59,7 +59,7 @@ TEST_CASE("a recording device does what every device has to, and finds no fault 
     }
 }
 
-TEST_CASE("what is asked of a device is written down, with what it touches")
+TEST_CASE("the commands of a device are recorded with the bytes that they touch")
 {
     simulated_device inner;
     recording device(inner);
@@ -113,7 +113,7 @@ TEST_CASE("what is asked of a device is written down, with what it touches")
     CHECK(!device.check(true));
 }
 
-TEST_CASE("the same bytes handed out again are another block, and who still thinks they are his is found")
+TEST_CASE("reused bytes are a new block, and a use of the old block is found")
 {
     simulated_device inner;
     recording device(inner);
@@ -137,11 +137,10 @@ TEST_CASE("the same bytes handed out again are another block, and who still thin
     device.fill(p, std::byte{1}, 65, a);
     CHECK(device.check()->what == stream_fault::kind::out_of_bounds);
     device.forget();
-    CHECK(!device.check(true)); // what is there is given
+    CHECK(!device.check(true)); // existing blocks are given
 }
 
-TEST_CASE(
-    "storage that was allocated elsewhere is looked at too, and an event is the last that had its handle")
+TEST_CASE("storage allocated elsewhere is checked too, and a reused event handle names the new event")
 {
     simulated_device inner;
     recording device(inner);
@@ -160,7 +159,7 @@ TEST_CASE(
     device.fill(own, std::byte{1}, 8, a);
     device.record(e, a);
     device.forget();
-    device.wait(b, e); // recorded before, and over
+    device.wait(b, e); // recorded before forget(), and done
     CHECK(!device.check());
     CHECK_THROWS_AS(device.wait(b, {}), precondition_error);
     device.synchronize();

@@ -27,7 +27,7 @@ constexpr simulated_options::order_kind every_order[] = {
     simulated_options::order_kind::random, simulated_options::order_kind::latest_first,
     simulated_options::order_kind::favour, simulated_options::order_kind::starve};
 
-/// A step that leaves its number where the test looks.
+/// A step that writes its number to an address.
 struct numbered {
     step_id step = 0;
     std::vector<step_id>* ran = nullptr;
@@ -39,7 +39,7 @@ void run_numbered(numbered const& call) { call.ran->push_back(call.step); }
 
 static_assert(launches<simulated_device, void (*)(numbered const&), numbered>);
 
-TEST_CASE("a simulated device does what every device has to, in every order")
+TEST_CASE("a simulated device meets the requirements on devices in every order")
 {
     for (simulated_options::order_kind order : every_order)
         for (std::uint32_t which : {0u, 1u, 2u}) {
@@ -54,7 +54,7 @@ TEST_CASE("a simulated device does what every device has to, in every order")
         }
 }
 
-TEST_CASE("bytes are painted when they are taken and given back, when the stream comes to it")
+TEST_CASE("bytes are painted at allocation and at deallocation, in stream order")
 {
     simulated_device device;
     auto const s = device.make_stream();
@@ -67,10 +67,10 @@ TEST_CASE("bytes are painted when they are taken and given back, when the stream
     device.synchronize();
     CHECK(conformance::is_all(fresh, 0xFF));
     CHECK(conformance::is_all(old, 1));
-    CHECK(conformance::is_all({p, 4}, 0xFF)); // the pool has them still
+    CHECK(conformance::is_all({p, 4}, 0xFF)); // the pool still has them
 }
 
-TEST_CASE("a kernel that throws ends what is queued, and is told of once, with its step")
+TEST_CASE("a kernel that throws drops queued work and is reported once, with its step")
 {
     for (simulated_options::order_kind order : every_order) {
         CAPTURE(static_cast<int>(order));
@@ -91,7 +91,7 @@ TEST_CASE("a kernel that throws ends what is queued, and is told of once, with i
         device.deallocate(p, 8, 8, b);
         try {
             device.synchronize(b);
-            FAIL_CHECK("it was not told");
+            FAIL_CHECK("nothing was thrown");
         } catch (run_error const& error) {
             CHECK(error.step() == 1);
             CHECK(std::string(error.what()) == "sublet: at step 1, a kernel threw: no");
@@ -105,7 +105,7 @@ TEST_CASE("a kernel that throws ends what is queued, and is told of once, with i
     }
 }
 
-TEST_CASE("a kernel that is no variable is kept, with its call, until the stream comes to it")
+TEST_CASE("a kernel that is an rvalue is kept, with its call, until the stream reaches it")
 {
     simulated_device device;
     auto const s = device.make_stream();
@@ -120,10 +120,10 @@ TEST_CASE("a kernel that is no variable is kept, with its call, until the stream
     CHECK(ran == std::vector<step_id>{3});
 }
 
-TEST_CASE("each call that can fail does when it is told to, once; a lost device fails ever after")
+TEST_CASE("each call that can fail does so once on request; every call of a lost device fails")
 {
     checked_resource source;
-    conformance::bytes bytes(8); // outlive what is queued when a call throws
+    conformance::bytes bytes(8); // outlives queued work when a call throws
     std::uint64_t sum = 0;
     auto use = [&](simulated_device& device, std::vector<step_id>& ran) {
         auto const s = device.make_stream();
@@ -175,7 +175,7 @@ TEST_CASE("each call that can fail does when it is told to, once; a lost device 
     }
 }
 
-TEST_CASE("a device goes with work queued, which is not done")
+TEST_CASE("the destructor of a device drops queued work")
 {
     checked_resource source;
     std::vector<step_id> ran;
@@ -196,13 +196,13 @@ TEST_CASE("a device goes with work queued, which is not done")
     auto const s = device.make_stream();
     device.launch(s, run_numbered, numbered{1, &ran});
     device.destroy_stream(s);
-    device.synchronize(); // what was queued in a stream that is destroyed is done
+    device.synchronize(); // work in a destroyed stream is executed
     CHECK(ran == std::vector<step_id>{1});
 }
 
 // --- pool --------------------------------------------------------------------------------------------------
 
-TEST_CASE("bytes go to another stream as soon as, and not before, an event says that they may")
+TEST_CASE("bytes go to another stream as soon as an event orders it after the free, and not before")
 {
     simulated_device device;
     auto const a = device.make_stream(), b = device.make_stream(), c = device.make_stream();
@@ -213,22 +213,22 @@ TEST_CASE("bytes go to another stream as soon as, and not before, an event says 
     CHECK(device.allocate(64, 64, b) != p); // no event
     device.record(e, c);
     CHECK(device.allocate(64, 64, b) != p); // recorded, not waited for
-    device.record(f, b);                    // before b waits: it says nothing of c
+    device.record(f, b);                    // before b waits: it does not cover c
     device.wait(b, e);
     std::byte* const q = device.allocate(64, 64, b);
     CHECK(q == p);
     device.deallocate(q, 64, 64, b);
     device.wait(a, f);
-    CHECK(device.allocate(64, 64, a) != p); // a waits for a b that knew nothing of c, nor of its own release
+    CHECK(device.allocate(64, 64, a) != p); // that event of b covers neither e nor the free in b
     device.record(f, b);
     device.wait(a, f);
-    CHECK(device.allocate(64, 64, a) == p); // by two events, though a has never heard of c's
+    CHECK(device.allocate(64, 64, a) == p); // by two events; a need not wait for e itself
 }
 
-TEST_CASE("a stream that waits for the thief does not have what was stolen, if the thief gave it back later")
+TEST_CASE("a stream that waits for another one does not get bytes that were freed there after the event")
 {
-    // b takes what c gave back, records its event before it gives back in turn: the event covers c's work and
-    // not b's own, so the bytes are nobody's but b's.
+    // b reuses bytes that c freed, and records its event before it frees them: the event covers the work of c
+    // but not that of b, so only b may reuse the bytes.
     simulated_device device;
     auto const a = device.make_stream(), b = device.make_stream(), c = device.make_stream();
     auto const e = device.make_event(), f = device.make_event();
@@ -243,10 +243,10 @@ TEST_CASE("a stream that waits for the thief does not have what was stolen, if t
     device.wait(a, f);
     CHECK(device.allocate(64, 64, a) != p);
     device.synchronize(b);
-    CHECK(device.allocate(64, 64, a) == p); // over: no event is needed
+    CHECK(device.allocate(64, 64, a) == p); // reached: no event is needed
 }
 
-TEST_CASE("the smallest block that will do is taken, cut, and grows together again")
+TEST_CASE("the smallest block that fits is split, and coalesces after it is freed")
 {
     checked_resource source;
     {
@@ -272,7 +272,7 @@ TEST_CASE("the smallest block that will do is taken, cut, and grows together aga
         device.deallocate(large, 1024, 64, s);
         CHECK_THROWS_AS(device.deallocate(large, 1024, 64, s), precondition_error);
         CHECK(source.live_blocks.size() == 2);
-        device.trim(); // what was given back is still to be painted
+        device.trim(); // painting of freed bytes is still queued
         CHECK(source.live_blocks.size() == 2);
         device.synchronize();
         device.trim();
@@ -283,9 +283,9 @@ TEST_CASE("the smallest block that will do is taken, cut, and grows together aga
     CHECK(source.live_blocks.empty());
 }
 
-TEST_CASE("random blocks of random streams are apart while anybody may use them")
+TEST_CASE("random blocks in random streams do not overlap while they may be used")
 {
-    // The oracle: on which streams, after how much, a byte was given back; who has heard of that by events.
+    // The oracle: for each byte, the stream points of its frees; for each stream, the points before it.
     for (unsigned seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
@@ -304,7 +304,7 @@ TEST_CASE("random blocks of random streams are apart while anybody may use them"
             std::uint32_t by;
             std::uint64_t number;
         };
-        std::vector<deed> live, released; // as they were allocated, given back
+        std::vector<deed> live, released; // in order of allocation, in order of frees
         std::uint64_t number = 0;
         std::vector<std::vector<std::uint64_t>> knows(count, std::vector<std::uint64_t>(count, 0)),
             told = knows;
@@ -322,7 +322,7 @@ TEST_CASE("random blocks of random streams are apart while anybody may use them"
                     data = device.allocate(size, alignment, streams[s]);
                 } catch (memory_limit_exceeded const&) {
                     CHECK(!had_room);
-                    released.clear(); // all that was queued has been done
+                    released.clear(); // all queued work has been executed
                     continue;
                 }
                 CHECK(reinterpret_cast<std::uintptr_t>(data) % alignment == 0);
@@ -370,14 +370,14 @@ TEST_CASE("random blocks of random streams are apart while anybody may use them"
     }
 }
 
-TEST_CASE("where the limit stands in the way, room is made of what is given back")
+TEST_CASE("when the limit is reached, freed blocks are reused")
 {
     simulated_device device({.limit = 256});
     auto const a = device.make_stream(), b = device.make_stream();
     std::byte* const p = device.allocate(128, 64, a);
     std::byte* const q = device.allocate(128, 64, a);
     device.deallocate(p, 128, 64, a);
-    CHECK(device.allocate(128, 64, b) == p); // no event: but all that is queued can be done first
+    CHECK(device.allocate(128, 64, b) == p); // no event, but all queued work can be executed first
     device.deallocate(p, 128, 64, b);
     device.deallocate(q, 128, 64, b);
     std::byte* const large = device.allocate(256, 64, a);
@@ -389,7 +389,7 @@ TEST_CASE("where the limit stands in the way, room is made of what is given back
 
 // --- queues ------------------------------------------------------------------------------------------------
 
-TEST_CASE("what streams leave open is done in the order that is asked for")
+TEST_CASE("commands without an order between them run in the requested order")
 {
     auto order_of = [](simulated_options const& how) {
         stream_queues queues(how);
@@ -426,13 +426,12 @@ TEST_CASE("what streams leave open is done in the order that is asked for")
         CHECK(one == order_of({.order = simulated_options::order_kind::random, .seed = seed}));
         seen.insert(one);
     }
-    // Of the 20 ways to merge 0 2 4 with 1 3 5, four have 5 before 2: where 2 has two or three places
-    // behind 5.
+    // Of the 20 ways to merge 0 2 4 with 1 3 5, four have 5 before 2.
     CHECK(seen.size() == 16);
 }
 
-TEST_CASE("a stream knows what comes before it: by its own order, by events, by way of others, or because it "
-          "is past")
+TEST_CASE("a stream is ordered after points by its own order, by events, by other streams, or because they "
+          "are reached")
 {
     stream_queues queues({});
     std::uint32_t const a = queues.add_stream(), b = queues.add_stream(), c = queues.add_stream();
@@ -463,7 +462,8 @@ TEST_CASE("a stream knows what comes before it: by its own order, by events, by 
     CHECK(queues.comes_after(c, second));
 }
 
-TEST_CASE("work that throws ends what is queued, in every stream, and what is queued until somebody asks")
+TEST_CASE("work that throws drops what is queued in every stream, and what is queued until the failure is "
+          "forgotten")
 {
     stream_queues queues({});
     std::uint32_t const a = queues.add_stream(), b = queues.add_stream(), e = queues.add_event();

@@ -18,7 +18,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// As little of a call as the kernel asks for.
+/// The parts of a call that the kernel uses.
 struct plain_call {
     step_id step = 0;
     std::vector<std::vector<std::byte>> operands;
@@ -60,7 +60,7 @@ static_assert(cpu_kernel<synthetic_kernel>);
 
 } // namespace
 
-TEST_CASE("each bit of an operand changes each word of each result, about half of its bits")
+TEST_CASE("each bit of an operand changes each word of each result, in about half of its bits")
 {
     words const before = results(two_operands());
     int turned = 0, bits = 0;
@@ -79,8 +79,8 @@ TEST_CASE("each bit of an operand changes each word of each result, about half o
     CHECK(turned < bits * 55 / 100);
 }
 
-TEST_CASE(
-    "results depend on the step, the seed, the order, number and length of operands, and their own place")
+TEST_CASE("results depend on the step, the seed, the order, number and length of operands, and the index of "
+          "the result")
 {
     plain_call const call = two_operands();
     plain_call step = call, swapped = call, longer = call, more = call;
@@ -96,7 +96,7 @@ TEST_CASE(
     CHECK(results(call) == results(call));
 }
 
-TEST_CASE("a view of bytes that were there before is left as it is")
+TEST_CASE("a view of existing bytes is not written")
 {
     plain_call call = two_operands();
     bytes kept(8, std::byte{7}), made(8);
@@ -107,7 +107,7 @@ TEST_CASE("a view of bytes that were there before is left as it is")
     CHECK(made != bytes(8));
 }
 
-TEST_CASE("written over its operand, a result is what it is beside it")
+TEST_CASE("a result has the same contents in place as beside its operand")
 {
     plain_call apart = two_operands(), within = two_operands();
     bytes result(13);
@@ -118,7 +118,7 @@ TEST_CASE("written over its operand, a result is what it is beside it")
     CHECK(within.operands[0] == result);
 }
 
-TEST_CASE("scratch is filled, and results over it are found, down to the last byte")
+TEST_CASE("scratch is filled, and a result that overlaps it is found, down to the last byte")
 {
     for (std::size_t begin = 0; begin != 40; ++begin) {
         CAPTURE(begin);
@@ -131,13 +131,13 @@ TEST_CASE("scratch is filled, and results over it are found, down to the last by
             CHECK(bytes(arena.begin() + 20, arena.begin() + 29) != bytes(9));
         } else {
             CHECK_THROWS_WITH_AS(synthetic_kernel{}(call),
-                                 "sublet: results lie over the scratch of their own step",
+                                 "sublet: results overlap the scratch of their own step",
                                  scratch_overwritten);
         }
     }
 }
 
-TEST_CASE("nothing in, nothing out: no operands, no results, no bytes")
+TEST_CASE("without operands, results or bytes nothing happens")
 {
     plain_call call{.step = 0, .operands = {bytes()}, .results = {{}}, .rooms = {{}}, .views = {}};
     CHECK_NOTHROW(synthetic_kernel{}(call));

@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_CPU_HPP
 #define SUBLET_EXECUTION_CPU_HPP
 
-/// Runs a program on this machine, one step after the other, watched if you like.
+/// Runs a program on the host, one step after another, in one of three memory modes, optionally with checks
+/// of every touched value. Overhead of a run without checks: O(steps + touches).
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
@@ -25,28 +26,26 @@
 #include <utility>
 #include <vector>
 
-// --- watch -----------------------------------------------------------------------------------------------
+// --- clobber checker -------------------------------------------------------------------------------------
 
-/// Catches a run in the act: dead bytes are painted, living ones compared with what their producer left.
+/// Finds values overwritten during a run: dead bytes are painted, live ones compared with their digest.
 ///
 ///     address   0               64              128
-///     bytes     [a a a a a a a a|FF FF FF FF FF |c c c c c ...     painted: read them and you get NaN
-///     owner      a               (dead)          c                 who was the last to be put there?
+///     bytes     [a a a a a a a a|FF FF FF FF FF |c c c c c ...     painted: a float read here is a NaN
+///     owner      a               (dead)          c                 the buffer that was placed here last
 ///     digest     7c4e...                         91b0...           taken when written, compared when touched
 ///
-/// The plan check says that a plan is wrong; this says that a run went wrong, whatever the reason: a plan
-/// that nobody checked, a kernel that writes beyond its results, an effect that was not declared. Where
-/// address sanitizing is on, dead bytes of an arena are poisoned instead, so that the very access is
-/// reported; what a kernel does outside of all storage of values, only the sanitizer sees.
+/// Reports what no check of the plan can find: an unchecked plan, a kernel that writes beyond its results, an
+/// undeclared effect. With AddressSanitizer, dead bytes of an arena are poisoned instead, so that the access
+/// itself is reported; accesses outside of all storage of values are found by the sanitizer only.
 
 namespace sublet {
 
 namespace detail {
 
-/// Steps may come in another order and at once, if it is told so: what it knows is then looked up and changed
-/// by one at a time, and bytes are painted so, as neighbours may share what a sanitizer keeps about them.
-/// Digests are taken beside each other: who touches a buffer keeps others from writing it, if the plan is
-/// sound.
+/// With `is_shared`, steps may run in another order and concurrently: a lock guards the state of the checker
+/// and all painting, as neighbouring bytes may share a unit of the sanitizer. Digests are taken outside of
+/// the lock: in a sound plan a buffer is not written while another step touches it.
 class clobber_checker {
 public:
     using storage = value_storage;
@@ -54,13 +53,13 @@ public:
     clobber_checker(lowered_program const& lowered, storage const& values, bool takes_digests,
                     bool is_shared = false);
 
-    /// Before the kernel, when the storage of its results is there.
+    /// Before the kernel, after the storage of its results is allocated.
     void before(step_id at);
 
-    /// After the kernel, before any storage is given back.
+    /// After the kernel, before any storage is released.
     void after(step_id at);
 
-    /// After the last step: what is the caller's now, and what has been all the time.
+    /// After the last step: checks outputs and the caller's storage.
     void finish();
 
 private:
@@ -71,15 +70,15 @@ private:
         return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
     }
 
-    /// b was handed over, or its bytes were; or the caller bound the same for both.
+    /// b is in an in-place pair of this step, and both buffers of it have the same address.
     bool is_in_place(buffer_id b, step_id at) const;
 
     void claim(buffer_id b, step_id step);
 
-    /// From now on b is what it is now.
+    /// Records the producer and the digest of b.
     void track(buffer_id b, step_id producer);
 
-    /// Of those who have moved in over b, the first that counts; `no_buffer`: none.
+    /// The first other owner of bytes of b for which `matches` holds, or `no_buffer`.
     template <class Predicate>
     buffer_id overlapping_owner(buffer_id b, Predicate matches) const
     {
@@ -92,15 +91,15 @@ private:
         return found;
     }
 
-    /// When the step is done, what it has read and not written, unless it was allowed to write over it.
+    /// After a step: compares an operand that it did not write, unless an in-place result may overlap it.
     void compare_read(buffer_id b, step_id at) const;
-    /// Only the step that is being looked at still touches b.
+    /// The current step is the last to touch b.
     bool is_last(buffer_id b) const
     {
         scoped_lock const guard(lock());
         return remaining_[b] == 1;
     }
-    /// By heirs and nobody else.
+    /// Other buffers own bytes of b, and all of them are allowed in-place results.
     template <class MayReuse>
     bool is_reused_only_by(buffer_id b, MayReuse may_reuse) const
     {
@@ -109,7 +108,7 @@ private:
                overlapping_owner(b, [&](buffer_id occupant) { return !may_reuse(occupant); }) == no_buffer;
     }
 
-    /// Nobody who counts has moved in over b, and its bytes are what its producer left.
+    /// Throws clobbered_value if an owner that `matches` overlaps b, or if the digest of b has changed.
     template <class Predicate>
     void compare(buffer_id b, step_id reader, Predicate matches) const
     {
@@ -129,14 +128,13 @@ private:
         if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected) throw clobbered_value(what);
     }
 
-    /// Nobody needs b any more.
+    /// Marks the bytes of b as dead.
     void discard(buffer_id b, step_id at);
 
-    /// The stretches of an arena that still are `owner`'s.
+    /// Poisons the segments of a range that `owner` still owns.
     void discard_unowned(std::size_t pool, byte_count begin, byte_count end, buffer_id owner) const;
 
-    /// By position: the buffers that its step writes, ascending, each once, however many views of it there
-    /// are.
+    /// Fills `written_`: by position, the buffers that its step writes, ascending, without duplicates.
     void list_written();
 
     adaptive_mutex* lock() const { return is_shared_ ? &lock_ : nullptr; }
@@ -150,7 +148,7 @@ private:
     std::vector<std::uint32_t> remaining_; // by buffer: touches to come
     std::vector<std::uint64_t> digest_;    // by buffer
     std::vector<step_id> producer_;        // by buffer: the last step to write it
-    std::vector<step_id> placed_by_;       // by buffer: the last step to move it in
+    std::vector<step_id> placed_by_;       // by buffer: the last step to place it
     std::vector<unsigned char> is_tracked_;
     csr_rows written_;
 };
@@ -159,17 +157,16 @@ private:
 
 // --- cpu call --------------------------------------------------------------------------------------------
 
-/// What a kernel sees of a program: one step, the bytes of its operands, and room for its results.
+/// The interface of a kernel to a program: one step, the bytes of its operands and of its results.
 ///
 ///     c = add(a, b)        call.step     which operation it is, in your IR
 ///                          call.in(0)    the bytes of a          call.in(1)   of b
-///                          call.out(0)   where c is to go        as<float>(call.out(0))
+///                          call.out(0)   the bytes of c          as<float>(call.out(0))
 ///
-/// One functor is the kernel of a whole program. It has no part in where values live, in no memory mode.
+/// One functor is the kernel of the whole program, for every memory mode.
 
-/// Bytes as objects of a type that needs no constructor.
-/// Throws: precondition_error if they do not begin at a multiple of its alignment or are no whole number of
-///         objects.
+/// Views bytes as objects of a trivially copyable type.
+/// Throws: precondition_error unless their address is a multiple of alignof(T), and their size of sizeof(T).
 template <class T, class B>
     requires std::is_trivially_copyable_v<T> && std::same_as<std::remove_const_t<B>, std::byte>
 [[nodiscard]] auto as(std::span<B> bytes)
@@ -177,15 +174,15 @@ template <class T, class B>
     using object = std::conditional_t<std::is_const_v<B>, T const, T>;
     SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0,
                    "sublet: a value is not aligned as its type needs it; plan it with that alignment");
-    SUBLET_EXPECTS(bytes.size() % sizeof(T) == 0, "sublet: a value is no whole number of such objects");
+    SUBLET_EXPECTS(bytes.size() % sizeof(T) == 0,
+                   "sublet: the size of a value is not a multiple of the object size");
     return std::span<object>(reinterpret_cast<object*>(bytes.data()), bytes.size() / sizeof(T));
 }
 
 /// One step, as its kernel sees it. Spans are valid until the kernel returns.
 ///
-/// Operands are counted in the order in which the program names them; one that is not there (`no_value`) does
-/// not count. A result may lie over an operand only where the program allows it: read before you write,
-/// there.
+/// Operands are numbered in program order, without those that are absent (`no_value`). A result may overlap
+/// an operand only where the program allows it: read such an operand before you write.
 ///
 /// Throws: precondition_error for an operand that the step does not have.
 class cpu_call {
@@ -206,27 +203,27 @@ public:
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses(), i); }
     [[nodiscard]] std::span<std::byte> out(std::size_t j) const { return nth(defs(), j); }
 
-    /// Result j is a view of what was there before: the step need not write it.
+    /// Result j is a view of bytes that exist already: the step need not write it.
     [[nodiscard]] bool is_view(std::size_t j) const
     {
-        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel asks for an operand that its step does not have");
+        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
         return lowered_->is_view(defs()[j], position);
     }
 
-    /// Room to work in, as `executor_options::scratch` names it.
+    /// Scratch storage of the step, as `executor_options::scratch` names it.
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(lowered_->scratch[position], k);
     }
 
-    /// Another step has failed: results are of no use any more, so a long kernel may return early.
+    /// Another step has failed: results are discarded, so a long kernel may return early.
     [[nodiscard]] bool stop_requested() const noexcept;
 
 private:
     std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
     {
-        SUBLET_EXPECTS(i < values.size(), "sublet: a kernel asks for an operand that its step does not have");
+        SUBLET_EXPECTS(i < values.size(), "sublet: a kernel accesses an operand that its step does not have");
         return values_->value_bytes(*lowered_, values[i]);
     }
 
@@ -235,14 +232,14 @@ private:
     std::atomic<bool> const* is_stopping_;
 };
 
-/// Semantics:     writes all of each result that is no view, and nothing else; keeps no span.
+/// Semantics:     writes every byte of each result that is no view, and nothing else; keeps no span.
 /// Ordinary models: [&](sublet::cpu_call const& call) { ... };   synthetic_kernel.
 template <class K>
 concept cpu_kernel = std::invocable<K&, cpu_call const&>;
 
 namespace detail {
 
-/// One step: storage for its results, the kernel, and what is over with it given back.
+/// Runs one step: allocates its results, calls the kernel, releases what is dead.
 ///
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
@@ -266,7 +263,7 @@ void run_step(lowered_program const& lowered, value_storage& values, step_id at,
 
 // --- cpu -------------------------------------------------------------------------------------------------
 
-/// Run a program on this machine, one step after the other, in one of three memory modes.
+/// The reference executor: runs a program on one thread. It checks the plan before the first run.
 ///
 ///     auto kernel = [&](sublet::cpu_call const& call) {
 ///         auto x = sublet::as<float>(call.in(0));
@@ -278,26 +275,24 @@ void run_step(lowered_program const& lowered, value_storage& values, step_id at,
 ///     executor.run();
 ///     show(sublet::as<float>(executor.output(result)));
 ///
-/// One functor is the kernel of the whole program: it knows your operations, the executor knows where their
-/// operands lie. This is the reference executor: it proves a plan before it runs it, and can watch it.
-
-/// Runs a program, again and again.
+/// The kernel implements your operations; the executor passes the addresses of their operands. A program can
+/// be run any number of times.
 ///
-/// Of the modes, `no_plan` and `recycle` allocate while running, `arena` when it is constructed. An executor
-/// can be moved, and all spans stay; what was moved from runs nothing. One thread at a time may use it.
+/// `no_plan` and `recycle` allocate during a run, `arena` at construction. An executor can be moved, and
+/// spans stay valid; a moved-from executor must not run. One thread at a time may use it.
 template <class Kernel>
 class cpu_executor : public detail::executor_base {
 public:
-    /// Nothing of program, options and mode is kept but what was copied.
+    /// Keeps copies only: program, options and mode need not outlive it.
     ///
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
-    /// Complexity: that of tape_of(), and of check_plan() from executor_options::checks::plan on.
-    /// Throws:     unsound_plan if the plan or the order does not hold (edges of the program from
-    ///             executor_options::checks::plan on; at any level where a place is outside of its arena);
+    /// Complexity: that of lower_program(), and of check_plan() from executor_options::checks::plan on.
+    /// Throws:     unsound_plan if the plan or the order is invalid (edges of the program from
+    ///             executor_options::checks::plan on; at any level an offset outside of its arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
     template <detail::memory_mode Mode>
-        requires cpu_kernel<Kernel> // asked of the class, it would go unnamed in errors where it is deduced
+        requires cpu_kernel<Kernel> // not on the class: errors under deduction would not name it
     cpu_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& settings = {})
         : cpu_executor(std::move(kernel), p, options, mode, settings)
@@ -306,8 +301,8 @@ public:
 
     /// Runs every step once.
     ///
-    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have
-    ///          to be given again, then it may run again; what state values hold may be half updated.
+    /// Ensures: outputs can be read. If it throws: all storage but the arenas is released and inputs have to
+    ///          be given again before the next run; state values may be partly updated.
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
     ///          run_error (allocation_error, clobbered_value) with its step; from
     ///          executor_options::checks::paint on std::bad_alloc.

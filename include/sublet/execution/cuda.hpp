@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXECUTION_CUDA_HPP
 #define SUBLET_EXECUTION_CUDA_HPP
 
-/// A CUDA device for the stream executor, and why there is none. Not in sublet/execution.hpp: it needs CUDA's
-/// runtime, of 11.4 or newer; with CMake it comes with the target sublet::cuda.
+/// A CUDA device for stream_executor, and a probe for usable devices. Not in sublet/execution.hpp: it needs
+/// the CUDA runtime, 11.4 or newer; with CMake, link the target sublet::cuda.
 ///
 ///     probe ──► cuda_device ──► stream_executor ──► run, or capture ──► cuda_graph
 
@@ -20,37 +20,36 @@
 
 // --- device ----------------------------------------------------------------------------------------------
 
-/// A CUDA device that takes commands on streams.
+/// A CUDA device as a stream_device.
 ///
 ///     sublet::cuda_device device(0);
 ///     sublet::stream_executor executor{device, program, options, sublet::arena{plan}, kernel};
 ///
-/// A kernel here is host code that issues its work in `call.stream()`, and returns before it is done: the
-/// bytes that it is given are the device's, for whoever is issued there. Kernels of your own, of a library,
-/// copies: all the same.
+/// A kernel here is host code that issues its work in `call.stream()` and returns before that is done; its
+/// operands are device memory. It may launch kernels, call libraries, or copy.
 ///
-/// This header needs CUDA's runtime and no compiler of its own: what is compiled by nvcc are your kernels.
+/// This header needs the CUDA runtime but not nvcc, which compiles your kernels only.
 
 namespace sublet {
 
-/// One thread at a time uses it; a process may have several, of one device or of many.
+/// One thread at a time may use it; a process may have several, of one device or of many.
 ///
-/// Every call that fails throws cuda_error. If the device is lost by it, nothing is called any more: what was
-/// allocated stays allocated, and every further use throws.
+/// Every call that fails throws cuda_error. If the device is lost, CUDA is not called any more: allocations
+/// are not freed, and every further use throws.
 class cuda_device {
 public:
     using stream_type = cudaStream_t;
     using event_type = cudaEvent_t;
     using graph_type = detail::cuda_graph;
 
-    /// Throws: cuda_error if there is no such device, or it cannot be used: see cuda::probe().
+    /// Throws: cuda_error if the device does not exist or cannot be used: see cuda::probe().
     explicit cuda_device(int id = 0) : calls_(id), pool_(calls_) {}
-    /// Nothing of it runs any more when its memory goes.
+    /// Waits for all work before it frees memory.
     ~cuda_device() { synchronize_noexcept(); }
-    cuda_device(cuda_device const&) = delete; // graphs, and whoever runs on it, refer to it
+    cuda_device(cuda_device const&) = delete; // graphs and executors refer to it
     cuda_device& operator=(cuda_device const&) = delete;
 
-    /// Waits for no stream but by events.
+    /// A stream without implicit synchronisation with the default stream.
     [[nodiscard]] stream_type make_stream()
     {
         streams_.reserve(streams_.size() + 1);
@@ -65,7 +64,6 @@ public:
         streams_.erase(std::remove(streams_.begin(), streams_.end(), stream), streams_.end());
         calls_.call_noexcept([&] { return cudaStreamDestroy(stream); });
     }
-    /// For order only: it takes no time.
     [[nodiscard]] event_type make_event()
     {
         return detail::cuda_event::made(
@@ -102,7 +100,7 @@ public:
         calls_("cudaMemsetAsync",
                [&] { return cudaMemsetAsync(first, std::to_integer<int>(with), bytes, stream); });
     }
-    /// Returns when it is done: the runtime would read page-locked memory of the caller's much later.
+    /// Waits for the copy: CUDA may read page-locked memory of the caller much later.
     void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type stream)
     {
         if (from.empty()) return;
@@ -114,16 +112,16 @@ public:
         if (!to.empty()) copy(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream);
     }
 
-    /// Calls the kernel now, which issues what it has to do in the stream.
+    /// Calls the kernel, which issues its work in the stream.
     ///
-    /// Throws: what the kernel throws; cuda_error with the step if a launch of it was refused.
+    /// Throws: what the kernel throws; cuda_error with the step if one of its launches failed.
     template <class Kernel, class Call>
     void launch(stream_type, Kernel& kernel, Call const& call)
     {
         calls_(
             "a kernel's launch",
             [&] {
-                (void)cudaGetLastError(); // what others left there is not the kernel's
+                (void)cudaGetLastError(); // an older error is not the kernel's
                 kernel(call);
                 return cudaPeekAtLastError();
             },
@@ -134,7 +132,6 @@ public:
     {
         calls_("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream); });
     }
-    /// All streams that were made here, and no others.
     void synchronize()
     {
         for (stream_type stream : streams_) synchronize(stream);
@@ -147,22 +144,19 @@ public:
     [[nodiscard]] bool is_lost() const noexcept { return calls_.is_lost(); }
     [[nodiscard]] int id() const noexcept { return calls_.device(); }
 
-    /// What is issued in the stream from now on is noted instead of run; and what is issued in others after
-    /// they have waited for it. Until the end nothing is synchronized, copied from or to the host, or
-    /// destroyed.
+    /// From now on, work issued in the stream is recorded instead of run; so is work in other streams after
+    /// they wait for it. Until the end, do not synchronize, copy from or to the host, or destroy anything.
     void begin_capture(stream_type stream) { detail::begin_capture(calls_, stream); }
-    /// Throws: cuda_error if something could not be captured, or a stream was not waited for. All streams are
-    ///         as usual then.
+    /// Throws: cuda_error if a command could not be captured, or a stream was not joined; it is over then.
     [[nodiscard]] detail::cuda_graph end_capture(stream_type stream)
     {
         return detail::end_capture(calls_, stream);
     }
-    /// Ends it for nothing.
     void abandon_capture(stream_type stream) noexcept { detail::abandon_capture(calls_, stream); }
 
-    /// Of what was allocated here outside of captures.
+    /// Memory allocated here outside of captures.
     [[nodiscard]] detail::cuda_memory_use memory() { return pool_.use(); }
-    /// Of all graphs of this device, also those of others in this process.
+    /// Memory of all graphs of this device in this process.
     [[nodiscard]] detail::cuda_memory_use graph_memory()
     {
         return {.used = attribute(cudaGraphMemAttrUsedMemCurrent),
@@ -170,7 +164,7 @@ public:
                 .reserved = attribute(cudaGraphMemAttrReservedMemCurrent),
                 .reserved_high = attribute(cudaGraphMemAttrReservedMemHigh)};
     }
-    /// From now on the highest of both are those since now.
+    /// Restarts the peaks of both.
     void reset_high()
     {
         pool_.reset_high();
@@ -180,7 +174,7 @@ public:
                 return cudaDeviceSetGraphMemAttribute(id(), what, &none);
             });
     }
-    /// Gives what nobody uses back to the device, of the pool and of graphs.
+    /// Returns unused memory of the pool and of graphs to the device.
     void trim()
     {
         synchronize();
@@ -188,7 +182,7 @@ public:
         calls_("cudaDeviceGraphMemTrim", [&] { return cudaDeviceGraphMemTrim(id()); });
     }
 
-    /// For calls of the user's own that are to be checked in the same way.
+    /// For your own calls of CUDA, checked in the same way.
     [[nodiscard]] detail::cuda_calls& calls() noexcept { return calls_; }
 
 private:
@@ -214,15 +208,15 @@ static_assert(stream_device<cuda_device>);
 
 // --- probe -----------------------------------------------------------------------------------------------
 
-/// Is there a device that can be used, and if not, why not?
+/// Finds a usable device, or says why there is none.
 ///
 ///     auto const found = sublet::cuda::probe();
 ///     if (!found.is_usable()) std::cout << found.why() << '\n';
 ///
-///     no CUDA driver is installed: libcuda.so.1 is not found [runtime 13.0]
+/// It prints, for instance: "no CUDA driver is installed: libcuda.so.1 is not found [runtime 13.0]".
 ///
-/// A program that is linked with CUDA starts on every machine, with a driver or without; this is the question
-/// to ask before anything else. Every answer but "yes" is a sentence: nothing is thrown for want of a device.
+/// A program linked with CUDA starts on every machine, with a driver or without; call this before all else. A
+/// missing device is no exception.
 
 namespace sublet::cuda {
 
@@ -230,22 +224,22 @@ struct probe_result {
     struct device {
         int id = 0;
         int major = 0, minor = 0; ///< compute capability
-        byte_count bytes = 0;     ///< of memory, whoever uses them
-        bool is_usable = false;   ///< it can keep a pool of its own, and this process may use it
+        byte_count bytes = 0;     ///< of memory in total
+        bool is_usable = false;   ///< it supports memory pools, and this process may use it
         char name[256] = {};
     };
 
     int runtime = 0; ///< version: 1000 * major + 10 * minor
-    int driver = 0;  ///< the newest runtime that the driver can serve; 0: there is none
+    int driver = 0;  ///< the newest runtime that the driver supports; 0: no driver
     std::vector<probe_result::device> devices;
-    probe_result::device const* first() const noexcept ///< that is usable
+    probe_result::device const* first() const noexcept ///< the first usable device, or null
     {
         for (probe_result::device const& each : devices)
             if (each.is_usable) return &each;
         return nullptr;
     }
     [[nodiscard]] bool is_usable() const noexcept { return first() != nullptr; }
-    /// Why no device is usable; otherwise which one is the first.
+    /// Why no device is usable; otherwise the name of the first.
     [[nodiscard]] char const* why() const noexcept { return text.text(); }
 
     detail::bounded_text text;
@@ -258,10 +252,10 @@ inline void write_version(sublet::detail::bounded_text& out, int version) noexce
     out << static_cast<unsigned>(version / 1000) << '.' << static_cast<unsigned>(version % 1000 / 10);
 }
 
-/// Throws nothing but std::bad_alloc: what cannot be asked is not usable.
+/// A device that cannot be queried is not usable. Throws std::bad_alloc only.
 inline cudaError_t list_devices(probe_result& found)
 {
-    int count = 0; // where there is none, the runtime leaves it as it is
+    int count = 0; // without a device, the runtime does not set it
     if (cudaError_t const code = cudaGetDeviceCount(&count)) return code;
     for (int id = 0; id < count; ++id) {
         probe_result::device& its = found.devices.emplace_back();
@@ -284,7 +278,7 @@ inline cudaError_t list_devices(probe_result& found)
 
 } // namespace detail
 
-/// Complexity: loads the driver, and makes no device busy.
+/// Complexity: loads the driver, initialises no device.
 /// Throws:     std::bad_alloc.
 [[nodiscard]] inline probe_result probe()
 {
@@ -292,7 +286,7 @@ inline cudaError_t list_devices(probe_result& found)
     if (cudaRuntimeGetVersion(&found.runtime) != cudaSuccess) found.runtime = CUDART_VERSION;
     if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
     cudaError_t const code = detail::list_devices(found);
-    (void)cudaGetLastError(); // nobody is to find it later and take it for theirs
+    (void)cudaGetLastError(); // later calls must not see this error
 
     auto& out = found.text;
     if (probe_result::device const* const one = found.first()) {
@@ -308,7 +302,7 @@ inline cudaError_t list_devices(probe_result& found)
     } else if (found.devices.empty()) {
         out << "there is a CUDA driver, but no device";
     } else {
-        out << "no CUDA device can keep a pool of memory, or this process may use none that can";
+        out << "no CUDA device supports memory pools, or this process may not use one that does";
     }
     out << " [runtime ";
     detail::write_version(out, found.runtime);

@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXECUTION_CUDA_RUNTIME_HPP
 #define SUBLET_EXECUTION_CUDA_RUNTIME_HPP
 
-/// CUDA's functions: on the right device, with every result looked at; handles with one owner, memory in the
-/// order of streams, captured graphs.
+/// Wrappers of the CUDA runtime: calls on a given device with checked results, owning handles, a private
+/// stream-ordered memory pool, and captured graphs. Each adds a few host instructions to a call.
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/units.hpp>
@@ -18,14 +18,14 @@
 
 // --- errors ----------------------------------------------------------------------------------------------
 
-/// What a call of CUDA refused, and whether there is still a device after it.
+/// A failed call of CUDA, and whether the device can still be used.
 ///
 ///     code                        the call                the device
-///     cudaErrorMemoryAllocation   has had no effect       as before: run something smaller
-///     cudaErrorIllegalAddress     found it out, or one    lost: every call of this process gives the same
-///                                 before it did           code, and what is in memory is not to be trusted
+///     cudaErrorMemoryAllocation   had no effect           as before: run something smaller
+///     cudaErrorIllegalAddress     it or an earlier call   lost: every later call of this process returns the
+///                                 made the access         same code, and memory contents are undefined
 ///
-/// The runtime also keeps the last code for whoever asks later. It is cleared here, because it has been said.
+/// The runtime keeps the last error code for a later query. It is cleared here: the exception has it.
 
 #if CUDART_VERSION < 11040
 #error "sublet: captured graphs that hold memory came with CUDA 11.4; use that toolkit or a newer one"
@@ -35,8 +35,8 @@ namespace sublet {
 
 namespace detail {
 
-/// After this code no call succeeds until the process has ended. By number where a code is younger than the
-/// oldest toolkit that will do.
+/// After this code no call succeeds until the process ends. Codes that the oldest supported toolkit does not
+/// define are given by number.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept
 {
     switch (static_cast<int>(code)) {
@@ -65,7 +65,6 @@ namespace detail {
 
 } // namespace detail
 
-/// A call of CUDA failed.
 class cuda_error : public std::exception {
 public:
     /// Requires: `call` is a literal.
@@ -78,9 +77,8 @@ public:
     }
     char const* what() const noexcept override { return text_.text(); }
     [[nodiscard]] cudaError_t code() const noexcept { return code_; }
-    /// The function of the runtime, by name.
     [[nodiscard]] char const* call() const noexcept { return call_; }
-    /// Whose kernel was refused; `no_step`: no step's.
+    /// The step of the kernel that failed, or `no_step`.
     [[nodiscard]] step_id step() const noexcept { return step_; }
 
 private:
@@ -92,18 +90,18 @@ private:
 
 // --- calls -----------------------------------------------------------------------------------------------
 
-/// How all calls of CUDA are made here: on the right device, and none without a look at what it says.
+/// All calls of CUDA are made on a given device, and their results are checked.
 ///
-///     the caller's current device   2 ─────────────────────────── 2
-///     calls("cudaMemPoolCreate",          0: pool of device 0
-///           [&] { return ...; });         throws cuda_error, and knows from now on if the device is lost
+///     current device of the caller   2 ──────────────────────────── 2
+///     calls("cudaMemPoolCreate",           0: pool of device 0
+///           [&] { return create(); })      throws cuda_error, and records whether the device is lost
 ///
-/// A process may use several devices, and each thread of it has one current: it finds it as it left it.
+/// A process may use several devices; each thread has a current one, which is restored after each call.
 
 namespace detail {
 
-/// Makes a device the current one of this thread, for as long as this lives. Where it is already, nothing is
-/// set; where it is not, going back brings up the device that was current, if nothing has used it yet.
+/// Makes a device current in this thread while it lives. Sets nothing if it is current already; otherwise
+/// restoring initialises the previous device if nothing has used it yet.
 class device_guard {
 public:
     explicit device_guard(int wanted) noexcept : code_(cudaGetDevice(&before_))
@@ -126,14 +124,14 @@ private:
     bool is_changed_ = false;
 };
 
-/// Calls CUDA on one device, and remembers when that is lost.
+/// Calls CUDA on one device, and records when it is lost.
 class cuda_calls {
 public:
     explicit cuda_calls(int device) : device_(device)
     {
         SUBLET_EXPECTS(device >= 0, "sublet: devices are counted from 0");
     }
-    cuda_calls(cuda_calls const&) = delete; // what was made on a device refers to it
+    cuda_calls(cuda_calls const&) = delete; // handles refer to it
     cuda_calls& operator=(cuda_calls const&) = delete;
 
     [[nodiscard]] int device() const noexcept { return device_; }
@@ -150,15 +148,14 @@ public:
         if (cudaError_t const code = call()) fail(code, name, at);
     }
 
-    /// For what is given back, which knows by itself where it belongs: it goes even if its device cannot be
-    /// made current.
+    /// For releases, which name their own device: makes the call even if the device cannot be made current.
     template <std::invocable Call>
     void give_back(char const* name, Call call)
     {
         if (is_lost()) throw cuda_error(lost_by_, name);
         if (cudaError_t const code = return_of(call)) fail(code, name, no_step);
     }
-    /// For destructors: what fails is of no use to anybody any more. On a lost device nothing is called.
+    /// For destructors: ignores errors. On a lost device nothing is called.
     template <std::invocable Call>
     void call_noexcept(Call call) noexcept
     {
@@ -175,7 +172,7 @@ private:
         return code != cudaSuccess ? code : guard.code();
     }
 
-    /// A code that stays although it has been cleared is sticky as well, whatever its number.
+    /// A code that remains after it has been cleared is sticky too, whatever its number.
     void check_sticky(cudaError_t code) noexcept
     {
         (void)cudaGetLastError();
@@ -196,16 +193,16 @@ private:
 
 // --- handles ---------------------------------------------------------------------------------------------
 
-/// What CUDA gives out and wants back, each with one owner.
+/// Owning handles of CUDA objects.
 ///
-///     auto side = sublet::cuda_stream::made(calls, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
-///         return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
-///     });
-///     launch(side.handle());          // gone at the end of the scope, unless the device is lost
+///     auto side = sublet::detail::cuda_stream::made(
+///         calls, "cudaStreamCreateWithFlags",
+///         [](cudaStream_t* out) { return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking); });
+///     launch(side.handle()); // destroyed at the end of the scope, unless the device is lost
 ///
-/// Giving back never throws, and never resets the device, which belongs to the whole process.
-
-/// Requires: the calls that it was made by outlive it.
+/// Destruction never throws, and never resets the device, which belongs to the whole process.
+///
+/// Requires: the cuda_calls that it was made with outlive it.
 template <class Handle, cudaError_t (*destroy)(Handle)>
 class cuda_handle {
 public:
@@ -226,7 +223,7 @@ public:
         if (handle_ != nullptr) calls_->call_noexcept([this] { return destroy(handle_); });
     }
 
-    /// Throws: cuda_error if `create(&handle)` fails; then there is nothing to give back.
+    /// Throws: cuda_error if `create(&handle)` fails; then there is nothing to destroy.
     template <std::invocable<Handle*> Create>
     [[nodiscard]] static cuda_handle made(cuda_calls& calls, char const* name, Create create)
     {
@@ -236,7 +233,6 @@ public:
     }
 
     [[nodiscard]] Handle handle() const noexcept { return handle_; }
-    /// Gives it to the caller, who owes its end.
     [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, nullptr); }
 
 private:
@@ -252,23 +248,21 @@ using cuda_executable_graph = cuda_handle<cudaGraphExec_t, cudaGraphExecDestroy>
 
 // --- graph -----------------------------------------------------------------------------------------------
 
-/// What was issued once, to be launched again and again in one call.
+/// A captured graph: issued once, launched any number of times by one call.
 ///
 ///     begin_capture(s)
-///     s    ● ── kernel a ── record e ──────────── wait f ── kernel c ── ●        noted, not run
+///     s    ● ── kernel a ── record e ──────────── wait f ── kernel c ── ●        recorded, not run
 ///     t                      └─ wait e ─ kernel b ─ record f ─┘
 ///     end_capture(s) ──► cuda_graph ── launch(s) ── launch(s) ── ...             run, in that order
 ///
-/// Streams take part from the event of a captured stream on that they wait for, and have to be waited for
-/// before the end. Addresses are those of the capture. What it allocates lives in the graph: the driver plans
-/// that memory for itself.
-
-/// Can be moved. What it allocated and did not free is freed at its next launch.
+/// A stream takes part in a capture from its first wait for an event of a captured stream, and must be waited
+/// for before the end. Addresses are those of the capture. Allocations in a capture belong to the graph: the
+/// driver plans their memory. What a graph allocates and does not free is freed at its next launch.
 class cuda_graph {
 public:
-    /// Of a finished capture.
+    /// Makes a finished capture executable.
     /// Requires: the calls outlive the graph.
-    /// Throws:   cuda_error if CUDA cannot make it executable; the capture is gone then.
+    /// Throws:   cuda_error if CUDA cannot make it executable; the capture is destroyed then.
     cuda_graph(cuda_calls& calls, cuda_graph_handle captured)
         : calls_(&calls), captured_(std::move(captured)),
           executable_(
@@ -279,14 +273,14 @@ public:
     {
     }
 
-    /// All of it, after what is in the stream and before what comes later.
+    /// Queues the whole graph in the stream.
     /// Throws: cuda_error.
     void launch(cudaStream_t stream)
     {
         (*calls_)("cudaGraphLaunch", [&] { return cudaGraphLaunch(executable_.handle(), stream); });
     }
 
-    /// Kernels, fills, copies, and what is allocated and freed.
+    /// Number of kernels, fills, copies, allocations and frees.
     [[nodiscard]] std::size_t nodes() const
     {
         std::size_t count = 0;
@@ -298,17 +292,17 @@ public:
 private:
     cuda_calls* calls_;
     cuda_graph_handle captured_;
-    cuda_executable_graph executable_; // goes first
+    cuda_executable_graph executable_; // destroyed first
 };
 
 inline void begin_capture(cuda_calls& calls, cudaStream_t stream)
 {
-    // Of this thread only: what other threads of the program do is none of our business.
+    // Only this thread: calls of other threads must not invalidate the capture.
     calls("cudaStreamBeginCapture",
           [&] { return cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal); });
 }
 
-/// A capture that has failed is over as well.
+/// Ends a capture; a failed one too.
 inline cuda_graph end_capture(cuda_calls& calls, cudaStream_t stream)
 {
     cuda_graph_handle captured;
@@ -336,21 +330,21 @@ inline void abandon_capture(cuda_calls& calls, cudaStream_t stream) noexcept
 } // namespace detail
 // --- pool ------------------------------------------------------------------------------------------------
 
-/// Device memory that is taken and given back in the order of a stream, from a pool that nobody else uses.
+/// Device memory allocated and freed in stream order, from a private pool.
 ///
-///     stream 0    allocate a ── kernel(a) ── free a ── allocate b ── kernel(b)      one block, no waiting
+///     stream 0    allocate a ── kernel(a) ── free a ── allocate b ── kernel(b)      one block, no wait
 ///     pool        [ used: a ]                          [ used: b ]
-///                 [ reserved: as much as was ever used at once, kept for the next run ................ ]
+///                 [ reserved: the peak of use, kept for the next run .................................. ]
 ///
-/// The pool that every device has by itself belongs to the whole process: what others do there would show in
-/// our figures, and what we set there would change theirs. This one is private, and keeps what it has.
+/// The default pool of a device belongs to the whole process: others would change its counters and
+/// attributes. This pool is private, and keeps its memory until trim().
 
 namespace detail {
 
-/// Bytes of a pool, or of the memory nodes of all captured graphs of a device.
+/// Bytes of a pool, or the memory nodes of all captured graphs of a device.
 struct cuda_memory_use {
-    byte_count used = 0, used_high = 0;         ///< by allocations: now, and most since reset_high()
-    byte_count reserved = 0, reserved_high = 0; ///< of the device, free parts of the pool included
+    byte_count used = 0, used_high = 0;         ///< by allocations: current, and peak since reset_high()
+    byte_count reserved = 0, reserved_high = 0; ///< taken from the device, with free parts of the pool
     friend bool operator==(cuda_memory_use const&, cuda_memory_use const&) = default;
 };
 
@@ -369,15 +363,14 @@ public:
           }))
     {
         set(cudaMemPoolAttrReleaseThreshold,
-            ~std::uint64_t{0}); // else every synchronize() would give it back
+            ~std::uint64_t{0}); // else each synchronize() would return memory to the device
     }
 
-    /// Bytes that may be used by what is issued in `stream` from now on. While the stream is captured they
-    /// are the graph's, and not taken from this pool.
+    /// Bytes that may be used by work issued in `stream` from now on. During a capture they belong to the
+    /// graph, not to this pool.
     ///
-    /// Requires: a power of two as alignment.
-    /// Throws:   cuda_error (cudaErrorMemoryAllocation: it does not fit); std::bad_alloc. Then nothing is
-    ///           allocated.
+    /// Requires: the alignment is a power of two.
+    /// Throws:   cuda_error (cudaErrorMemoryAllocation: out of memory), std::bad_alloc; nothing is allocated.
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, cudaStream_t stream)
     {
         SUBLET_EXPECTS(alignment != 0 && (alignment & (alignment - 1)) == 0,
@@ -421,24 +414,24 @@ public:
                 .reserved = attribute(cudaMemPoolAttrReservedMemCurrent),
                 .reserved_high = attribute(cudaMemPoolAttrReservedMemHigh)};
     }
-    /// From now on the highest are those since now.
+    /// Restarts the peaks.
     void reset_high()
     {
         set(cudaMemPoolAttrUsedMemHigh, 0);
         set(cudaMemPoolAttrReservedMemHigh, 0);
     }
-    /// Gives what nobody uses back to the device.
+    /// Returns unused memory to the device.
     void trim()
     {
         (*calls_)("cudaMemPoolTrimTo", [&] { return cudaMemPoolTrimTo(pool_.handle(), 0); });
     }
 
 private:
-    static constexpr byte_count own_alignment = 256; // of everything that CUDA allocates
+    static constexpr byte_count own_alignment = 256; // of every allocation of CUDA
 
     struct shifted {
-        std::byte* first; // as it was given out
-        void* block;      // as CUDA knows it
+        std::byte* first; // as returned to the caller
+        void* block;      // as allocated by CUDA
     };
 
     byte_count attribute(cudaMemPoolAttr what)
@@ -456,7 +449,7 @@ private:
 
     cuda_calls* calls_;
     cuda_pool_handle pool_;
-    std::vector<shifted> shifted_; // what is aligned to more than CUDA does by itself
+    std::vector<shifted> shifted_; // blocks with a larger alignment than CUDA's own
 };
 
 } // namespace detail

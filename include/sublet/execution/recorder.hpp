@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXECUTION_RECORDER_HPP
 #define SUBLET_EXECUTION_RECORDER_HPP
 
-/// Calls that are recorded with what they read and write, and run later.
+/// Records calls with the values that they read and write, as a program that is planned and run later.
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -20,19 +20,19 @@
 
 // --- recorded call ---------------------------------------------------------------------------------------
 
-/// What a recorded function sees: its operands, by the handles with which it was recorded.
+/// The interface of a recorded function: its operands, by the handles with which it was recorded.
 ///
 ///     recorded:   reads {x, w}, writes {y}
-///     runs:       call.read(x)    the bytes of x, as objects of its type, to be read
-///                 call.write(y)   room for y
-///                 call.read(z)    throws: that was not declared, so nobody waited for it
+///     runs:       call.read(x)    the bytes of x, read-only, as objects of its type
+///                 call.write(y)   the bytes of y
+///                 call.read(z)    throws: z was not declared, so the call does not wait for it
 ///
-/// A function cannot take one operand for another, as it could by their positions, and cannot touch what it
-/// did not declare, unless it goes around its call; that shows in a run that is watched.
+/// Handles cannot be confused like positions, and only declared values can be accessed through the call;
+/// other accesses are found by a checked run.
 
 namespace sublet {
 
-/// The handle of a value: its id, and what its bytes are.
+/// The handle of a value: its id and its type.
 template <class T = std::byte>
 struct recorded_value {
     value_id id = no_value;
@@ -46,8 +46,8 @@ struct recorded_value {
     }
 };
 
-/// `Call` is what the executor calls a kernel with: cpu_call, or that of a device. Spans are valid as long as
-/// its are.
+/// `Call` is the argument of a kernel of the executor: cpu_call, or the call of a device. Spans are valid as
+/// long as its own are.
 template <class Call>
 class recorded_call {
 public:
@@ -66,8 +66,8 @@ public:
         return sublet::as<T>(step_->in(i));
     }
 
-    /// Of a value that the call reads as well, the bytes that it reads; of any other, bytes that have no
-    /// meaning yet, all of which it has to write.
+    /// For a value that the call reads too, the bytes that it reads; otherwise bytes without contents, all of
+    /// which the call must write.
     ///
     /// Throws: precondition_error if the call was not recorded to write v.
     template <class T>
@@ -77,11 +77,11 @@ public:
         SUBLET_EXPECTS(j != writes_.size(),
                        "sublet: a recorded function writes what it has not declared to write");
         SUBLET_EXPECTS(i == reads_.size() || step_->in(i).data() == step_->out(j).data(),
-                       "sublet: a value that is updated has two storages: its versions are to keep one");
+                       "sublet: an updated value has two storages; its versions must share one");
         return sublet::as<T>(step_->out(j));
     }
 
-    /// What the executor knows besides: the number of the step, a stream ...
+    /// The call of the executor: the step, a stream.
     [[nodiscard]] Call const& step() const { return *step_; }
 
 private:
@@ -98,7 +98,7 @@ private:
 
 namespace detail {
 
-/// Any function of a call, kept by value.
+/// Type erasure for a recorded function, kept by value.
 template <class Call>
 class recorded_function {
 public:
@@ -141,8 +141,8 @@ private:
     actions const* actions_;
 };
 
-/// The kernel of a recording: at each step its function. It has copies of all functions, so that executors of
-/// one recording share nothing, and it need not outlive them.
+/// The kernel of a recording: dispatches each step to its function. It copies all functions, so executors of
+/// one recording share no state, and the recording need not outlive it.
 template <class Call>
 class recorded_kernel {
 public:
@@ -151,15 +151,14 @@ public:
     {
     }
 
-    /// Throws: precondition_error if the program is not the recording, nor that of its versions; whatever the
+    /// Throws: precondition_error if the program is neither the recording nor its versions; whatever the
     ///         function throws.
     void operator()(Call const& call)
     {
         bool const is_recorded = call.step < functions_.size() &&
                                  call.uses().size() == reads_[call.step].size() &&
                                  call.defs().size() == writes_[call.step].size();
-        SUBLET_EXPECTS(is_recorded,
-                       "sublet: a recorded kernel is called for a step that was not recorded so");
+        SUBLET_EXPECTS(is_recorded, "sublet: a recorded kernel is called for a step of another program");
         functions_[call.step](recorded_call<Call>(call, reads_[call.step], writes_[call.step]));
     }
 
@@ -170,7 +169,7 @@ private:
 
 // --- recorder --------------------------------------------------------------------------------------------
 
-/// Calls are written down with what they read and write, and run later: planned, many times, at once.
+/// Records a program call by call, to be planned and run any number of times.
 ///
 ///     sublet::recorder net;
 ///     auto x = net.input<float>(784), y = net.output<float>(10), w = net.state<float>(7840);
@@ -180,15 +179,14 @@ private:
 ///     auto planned = sublet::plan_memory(net, net.options());
 ///     sublet::cpu_executor run{net, net.options(), sublet::arena{planned.plan}, net.kernel()};
 ///
-/// A recording is a program like any other. Nothing runs while it is made, and no value has an address: who
-/// asked for one then would hold that of another value later. A parameter is state, and the program goes in a
-/// circle through it: it is read, then updated, and the next run reads that.
+/// A recording models `program`. Nothing runs while it is made, and no value has an address yet, since
+/// another value may use the same bytes later. A parameter is a state value: a run reads it, then updates it,
+/// and the next run reads the update.
 ///
-///     run 1:   w ─► y ─► w        run 2:   w ─► y ─► w        and its storage is the caller's throughout
+///     run 1:   w ─► y ─► w        run 2:   w ─► y ─► w        its storage is the caller's throughout
 ///                         └────────────────┘
 ///
-/// Source: buffered operations with read and write blocks are those of Apache SINGA's computational graph
-/// (pull request 626, 2020).
+/// Source: operations with read and write blocks as in Apache SINGA (pull request 626, 2020).
 
 /// The values of one call: `{x, y}`, or any list of handles or ids.
 class recorded_list {
@@ -205,18 +203,17 @@ private:
     std::vector<value_id> values_;
 };
 
-/// How a value is to be stored.
 struct recorded_storage {
-    byte_count alignment = 1; ///< combined with that of its type
+    byte_count alignment = 1; ///< combined with the alignment of its type
     pool_id pool = 0;
 };
 
-/// Models `program`: one node a call, in the order in which they were recorded. Regular; copies are
-/// recordings of their own. `Call` is what functions can ask for more: see recorded_call.
+/// Models `program`: one node per call, in the order of recording. Regular; a copy is independent. `Call` is
+/// the type of the executor's call: see recorded_call.
 template <class Call>
 class basic_recorder {
 public:
-    /// A value of so many objects. The names below are the roles.
+    /// Declares a value of `count` objects. The functions below are named after the roles.
     ///
     /// Throws: precondition_error if its bytes exceed 64 bits, or an alignment is 0.
     template <class T>
@@ -234,41 +231,41 @@ public:
         is_updated_.push_back(0);
         return {static_cast<value_id>(bytes_.size() - 1)};
     }
-    /// Given before each run.
+    /// Supplied before each run.
     template <class T>
     recorded_value<T> input(std::size_t count, detail::recorded_storage storage = {})
     {
         return value<T>(count, value_role::input, storage);
     }
-    /// There after each run.
+    /// Can be read after each run.
     template <class T>
     recorded_value<T> output(std::size_t count, detail::recorded_storage storage = {})
     {
         return value<T>(count, value_role::output, storage);
     }
-    /// Made and needed within a run; written and never read, it is room for its call to work in.
+    /// Written and read within a run; if it is never read, it is scratch of its call.
     template <class T>
     recorded_value<T> intermediate(std::size_t count, detail::recorded_storage storage = {})
     {
         return value<T>(count, value_role::intermediate, storage);
     }
-    /// In storage of the caller's, which runs only read.
+    /// In the caller's storage, which runs only read.
     template <class T>
     recorded_value<T> external(std::size_t count, detail::recorded_storage storage = {})
     {
         return value<T>(count, value_role::external, storage);
     }
-    /// In storage of the caller's; what a run leaves there, the next one finds.
+    /// In the caller's storage; its contents are kept between runs.
     template <class T>
     recorded_value<T> state(std::size_t count, detail::recorded_storage storage = {})
     {
         return value<T>(count, value_role::state, storage);
     }
 
-    /// Records a call; its number is that of its step. What it reads and writes it updates in place; what it
-    /// only writes it writes wholly, and the call may be planned to write it elsewhere than the last one did.
+    /// Records a call; returns its step. A value that it reads and writes is updated in place; a value that
+    /// it only writes must be written completely, and may get other storage than at the call before.
     ///
-    /// Requires: the function touches no value but through its call, and what it refers to outlives all runs.
+    /// Requires: the function touches values through its call only, and what it refers to outlives all runs.
     /// Ensures:  the function is kept by value, and copied with the recording and into each kernel.
     /// Throws:   precondition_error if a value was not declared, or is read before a call writes it.
     template <class F>
@@ -297,25 +294,26 @@ public:
         return static_cast<step_id>(functions_.size() - 1);
     }
 
-    /// The call may write `out` over `in`, if nobody needs that any more: it reads each byte before it writes
-    /// there.
+    /// The call may write `out` over `in` if `in` is not needed later: it reads each byte before writing it.
     ///
     /// Throws: precondition_error if the call does not read `in` and write `out`.
     void may_overwrite(step_id call, value_id in, value_id out)
     {
         expect_recorded(call);
         SUBLET_EXPECTS(is_listed(reads_[call], in) && is_listed(writes_[call], out),
-                       "sublet: a call that does not read the one and write the other is to write in place");
+                       "sublet: an in-place pair names a value that the call does not read, or one that it "
+                       "does not write");
         pairs_[call].push_back({call, in, out});
     }
 
-    /// `second` runs after `first`, whatever they touch.
+    /// `second` runs after `first`, whatever values they touch.
     ///
-    /// Throws: precondition_error if it was recorded before.
+    /// Throws: precondition_error unless `first` was recorded before `second`.
     void after(step_id first, step_id second)
     {
         expect_recorded(second);
-        SUBLET_EXPECTS(first < second, "sublet: a call is to run after one that is recorded after it");
+        SUBLET_EXPECTS(first < second,
+                       "sublet: after() names two calls against the order of their recording");
         successors_[first].push_back(second);
     }
 
@@ -329,17 +327,17 @@ public:
         for (overwrite pair : pairs_[n]) sink.may_overwrite(pair.in, pair.out);
     }
 
-    /// What planners and executors are to know of the values; pools have no limits yet.
+    /// Sizes, alignments, roles and pools of the values; pools have no limits yet.
     [[nodiscard]] plan_options options() const
     {
         return {.bytes = bytes_, .alignment = alignment_, .role = role_, .pool = pool_};
     }
-    /// Which values a call both reads and writes. A plan for any order is one of versions, and those of such
-    /// a value are the same bytes:
+    /// Values that some call both reads and writes. A plan for any order is made for versions, and the
+    /// versions of such a value share their bytes:
     ///
-    ///     auto made = versions(net, net.options(), net.updated());
-    ///     auto any_order = plan_concurrent(made.program, with_versions(net.options(), made),
-    ///                                      {.handoffs = made.handoffs});
+    ///     auto made = sublet::versions(net, net.options(), net.updated());
+    ///     auto any_order = sublet::plan_concurrent(made.program, sublet::with_versions(net.options(), made),
+    ///                                              {.handoffs = made.handoffs});
     [[nodiscard]] per_value<bool> updated() const { return is_updated_; }
 
     [[nodiscard]] detail::recorded_kernel<Call> kernel() const { return {reads_, writes_, functions_}; }
@@ -351,7 +349,7 @@ private:
     }
     void expect_recorded(step_id call) const
     {
-        SUBLET_EXPECTS(call < functions_.size(), "sublet: more is said of a call that was not recorded");
+        SUBLET_EXPECTS(call < functions_.size(), "sublet: a call that was not recorded is named");
     }
     static bool is_listed(std::span<value_id const> list, value_id v)
     {
@@ -363,7 +361,7 @@ private:
     std::vector<byte_count> bytes_, alignment_; // by value
     std::vector<value_role> role_;
     std::vector<pool_id> pool_;
-    std::vector<unsigned char> is_defined_; // to be read by the next call
+    std::vector<unsigned char> is_defined_; // given, or written by a recorded call
     std::vector<unsigned char> is_updated_;
     csr_rows reads_, writes_; // by call
     std::vector<std::vector<node_id>> successors_;
@@ -373,7 +371,7 @@ private:
 
 } // namespace detail
 
-/// Of what runs on this machine, on one thread or on several: the executors of both call with a cpu_call.
+/// For cpu_executor and thread_executor, both of which call a kernel with a cpu_call.
 using recorder = detail::basic_recorder<cpu_call>;
 
 } // namespace sublet

@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXECUTION_RUN_OPTIONS_HPP
 #define SUBLET_EXECUTION_RUN_OPTIONS_HPP
 
-/// What an executor is given and what it may throw: options, memory, devices, errors.
+/// Options, errors, memory sources and device concepts of all executors.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/text.hpp>
@@ -20,17 +20,17 @@
 #include <type_traits>
 #include <utility>
 
-// --- sentence --------------------------------------------------------------------------------------------
+// --- bounded text ----------------------------------------------------------------------------------------
 
-/// What an exception has to say, in a place of its own.
+/// The message of an exception, in a fixed-size buffer.
 ///
 ///     text_ << "value " << v << " is an input";        what() returns text_.text()
 ///
-/// No allocation when it is written or copied: exceptions are thrown where memory has run out.
+/// Writing and copying allocate nothing, because exceptions report failed allocations.
 
 namespace sublet::detail {
 
-/// Of bounded length: what does not fit is left out.
+/// Characters that do not fit are dropped.
 class bounded_text {
 public:
     char const* text() const noexcept { return text_; }
@@ -59,25 +59,24 @@ private:
 
 // --- errors ----------------------------------------------------------------------------------------------
 
-/// What can go wrong when a plan is run, each with the ids that tell where.
+/// The errors of a run, with the ids of the step and the values.
 ///
-///     before a run   unsound_plan       the plan, or the order, does not hold: here is a witness
-///                    unusable_value     storage that the caller owes for a value is not there
-///     in a run       run_error          a kernel threw: at which step, and what
-///                    allocation_error   a run_error: how many bytes could not be had
-///                    clobbered_value    a run_error: whose bytes changed, who found out, who lies over them
+///     before a run   unsound_plan       the plan or the order is invalid, with a witness
+///                    unusable_value     the caller has not supplied storage or contents of a value
+///     in a run       run_error          a kernel threw: the step and the exception
+///                    allocation_error   a run_error: an allocation failed, with its bytes
+///                    clobbered_value    a run_error: a value changed: its reader and the culprit
 ///
-/// The first two are broken preconditions, and nothing has run.
+/// The first two are broken preconditions, and no step has run.
 
 namespace sublet {
 namespace detail {
 
-/// The words of an exception, if it has any.
 void write_cause(bounded_text& out, std::exception_ptr const& cause);
 
 } // namespace detail
 
-/// Something that no executor can run: the witness says what is wrong with the plan or the order.
+/// The plan or the order is invalid; the witness says why.
 class unsound_plan : public precondition_error {
 public:
     explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
@@ -96,7 +95,7 @@ private:
     detail::bounded_text text_;
 };
 
-/// The caller owes storage for a value, or its contents.
+/// The caller has not supplied usable storage for a value, or its contents.
 class unusable_value : public precondition_error {
 public:
     unusable_value(value_id v, char const* what_is_wrong) : precondition_error(what_is_wrong), value_(v)
@@ -111,8 +110,8 @@ private:
     detail::bounded_text text_;
 };
 
-/// A run ended at a step. All storage of the run has been given back, and the executor may run again; what
-/// state values hold may be half updated.
+/// A run ended at a step. All storage of the run is released, and the executor may run again; state values
+/// may be partly updated.
 class run_error : public std::exception {
 public:
     run_error(step_id at, std::exception_ptr cause)
@@ -121,16 +120,16 @@ public:
     }
     char const* what() const noexcept override { return text_.text(); }
 
-    /// The program's step; `no_step`: before the first, for an arena or an input.
+    /// A step of the program; `no_step`: before the first, for an arena or an input.
     [[nodiscard]] step_id step() const noexcept { return step_; }
-    /// What was thrown; null where nothing was.
+    /// The exception that was thrown, or null.
     [[nodiscard]] std::exception_ptr cause() const noexcept { return cause_; }
-    /// So many steps that ran at the same time have failed too.
+    /// How many steps that ran at the same time failed too.
     [[nodiscard]] std::size_t later_failures() const noexcept { return later_failures_; }
     void add_later_failures(std::size_t count) noexcept
     {
         later_failures_ += count;
-        if (count != 0) text_ << "; and after it " << count << " more that ran at the same time";
+        if (count != 0) text_ << "; of the steps that ran at the same time, " << count << " more failed";
     }
 
 protected:
@@ -146,10 +145,10 @@ private:
 class allocation_error : public run_error {
 public:
     allocation_error(step_id at, byte_count bytes, std::exception_ptr cause)
-        : run_error(at, cause, detail::bounded_text() << bytes << " bytes could not be had"), bytes_(bytes)
+        : run_error(at, cause, detail::bounded_text() << bytes << " bytes could not be allocated"),
+          bytes_(bytes)
     {
     }
-    /// That were asked for.
     [[nodiscard]] byte_count bytes() const noexcept { return bytes_; }
 
 private:
@@ -158,14 +157,13 @@ private:
 
 class clobbered_value : public run_error {
 public:
-    /// The bytes of a value are not what its producer left there.
+    /// The bytes of a value have changed since its producer wrote them.
     struct finding {
         value_id value = no_value;
-        step_id producer = no_step; ///< `no_step`: it was given
-        step_id reader = no_step;   ///< the first to touch it since; `no_step`: found at the end
-        value_id culprit =
-            no_value; ///< lies over those bytes; `no_value`: nothing does, a kernel wrote too far
-        step_id culprit_step = no_step; ///< that writes it, or during which it happened
+        step_id producer = no_step;     ///< `no_step`: the value was given
+        step_id reader = no_step;       ///< the first to touch it since; `no_step`: found at the end
+        value_id culprit = no_value;    ///< overlaps those bytes; `no_value`: none, a kernel wrote too far
+        step_id culprit_step = no_step; ///< writes the culprit, or ran when the bytes changed
         friend bool operator==(clobbered_value::finding const&, clobbered_value::finding const&) = default;
     };
 
@@ -178,22 +176,21 @@ private:
 
 } // namespace sublet
 
-// --- short lock ------------------------------------------------------------------------------------------
+// --- adaptive mutex --------------------------------------------------------------------------------------
 
-/// A lock that is held for a few instructions, and that is open when nobody else is there.
+/// A lock for a few instructions: a waiting thread spins for a while, then sleeps.
 ///
-///     0 open ──lock──► 1 taken ──somebody waits──► 2 taken, wake one when it is given back
-///                         ▲                                             │
-///                         └──────────── looked again for a while ◄──────┘
+///     0 open ──lock──► 1 taken ──a thread waits──► 2 taken, wake one at unlock
+///                         ▲                                     │
+///                         └────────── spins for a while ◄───────┘
 ///
-/// Who comes while it is taken looks again for a while, because it will be open soon, and then sleeps.
-/// std::mutex would do as well, but its header brings text and clocks to everybody who includes this one.
+/// Replaces std::mutex because <mutex> includes strings and clocks.
 ///
 /// Source: Drepper, "Futexes are tricky", 2005 (the second of its mutexes).
 
 namespace sublet::detail {
 
-/// Tell the processor that this thread waits for another.
+/// Hints to the processor that this thread spins.
 inline void pause_briefly() noexcept
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -204,7 +201,7 @@ inline void pause_briefly() noexcept
 class adaptive_mutex {
 public:
     adaptive_mutex() = default;
-    // A lock belongs to what it guards: a copy of that has one of its own, and it is open.
+    // A copy of a guarded object has a lock of its own, which is open.
     adaptive_mutex(adaptive_mutex const&) noexcept {}
     adaptive_mutex& operator=(adaptive_mutex const&) noexcept { return *this; }
 
@@ -228,7 +225,7 @@ private:
     std::atomic<std::uint32_t> state_{0};
 };
 
-/// Holds a lock as long as it exists; a null pointer is no lock.
+/// Holds a lock while it exists; with a null pointer it holds none.
 template <class Lock>
 class scoped_lock {
 public:
@@ -251,14 +248,13 @@ private:
 
 // --- memory ----------------------------------------------------------------------------------------------
 
-/// Where storage comes from, how much of it there may be, and what was taken.
+/// The source of storage, its limit, and counts of what was allocated.
 ///
 ///     your memory resource ──► counted_memory ──► storage of values
 ///     new and delete               │
-///                                  └─ refuses what would exceed the limit; live, peak, total
+///                                  └─ throws if the limit would be exceeded; live, peak, total
 ///
-/// Any `std::pmr::memory_resource` will do, and so will every type with its two members: <memory_resource>
-/// is therefore not included here.
+/// Takes any `std::pmr::memory_resource` and any type with its two members, without <memory_resource>.
 
 namespace sublet {
 namespace detail {
@@ -273,7 +269,7 @@ concept memory_resource_like = requires(R& resource, void* block, std::size_t co
                                    resource.deallocate(block, count, count);
                                };
 
-/// Refers to a memory resource of any type; without one it is the free store.
+/// Refers to a memory resource of any type; by default the free store.
 class memory_source {
 public:
     constexpr memory_source() noexcept = default;
@@ -287,7 +283,7 @@ public:
         using resource = std::remove_pointer_t<R>;
         constexpr bool is_pointer_to_resource =
             std::is_pointer_v<R> && detail::memory_resource_like<resource>;
-        // No compiler names the wrong member of a braced options object: this sentence does.
+        // Compilers do not name the wrong member of a braced options object; this message does.
         static_assert(
             is_pointer_to_resource,
             "sublet: storage comes from a pointer to a std::pmr::memory_resource, or to a type with "
@@ -320,7 +316,7 @@ private:
                                         [](void* r, void* block, std::size_t bytes, std::size_t alignment) {
                                             static_cast<R*>(r)->deallocate(block, bytes, alignment);
                                         }};
-    // An alignment that every block has anyway is not asked for: that way is longer.
+    // Alignments up to the default use plain new, which is faster.
     static void* allocate_free(void*, std::size_t bytes, std::size_t alignment);
     static void deallocate_free(void*, void* block, std::size_t, std::size_t alignment);
     static constexpr actions free_store{allocate_free, deallocate_free};
@@ -329,7 +325,7 @@ private:
     actions const* actions_ = &free_store;
 };
 
-/// What was refused because it would have exceeded the limit; nothing was asked of the resource.
+/// An allocation would have exceeded the limit; the resource was not called.
 class memory_limit_exceeded : public std::bad_alloc {
 public:
     memory_limit_exceeded(byte_count requested, byte_count live, byte_count limit) noexcept
@@ -349,9 +345,9 @@ private:
 };
 
 struct counter {
-    std::uint64_t live = 0;  ///< now
-    std::uint64_t peak = 0;  ///< most at any time
-    std::uint64_t total = 0; ///< all that ever came
+    std::uint64_t live = 0;  ///< current
+    std::uint64_t peak = 0;  ///< maximum
+    std::uint64_t total = 0; ///< sum of all additions
     friend bool operator==(counter const&, counter const&) = default;
 
     constexpr void add(std::uint64_t amount) noexcept
@@ -369,10 +365,10 @@ struct memory_use {
     friend bool operator==(memory_use const&, memory_use const&) = default;
 };
 
-/// Allocates from a source, within a limit, and counts.
+/// Allocates from a source within a limit, and counts.
 ///
-/// Threads may share it when it has been told so: one at a time then asks the source, which has to be safe
-/// for threads only if others use it too. So the limit and the peaks are as exact as they are for one thread.
+/// After share(), threads may use it concurrently: a lock serialises the calls of the source, which must be
+/// thread-safe only if others use it too. Limit and peaks are exact.
 class counted_memory {
 public:
     explicit counted_memory(memory_source source = {}, byte_count limit = no_limit)
@@ -380,22 +376,22 @@ public:
     {
     }
 
-    /// From now on several threads may use it at once.
+    /// From now on several threads may use it concurrently.
     void share() noexcept;
 
-    /// Requires: a power of two as alignment.
-    /// Throws:   out_of_budget if more than the limit would be live; whatever the source throws. Then nothing
-    ///           has changed.
+    /// Requires: the alignment is a power of two.
+    /// Throws:   memory_limit_exceeded if more than the limit would be live; whatever the source throws. Then
+    ///           nothing has changed.
     [[nodiscard]] void* allocate(byte_count bytes, byte_count alignment);
     void deallocate(void* block, byte_count bytes, byte_count alignment);
 
-    /// Since it was made.
+    /// Since construction.
     [[nodiscard]] memory_use use() const noexcept
     {
         detail::scoped_lock const guard(lock());
         return use_;
     }
-    /// Since the last mark; what was live then counts for the peaks.
+    /// Since the last mark(); the peaks include what was live then.
     [[nodiscard]] memory_use use_since_mark() const noexcept
     {
         detail::scoped_lock const guard(lock());
@@ -417,22 +413,22 @@ private:
 
 // --- device ----------------------------------------------------------------------------------------------
 
-/// What we ask of a machine that takes commands on streams and carries them out when it comes to it.
+/// The requirements on a device that queues commands on streams.
 ///
-///     stream 0   launch a ── record e ────────── launch c        of one stream, one after the other;
-///     stream 1               wait e ── launch b                  of two, in no order but that of events
+///     stream 0   launch a ── record e ────────── launch c        in order within a stream;
+///     stream 1               wait e ── launch b                  between streams, ordered by events only
 ///
-/// A CUDA device is one, and so is a simulation in host memory that takes every liberty which streams allow.
+/// CUDA devices meet them, and so does a simulation in host memory that uses all freedom of order.
 
 /// Commands return when they are queued. Handles are small regular values.
 ///
-/// Semantics:    `wait(s, e)`: what is queued in s from now on comes after what was queued before the last
-///               `record(e, ...)`; an event that was never recorded is waited for by nobody. Bytes that are
-///               allocated in s may be used by what is queued there from now on, and by all that comes after
-///               it; bytes given back in s must not be used by anything that need not come before that.
-///               The source of a copy to the device may be changed when the call returns; what is copied from
-///               it is there after `synchronize`. Errors of commands may come with any later call.
-/// Throws:       whatever the device has to say; `destroy_...`, and `deallocate` of a lost device, nothing.
+/// Semantics:    `wait(s, e)`: work queued in s after it runs after all work queued before the last
+///               `record(e, ...)`; for an event that was never recorded it has no effect. Bytes allocated in
+///               s may be used by work queued in s later, and by all work ordered after that; every use must
+///               be ordered before their deallocation. The source of a copy to the device may be changed when
+///               the call returns; a copy from the device is complete after `synchronize`. Errors of commands
+///               may be reported by any later call.
+/// Throws:       any error of the device; `destroy_...`, and `deallocate` of a lost device, nothing.
 /// Ordinary models: simulated_device, recording_device, cuda_device.
 template <class D>
 concept stream_device = requires(D& device, typename D::stream_type s, typename D::event_type e, std::byte* p,
@@ -463,22 +459,21 @@ concept stream_device = requires(D& device, typename D::stream_type s, typename 
 
 namespace detail {
 
-/// Besides, `device.launch(s, kernel, call)`: kernel(call), now if it queues its work in s itself, or when
-/// the stream comes to it.
+/// Also has `device.launch(s, kernel, call)`: calls kernel(call), at once if the kernel queues its work in s
+/// itself, or when the stream reaches it.
 template <class D, class Kernel, class Call>
 concept launches = requires(D& device, typename D::stream_type s, Kernel& kernel, Call const& call) {
                        device.launch(s, kernel, call);
                    };
 
-/// Besides, if values are to be compared with what their producer left: the digest of bytes on the device is
-/// written, on the stream, to a place that the host can read after `synchronize`.
+/// Also computes digests on a stream, and writes them to memory that the host can read after `synchronize`.
 template <class D>
 concept takes_digests = requires(D& device, typename D::stream_type s, std::span<std::byte const> bytes,
                                  std::uint64_t* digest) { device.digest(s, bytes, digest); };
 
 // --- capture ---------------------------------------------------------------------------------------------
 
-/// A run that is issued once and kept by the device as a graph: to launch it takes one command.
+/// A run that is issued once and kept by the device as a graph, which one command launches.
 ///
 ///     auto captured = run.capture();
 ///     for (auto const& image : images) {
@@ -486,13 +481,13 @@ concept takes_digests = requires(D& device, typename D::stream_type s, std::span
 ///         captured.launch();
 ///     }
 ///
-/// Addresses are part of a graph, so all that a run touches has to stay where it was at capture: in arenas,
-/// or in blocks that are kept from run to run.
+/// A graph contains addresses, so all storage of a run must stay where it was at capture: in arenas, or in
+/// blocks that are kept between runs.
 
-/// A device that notes what is issued between two calls and does it later, as often as it is told to.
+/// A device that records the commands between two calls as a graph, to be launched any number of times.
 ///
-/// Semantics: what `begin_capture(s)` begins takes in s, and every stream from when it waits for an event
-///            that is recorded in it. `abandon_capture(s)` throws nothing.
+/// Semantics: a capture that `begin_capture(s)` begins includes s, and every other stream from its first wait
+///            for an event that is recorded in the capture. `abandon_capture(s)` throws nothing.
 template <class D>
 concept captures_graphs = stream_device<D> && requires(D& device, typename D::stream_type s) {
                                                   device.begin_capture(s);
@@ -502,7 +497,7 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
 
 } // namespace detail
 
-/// One run of an executor, as the device keeps it. The executor has to outlive it.
+/// One run of an executor as a graph of the device. The executor must outlive it.
 template <class Executor, class Graph>
 class captured_run {
 public:
@@ -513,56 +508,55 @@ public:
 
     /// Queues the run, as run_async() does.
     ///
-    /// Requires: no other storage has been bound since it was captured; and but for arenas, nothing of the
-    ///           executor has failed since, as then what was there for inputs and outputs has been given
-    ///           back.
+    /// Requires: no other storage was bound since the capture; without arenas, no run of the executor failed
+    ///           since, as storage of inputs and outputs is released then.
     /// Throws:   precondition_error where a requirement is broken; as run_async().
     void launch() { executor_->launch(graph_, rebinds_); }
 
 private:
     Executor* executor_;
     Graph graph_;
-    std::size_t rebinds_; // of the executor's storage, when it was captured
+    std::size_t rebinds_; // of the executor, at capture
 };
 
 // --- run options -----------------------------------------------------------------------------------------
 
-/// What is asked of a run, and what it reports.
+/// The options of a run, and its report.
 ///
 ///     {.check = executor_options::checks::digest, .limit = 64 << 20}   ──►   run   ──► report.run.bytes.peak
 ///
 /// The same for every executor: on one thread, on several, on streams.
 
-/// Which of the steps that are ready is next: the first in the plan, the one that is ready longest or
-/// shortest, any, or as an order that is given has it.
+/// Which ready step runs next: the first in plan order, the one that is ready longest, the one that became
+/// ready last, a random one, or the next of a given order.
 enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given };
 
 struct executor_options {
-    /// How closely a run is watched; each level does what those before it do.
+    /// How much of a run is checked; each level includes those before it.
     enum class checks : std::uint8_t {
-        off,   ///< the plan is trusted
-        plan,  ///< the plan is proved before it is run
-        paint, ///< dead bytes are painted with ones, the NaN of every floating type (or poisoned)
-        digest ///< a value that changes between two touches is found, and who did it
+        off,   ///< no check
+        plan,  ///< the plan is checked before it is run
+        paint, ///< dead bytes are painted with ones, a NaN in every floating type (or poisoned)
+        digest ///< a value that changes between two touches is reported, with the value that overlaps it
     };
 
     executor_options::checks check = executor_options::checks::plan;
-    bool prove = true;                   ///< false: at any level, run even what the plan check would refuse
-    byte_count limit = no_limit;         ///< of what is allocated at once
+    bool prove = true;                   ///< false: at every level, skip the check of the plan
+    byte_count limit = no_limit;         ///< of bytes allocated at the same time
     detail::memory_source upstream = {}; ///< a pointer to any std::pmr::memory_resource
     per_value<bool> scratch = false;     ///< defined by one step and used by none
 };
 
 struct run_report {
-    detail::memory_use run;     ///< while running; peaks count what was there before as well
-    byte_count reserved = 0;    ///< held from run to run: the arenas, as they were allocated
-    byte_count plan_bytes = 0;  ///< what the plan asks for; 0 without one
-    byte_count lower_bound = 0; ///< what no plan in this order goes below: the peaks of all pools
+    detail::memory_use run;     ///< during the run; peaks include what was allocated before
+    byte_count reserved = 0;    ///< bytes of the arenas, which are kept between runs
+    byte_count plan_bytes = 0;  ///< sum of the arenas of the plan; 0 without one
+    byte_count lower_bound = 0; ///< of every plan for this order: the sum of the live peaks of the pools
     std::size_t steps = 0;
     std::size_t workers = 1;  ///< threads, or streams
-    std::size_t waits = 0;    ///< pairs of steps that are made to wait for each other; on streams: commands
-    std::size_t handoffs = 0; ///< pairs that do so because of memory and nothing else
-    std::size_t events = 0;   ///< by which streams wait for each other
+    std::size_t waits = 0;    ///< pairs of steps that are ordered by a wait; on streams: wait commands
+    std::size_t handoffs = 0; ///< the pairs that are ordered because of memory only
+    std::size_t events = 0;   ///< recorded and waited for between streams
 };
 
 } // namespace sublet

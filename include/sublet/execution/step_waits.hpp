@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_STEP_WAITS_HPP
 #define SUBLET_EXECUTION_STEP_WAITS_HPP
 
-/// Who has to wait for whom if steps run at once, and what leaves the same bytes nevertheless.
+/// The waits between steps that run concurrently: a minimal set for which every run leaves the same bytes as
+/// the program in its order. O(V + E + steps + touches + pairs log pairs) time plus a transitive reduction.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
@@ -24,23 +25,23 @@
 
 // --- byte owners -----------------------------------------------------------------------------------------
 
-/// Which buffer was the last to move in, for each byte of an arena.
+/// For each byte of an arena, the buffer that occupied it last.
 ///
 ///     borders    0       64      96          160        where any buffer begins or ends
-///     owner      │   a   │   c   │     c     │          c moved in over the end of b
+///     owner      │   a   │   c   │     c     │          c overwrote the end of b
 ///
-/// Between two neighbouring borders all bytes have one owner. To claim a buffer costs a step for each stretch
-/// in it, so less than to paint its bytes: no search tree is needed.
+/// All bytes between two neighbouring borders have one owner. Claiming a buffer takes one step for each
+/// segment in it, fewer than its bytes: no search tree is needed.
 
 namespace sublet::detail {
 
 class byte_owners {
 public:
-    /// Requires: all that will be claimed begins and ends at a border.
+    /// Requires: each range that is claimed begins and ends at a border.
     byte_owners(std::vector<sort_key> borders, byte_count end);
 
     void claim(byte_count begin, byte_count end, buffer_id id);
-    /// Calls `visit(begin, end, owner)` for each stretch of [begin, end), ascending.
+    /// Calls `visit(begin, end, owner)` for each segment of [begin, end), ascending.
     template <class Visit>
     void each(byte_count begin, byte_count end, Visit visit) const
     {
@@ -51,31 +52,31 @@ public:
 private:
     std::size_t segment_at(byte_count begin) const;
 
-    std::vector<sort_key> borders_; // ascending, each once: many buffers begin where one ends
-    std::vector<buffer_id> owner_;  // of the stretch that begins at a border
+    std::vector<sort_key> borders_; // ascending, without duplicates
+    std::vector<buffer_id> owner_;  // of the segment that begins at each border
 };
 
-// --- tenants ---------------------------------------------------------------------------------------------
+// --- arena occupants -------------------------------------------------------------------------------------
 
-/// Whose bytes they were before, when a buffer moves in.
+/// The previous occupants of the bytes of each buffer in an arena.
 ///
-///     before     |=== a ===|= b =|====== (nobody) ==|
-///     c          ......[== c ==============).........      c follows a, and b
+///     before     |=== a ===|= b =|====== (free) ====|
+///     c          ......[== c ==============).........      c follows a and b
 ///
-/// A plan says where buffers lie, a tape when each is first written. One walk along the tape knows for every
-/// newcomer whom it follows: those who must be done with their bytes when steps run at once.
+/// A plan says where buffers lie, a lowered program when each is first written. One walk in program order
+/// finds the buffers that each new one overlaps: their uses must end before it is written.
 
 class arena_occupants {
 public:
-    /// Inputs are there. Both must outlive this.
+    /// Inputs occupy their bytes at the start. Both arguments must outlive this.
     ///
-    /// Throws: unsound_plan if the plan has no place for a buffer, or one outside of the arena of its pool.
+    /// Throws: unsound_plan if a buffer has no offset, or ends outside of the arena of its pool.
     arena_occupants(lowered_program const& lowered, memory_plan const& plan);
 
-    /// Let b move in, and call `visit(before)` for everybody whose bytes it takes, by ascending offset; for
-    /// some more than once. Inputs, and what lies in no arena, have nobody before them.
+    /// Lets b occupy its bytes and calls `visit(before)` for each previous occupant, by ascending offset, for
+    /// some more than once. Inputs and buffers that are not in an arena have none.
     ///
-    /// Complexity: a step for each stretch between places where buffers begin or end.
+    /// Complexity: O(segments of b).
     template <class Visit>
     void occupy(buffer_id b, Visit visit)
     {
@@ -98,65 +99,63 @@ private:
     std::vector<byte_owners> arenas_; // by pool
 };
 
-// --- listed order ----------------------------------------------------------------------------------------
+// --- program order ---------------------------------------------------------------------------------------
 
-/// Whether steps that need not come as they are listed leave the same nevertheless.
+/// Whether a reordering of steps preserves the order of writes to shared storage.
 ///
-///     listed as           run as             part is a view of a, and 1 does not read a: it writes there
+///     listed as           run as             part is a view of a, and 1 writes there without reading a
 ///     0: def a            0: def a
-///     1: def part         2: use a           finds what 0 has written, not 1
+///     1: def part         2: use a           reads what 0 wrote, not what 1 writes
 ///     2: use a            1: def part
 ///
-/// Data and edges let 2 come first. Where each value has bytes of its own, whatever they let come first may.
-/// Where several are written to the same bytes, any two touches of which one writes have to stay in the order
-/// of the list, if that is an order in which the program can be run; if it is not, no run says what they
-/// mean.
+/// Data and edges let 2 run first. Values with bytes of their own allow every order that data and edges
+/// allow. If several values are written to the same bytes, two touches, one of them a write, must stay in the
+/// order of the list, if the program can be run in that order; otherwise the order has no meaning.
 
-/// Requires:   each value of the program is written once at most, and not at all if it is given; the program
-///             and the options live as long as this.
-/// Complexity: to make it O(V + E + values + steps + touches), as lifetimes(), which is asked only where
-///             several values are written to the same bytes.
+/// Requires:   each value of the program is written at most once, and never if it is given; the program and
+///             the options outlive this.
+/// Complexity: construction O(V + E + values + steps + touches), and lifetimes() only where several values
+///             are written to the same bytes.
 class program_order {
 public:
     program_order(snapshot const& program, plan_options const& options);
 
-    /// The first write that stands on the other side of another touch of its bytes than in the list.
+    /// The first write that is reordered with another touch of its bytes.
     ///
     /// Complexity: O(steps + touches) time, O(steps + values) memory.
     std::optional<witness> moved_write(std::vector<step_id> const& steps) const;
 
-    /// What keeps all writes where they are, besides data and edges.  O(V + E + values + touches)
+    /// The order that keeps all writes, beyond data and edges. O(V + E + values + touches)
     std::vector<handoff> handoffs() const;
 
 private:
     snapshot const& program_;
     plan_options const& options_;
-    std::vector<unsigned char> is_written_; // by value: its def writes
-    std::vector<buffer_id> storage_of_;     // by value; `no_buffer`: it is written once, or only given
+    std::vector<unsigned char> is_written_; // by value: its definition writes bytes
+    std::vector<buffer_id> storage_of_;     // by value; `no_buffer`: written once, or only given
     std::size_t storages_ = 0;
-    bool has_order_ = false; // the program can be run as it is listed, and something depends on it
+    bool has_order_ = false; // the listed order can be run, and results depend on it
 };
 
 } // namespace sublet::detail
 
 // --- step waits ------------------------------------------------------------------------------------------
 
-/// Who has to wait for whom, if steps run at once and are to leave what they leave one after the other.
+/// The waits that a concurrent run needs to leave what a sequential run leaves.
 ///
 ///     0: w -> a        0 ──data──► 1          1 reads what 0 wrote
 ///     1: a -> b        0 ──data──► 2
-///     2: a -> w        2 ─handoff► 3          c moves in where a was: all who read a have to be done
-///     3: b -> c        0 ──anti──► 2          2 writes w again: here the wait for data says it already
+///     2: a -> w        2 ─handoff► 3          c takes the bytes of a: all readers of a must be done
+///     3: b -> c        0 ──anti──► 2          2 writes w again: implied here by the wait for data
 ///
-/// In the order in which the steps are listed each read finds what was written last. It finds the same in
-/// every order that keeps, of any two touches of the same bytes one of which writes, the one before the
-/// other. So a walk along the list, with the last writer of each class of values and its readers since, sees
-/// all that has to be kept; and where a plan for one order is run at once, so does a walk over the tenants of
-/// its bytes. What longer ways say anyway is left out.
+/// A run leaves the same bytes in every order that keeps, of any two touches of the same bytes, one of them a
+/// write, the first before the second. One walk in program order, with the last writer of each buffer and its
+/// readers since, finds these pairs; for a plan for one order, so does a walk over the occupants of its
+/// bytes. Waits that follow from others are left out (transitive reduction).
 ///
-/// A step that reads a value and names a view of it, a new name that is written once, has written nothing:
-/// other readers need not wait for it, those who read the view do. If it does write there, as for versions of
-/// a name in one place, the order of the other readers is kept by the hand-offs that come with them.
+/// A step that reads a value and defines a view of it that has no other definition writes nothing: other
+/// readers need not wait for it, but readers of the view do. A view that does write, as for versions of a
+/// value in one place, is ordered against the other readers by the hand-offs of versions().
 ///
 /// Source: flow, anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs
 /// and compiler optimizations", POPL 1981.
@@ -164,13 +163,13 @@ private:
 namespace sublet {
 
 struct step_waits {
-    /// Why a step waits for another; the first reason that there is.
+    /// Why a step waits for another; the first that applies.
     enum class kind : std::uint8_t {
         data,    ///< it reads what the other wrote
         anti,    ///< it writes what the other reads
-        output,  ///< both write the same
-        control, ///< the program says so: an edge, or steps of one node
-        handoff  ///< bytes change hands
+        output,  ///< both write the same bytes
+        control, ///< an edge of the program, or steps of one node
+        handoff  ///< it reuses bytes that the other touches
     };
 
     struct wait {
@@ -180,17 +179,17 @@ struct step_waits {
         friend bool operator==(step_waits::wait, step_waits::wait) = default;
     };
 
-    std::vector<step_waits::wait> list; ///< by `to`, then `from`; each pair once, and none that others imply
-    csr_rows after;                     ///< by position: who waits for it directly, ascending
-    csr_rows before;                    ///< by position: whom it waits for directly, ascending
+    std::vector<step_waits::wait> list; ///< sorted by `to`, `from`; unique, and none implied by others
+    csr_rows after;                     ///< by position: positions that wait for it directly, ascending
+    csr_rows before;                    ///< by position: positions that it waits for directly, ascending
 
     [[nodiscard]] std::size_t count(step_waits::kind why) const;
 };
 
 namespace detail {
 
-/// A program as it is run at once. Positions are those of the tape: one after the other in this order, the
-/// steps leave what every other run has to leave.
+/// A program lowered for a concurrent run. Positions are those of `lowered`: run one by one in this order,
+/// the steps leave what every concurrent run must leave.
 struct run_order {
     detail::lowered_program lowered;
     step_waits waits;
@@ -204,24 +203,24 @@ class wait_finder {
 public:
     wait_finder(snapshot const& program, plan_options const& options, lowered_program const& lowered);
 
-    /// Of touches of the same values; and, if there are tenants, of the same bytes of arenas.
+    /// Adds waits between touches of one buffer and, if given, of the same arena bytes.
     void follow_touches(arena_occupants* arenas);
 
-    /// Throws: unsound_plan if an edge leads back.
+    /// Throws: unsound_plan if an edge leads to a lower position.
     void follow_edges();
 
     /// Requires: they name steps.
-    /// Throws:   unsound_plan if one leads back.
+    /// Throws:   unsound_plan if one leads to a lower position.
     void follow(std::vector<handoff> const& handoffs);
 
     step_waits reduced();
 
 private:
-    /// Of a class: who wrote it last, and who has read it since, but for those for whom a later one waits.
+    /// Of a buffer: its last writer and the readers since, without readers that a later reader waits for.
     struct users {
         step_id writer = no_step;
         std::vector<step_id> readers{};
-        step_id touched_at = no_step, read_at = no_step, written_at = no_step; // last, to the present step
+        step_id touched_at = no_step, read_at = no_step, written_at = no_step; // latest, by any step so far
     };
 
     static step_waits::wait as_wait(step_waits::wait const& wait) { return wait; }
@@ -246,7 +245,7 @@ private:
         add(viewed_at_[v], at, step_waits::kind::data);
     }
 
-    /// The step reads what this is a view of, and makes this name for it, once: nothing is written.
+    /// The step reads the root and defines a view of it, the only definition: nothing is written.
     bool is_mere_view(value_id v, step_id at)
     {
         return lowered_.is_view(v, at) && versions_[v] == 1 && touched(v, at).read_at == at;
@@ -257,38 +256,38 @@ private:
     snapshot const& program_;
     lowered_program const& lowered_;
     std::vector<step_id> position_of_;    // by step
-    std::vector<std::uint32_t> versions_; // by value: how often it is written, and once more if it is given
-    std::vector<step_id> viewed_at_;      // by value: where it was made as a view, and nothing written
+    std::vector<std::uint32_t> versions_; // by value: number of definitions, plus one if it is given
+    std::vector<step_id> viewed_at_;      // by value: position that defines it as a mere view
     std::vector<sort_key> end_uses_;      // {position, 0, value}: needed where a node ends
     std::vector<users> users_;            // by buffer
-    std::vector<buffer_id> touched_;      // by the present step
-    std::vector<step_id> last_waiter_;    // by position: by whom last
+    std::vector<buffer_id> touched_;      // by the current step
+    std::vector<step_id> last_waiter_;    // by position: the last position that waits for it
     std::vector<sort_key> found_;         // {to and from, why}
 };
 
-/// The steps of a program in an order that keeps data, edges and hand-offs, as they are listed where they can
-/// be; where several values are written to the same bytes they have to be.
+/// The steps of a program in an order that keeps data, edges and hand-offs, as close as possible to the
+/// listed order; writes to shared storage keep the listed order.
 std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
                                            std::vector<handoff> handoffs);
 
-/// How a program is run at once in a memory mode.
+/// Lowers a program for a concurrent run in a memory mode, and finds its waits.
 ///
-/// Of a plan for any schedule, the order is one that its hand-offs, data and edges leave; what it says about
-/// bytes is believed. If the program can be run as it is listed, in `options.order`, the order leaves what
-/// that leaves: a part that is written through a view stays where it is among the readers. For a plan for one
-/// order, and without a plan, the order is `options.order`, and hand-offs are found where bytes change hands.
-/// `handoffs` are kept besides, as `versions()` returns them.
+/// For a plan for any schedule, the order is one that its hand-offs, data and edges allow; its offsets are
+/// not checked. If the listed order in `options.order` can be run, the new order has the same results: a part
+/// that is written through a view keeps its place among the readers. For a plan for one order, and without a
+/// plan, the order is `options.order`, and hand-offs are found where bytes are reused. `handoffs` are kept
+/// too, as `versions()` returns them.
 ///
-/// Requires:   as tape_of().
-/// Ensures:    whatever keeps the waits leaves what the tape leaves step by step. None can be left out.
-/// Complexity: O(V + E + steps + touches + pairs log pairs), and has_indirect_path() for pairs: one for each read,
-///             for each write one for each reader since the write before, for each buffer that moves in one
-///             for each reader of those whose bytes it takes, but for readers for whom a later one waits
-///             directly. With a plan for one order, and a step for each stretch of bytes of each buffer.
-/// Throws:     unsound_plan if the order does not hold, an edge or a hand-off leads back in it, hand-offs
-///             move a write to the other side of another touch of its storage, or the plan is of other
-///             values or steps or has a place outside of its arenas; precondition_error where a requirement
-///             is broken.
+/// Requires:   as lower_program().
+/// Ensures:    every run that keeps the waits leaves what the lowered program leaves step by step. No wait
+///             can be left out.
+/// Complexity: O(V + E + steps + touches + pairs log pairs), and has_indirect_path() for the pairs: one for
+///             each read; for each write one for each reader since the last write; for each buffer placed one
+///             for each reader of the buffers that it overlaps; without readers that a later one waits
+///             for directly. With a plan for one order, also O(segments) for each buffer.
+/// Throws:     unsound_plan if the order is invalid, an edge or a hand-off leads to a lower position,
+///             hand-offs reorder a write with another touch of its storage, or the plan is of another program
+///             or has an offset outside of its arenas; precondition_error where a requirement is broken.
 template <detail::memory_mode Mode>
 [[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, Mode const& mode,
                                      per_value<bool> const& scratch = false,

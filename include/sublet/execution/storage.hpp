@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_STORAGE_HPP
 #define SUBLET_EXECUTION_STORAGE_HPP
 
-/// A program as a run sees it, and the bytes of its values.
+/// A program flattened to positions, and the storage of its values during a run: one block for each buffer,
+/// recycled blocks, or offsets in an arena. O(V + E + values + touches) to lower, O(1) per touch in a run.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -18,24 +19,24 @@
 #include <span>
 #include <vector>
 
-// --- tape ------------------------------------------------------------------------------------------------
+// --- lowered program -------------------------------------------------------------------------------------
 
-/// A program as a run sees it: at each position who is read, who is written, whose storage is needed.
+/// A program flattened for a run: for each position its step, what that uses and defines, and its buffers.
 ///
-///     position   step   uses   defs   scratch   touched         buffer   values        holds
+///     position   step   uses   defs   scratch   touched         buffer   values        ref_counts
 ///        0         2     -      a        -       0                0      a, b = view(a)  3
 ///        1         0     a      b, c     w       0, 1, 2          1      c               2
 ///        2         1     b, c   -        -       0, 1             2      w               1
 ///
-/// A buffer here is a value with all its views: the same bytes in every mode. `ref_counts` counts the steps that
-/// touch it, and one more if it has to stay to the end: its reference count when a run begins.
+/// A buffer is a value with all its views: the same bytes in every mode. `ref_counts` counts the steps that
+/// touch it, plus one if it must stay to the end: its reference count when a run begins.
 
 namespace sublet {
 
 namespace detail {
 
-/// Within a step, the bytes of `from` may be written over if nothing touches it later: by the buffer `to` of
-/// a declared in-place pair, or by any result (`no_buffer`) if the step reads it early.
+/// At one step, the bytes of `from` may be overwritten if no later step touches it: by the buffer `to` of a
+/// declared in-place pair, or by any result (`no_buffer`) if the step reads it early.
 struct operand_reuse {
     buffer_id from;
     buffer_id to;
@@ -43,16 +44,16 @@ struct operand_reuse {
 
 struct lowered_program {
     std::vector<step_id> step_at; ///< by position
-    csr_rows uses, defs, scratch; ///< by position: values, in the order in which the program names them
+    csr_rows uses, defs, scratch; ///< by position: values, in program order
     csr_rows touched;             ///< by position: buffers, each once
     std::vector<operand_reuse> reuses;
     std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
-    buffer_table table;                         ///< values with their views
+    buffer_table table;                         ///< each value with its views
     std::vector<std::uint32_t> ref_counts;      ///< by buffer
-    std::vector<step_id> first_write;           ///< by buffer: its position, or `no_step`
-    std::vector<byte_count> bytes;              ///< by value: what it shows of its buffer
-    std::vector<buffer_id> unused_inputs;       ///< inputs that nobody needs: they leave with the first step
-    bool is_any_schedule = false;               ///< the order is one of many: they leave before any step
+    std::vector<step_id> first_write;     ///< by buffer: the first position that defines it, or `no_step`
+    std::vector<byte_count> bytes;        ///< by value: its part of its buffer
+    std::vector<buffer_id> unused_inputs; ///< inputs that no step reads: dead after the first step
+    bool is_any_schedule = false;         ///< one of many orders: they are dead before any step
     std::size_t pools = 0;
 
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }
@@ -60,14 +61,14 @@ struct lowered_program {
     {
         return {reuses.data() + reuses_begin[position], reuses.data() + reuses_begin[position + 1]};
     }
-    /// The buffers of an in-place pair are alike: one block will do for both.
+    /// The two buffers have equal pool and size, so that one block can serve both.
     [[nodiscard]] bool is_same_size(operand_reuse y) const
     {
         if (y.to == no_buffer) return false;
         buffer const &from = table.buffers[y.from], &to = table.buffers[y.to];
         return from.is_planned() && to.is_planned() && from.pool == to.pool && from.size == to.size;
     }
-    /// The result is a view of what was there before: its step has nothing to write.
+    /// The result is a view of bytes that exist already: its step writes nothing.
     [[nodiscard]] bool is_view(value_id defined, step_id position) const
     {
         buffer_id const b = table.buffer_of[defined];
@@ -76,40 +77,38 @@ struct lowered_program {
     }
 };
 
-/// The program in the order of `options.order`, with the buffers that its views make.
+/// The program in the order of `options.order`; a value and its views form one buffer.
 ///
-/// Requires:   `scratch` is defined by one step and used by none.
-/// Complexity: that of lifetimes(), and O(steps + values + touches + pairs + k log k) time, without the
-///             logarithm in memory; k uses at the ends of predecessors and inputs that nobody needs.
+/// Requires:   `scratch` values are defined by one step and used by none.
+/// Complexity: that of lifetimes(), and O(steps + values + touches + pairs + k log k) time, the same without
+///             log in memory; k = uses at the ends of predecessors and unused inputs.
 /// Throws:     unsound_plan if a value is needed before it is defined, the order moves a write, or a view has
-///             more bytes than its root;
-///             precondition_error where a requirement is broken.
+///             more bytes than its root; precondition_error where a requirement is broken.
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
                                             per_value<bool> const& scratch);
 
-/// The same in an order of single steps, which nodes cannot say if they overlap: one of those in which a plan
-/// for any schedule is run. The first of them is a step as others are: what it reads early yields, and be it
-/// an input.
+/// The same for a given order of single steps, in which steps of different nodes may interleave, for a plan
+/// for any schedule. Operands that the first step reads early may be reused, inputs too.
 ///
-/// Requires:   `steps` names every step once, each behind what it waits for. It is believed.
+/// Requires:   `steps` names every step once, each after all that it waits for. The second is not checked.
 /// Complexity: as above, without lifetimes().
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
                                             per_value<bool> const& scratch, std::vector<step_id> steps);
 
 // --- digest ----------------------------------------------------------------------------------------------
 
-/// 64 bits that stand for many bytes.
+/// A 64-bit digest of a byte sequence.
 ///
 ///     digest(bytes) = length + Σ mix(word[k] ^ mix(k + 1))    mod 2^64, over words of 8 bytes, zero padded
 ///
-/// A sum, so words may be taken in any order, in parts, by many threads at once, and the result is the same
-/// on every machine of one byte order. `mix` is a bijection: a change within one word always changes the
-/// digest, any other change goes unseen with a chance of about 2^-64.
+/// The words may be summed in any order, in parts and by many threads at once, and the result is the same on
+/// every machine of one byte order. `mix` is a bijection: a change within one word always changes the digest;
+/// any other change is missed with a probability of about 2^-64.
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the
 /// finalizer of SplitMix64, after Stafford's variant 13 of MurmurHash3's).
 
-/// A bijection of 64 bits in which every bit of the argument counts for every bit of the result.
+/// A bijection of 64 bits; each bit of the result depends on each bit of the argument.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) noexcept
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -119,7 +118,7 @@ struct lowered_program {
 
 } // namespace detail
 
-/// What a sequence of numbers comes to; the order counts.
+/// Adds a number to the digest of a sequence; the order matters.
 [[nodiscard]] constexpr std::uint64_t fold_digest(std::uint64_t sum, std::uint64_t next) noexcept
 {
     return detail::mix(sum * 0x9e3779b97f4a7c15u + next);
@@ -128,46 +127,46 @@ struct lowered_program {
 /// Complexity: O(bytes), no allocation.
 [[nodiscard]] std::uint64_t digest(std::span<std::byte const> bytes) noexcept;
 
-/// Bytes that look like noise and are the same for the same seed and length.
+/// Fills with pseudorandom bytes, a function of seed and length.
 void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 
 } // namespace sublet
 
 // --- poison ----------------------------------------------------------------------------------------------
 
-/// What becomes of bytes that nobody may read.
+/// How dead bytes are marked.
 ///
 ///     in an ordinary program              painted with ones: a float read there is a NaN
 ///     under the address sanitizer         poisoned: the read itself is reported, with its stack
 ///
-/// The sanitizer keeps account of 8 bytes at a time and rounds what it poisons inwards, so a living neighbour
-/// is never poisoned; a few dead bytes at a border may stay readable.
+/// The sanitizer works in units of 8 bytes, and a poisoned range is rounded inwards: a live neighbour is
+/// never poisoned, and a few dead bytes at a border may stay readable.
 
 namespace sublet::detail {
 
 void paint(std::span<std::byte> bytes);
 
-/// Bytes of a block that outlives their use.
+/// Marks dead bytes of a block that stays allocated.
 void poison_bytes(std::span<std::byte> bytes);
 
-/// Before dead bytes are used again, or given back to where they came from.
+/// Call before dead bytes are used again or deallocated.
 void unpoison_bytes(std::span<std::byte> bytes);
 
 } // namespace sublet::detail
 
 // --- storage ---------------------------------------------------------------------------------------------
 
-/// Three ways to give values their bytes while a program runs.
+/// The three memory modes of a run.
 ///
 ///     position         0       1       2       3
 ///     no_plan      a  [=========================     allocated at the first write, freed after the run
 ///                  b          [=================
-///     recycle      a  [===============)              ... freed when the last step that touches it is done,
-///                  b          [===============)      or handed over to a result that may be written over it
-///     arena        a, b: offsets in one block a pool, allocated once, before anything runs
+///     recycle      a  [===============)              freed after the last step that touches it,
+///                  b          [===============)      or its block taken over by an in-place result
+///     arena        a, b: offsets in one block per pool, allocated before the first run
 ///
-/// Without a plan every value has its own bytes, so that mode is the oracle of the others; the second is what
-/// frameworks do that count references, the third is what this library is for.
+/// `no_plan` gives every value its own bytes and is the oracle for the other two; `recycle` is what
+/// frameworks with reference counts do; `arena` runs a plan of this library.
 ///
 /// Source: the first two are the modes of Apache SINGA's graph scheduler (pull request 626, 2020).
 
@@ -188,19 +187,17 @@ struct arena {
 
 namespace detail {
 
-/// One of the three.
 template <class M>
 concept memory_mode = requires { requires M::is_memory_mode; };
 
-/// Every buffer that is planned has a place in the arena of its pool.
-/// Throws: unsound_plan if it has none, or one that ends outside.
+/// Every buffer that is planned has an offset in the arena of its pool.
+/// Throws: unsound_plan if a buffer has none, or ends outside of its arena.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
 /// Owns the bytes of all buffers that are not the caller's.
 ///
-/// When it is shared, steps may come and go at once, if any two that touch the same buffer, one of them
-/// writing, come one after the other: what it keeps by buffer is then touched by one of them at a time, but
-/// for the counts of touches to come.
+/// After share(), steps may run concurrently if any two that touch the same buffer, one of them writing, are
+/// ordered. Per-buffer state is then accessed by one step at a time, except for the atomic touch counts.
 class value_storage {
 public:
     struct block {
@@ -209,7 +206,7 @@ public:
         byte_count alignment = 1;
     };
 
-    /// Throws: unsound_plan if a buffer lies outside of the arena of its pool or has no place;
+    /// Throws: unsound_plan if a buffer has no offset, or ends outside of the arena of its pool;
     ///         precondition_error for an alignment that is no power of two; allocation_error.
     template <memory_mode Mode>
     value_storage(lowered_program const& lowered, Mode const& mode, counted_memory memory)
@@ -228,11 +225,11 @@ public:
             blocks_.resize(buffers);
         }
     }
-    value_storage(value_storage&&) = default; // what was moved from owns nothing
+    value_storage(value_storage&&) = default; // a moved-from object owns nothing
     value_storage& operator=(value_storage&&) = delete;
     ~value_storage();
 
-    /// From now on steps may run at once.
+    /// From now on steps may run concurrently.
     void share() noexcept
     {
         is_shared_ = true;
@@ -250,40 +247,40 @@ public:
     [[nodiscard]] std::span<std::byte> bytes_of(buffer_id b) const;
     [[nodiscard]] std::span<std::byte> value_bytes(lowered_program const& lowered, value_id v) const;
 
-    /// The caller's bytes for a buffer that is not planned.
+    /// Sets the caller's bytes of a buffer that is not planned.
     void bind(buffer_id b, std::span<std::byte> bytes)
     {
         where_[b] = bytes.data();
         capacity_[b] = bytes.size();
     }
 
-    /// Bytes for a buffer outside of any step: an input.
+    /// Allocates a buffer outside of any step: an input.
     void provide(lowered_program const& lowered, buffer_id b)
     {
         if (where_[b] == nullptr) allocate(lowered.table.buffers[b], b, no_step);
     }
 
-    /// Of an earlier run only what was given again remains.
+    /// Starts a run: releases all of an earlier run but the inputs.
     void begin(lowered_program const& lowered);
 
-    /// Bytes for what the step at this position is the first to write.
+    /// Allocates what the step at this position is the first to write.
     void before(lowered_program const& lowered, step_id at);
     void after(lowered_program const& lowered, step_id at);
 
-    /// After a run, all but what the caller may still read.
+    /// Ends a run: releases all but the outputs.
     void end(lowered_program const& lowered);
     void release_all(lowered_program const& lowered);
 
 private:
     explicit value_storage(counted_memory memory)
-        : memory_(memory) {} // from here on destroyed, whatever throws
+        : memory_(memory) {} // delegated to: the destructor will run
 
-    /// One touch fewer is to come: was it the last? Of several at once, one is told so.
+    /// Counts one touch; true for the last. If steps run concurrently, for exactly one of them.
     bool is_last(buffer_id b);
-    /// The touches to come. If there is one, its step is alone with the buffer.
+    /// Touches still to come. If it is one, the current step has the buffer to itself.
     std::uint32_t remaining_touches(buffer_id b);
 
-    /// Nothing in an arena or of the caller is ever freed.
+    /// Does nothing for arenas and for the caller's storage.
     void release(lowered_program const& lowered, buffer_id b)
     {
         if (has_arena_ || !lowered.table.buffers[b].is_planned()) return;
@@ -300,7 +297,7 @@ private:
     block take(byte_count size, byte_count alignment, step_id step);
     void give_back(block& b);
 
-    /// The step is the last to need `from`, and its result `to` is as large.
+    /// Gives the block of `from`, at its last touch, to the result `to` of the same size.
     void transfer_block(lowered_program const& lowered, operand_reuse y);
 
     void place(lowered_program const& lowered, memory_plan const& plan);
@@ -309,9 +306,9 @@ private:
     bool has_arena_ = false;
     bool is_recycling_ = false;
     bool is_shared_ = false;
-    std::vector<block> blocks_;            // by buffer; in an arena by pool
+    std::vector<block> blocks_;            // by buffer; in arena mode by pool
     std::vector<std::byte*> where_;        // by buffer
-    std::vector<byte_count> capacity_;     // by buffer; of the caller's what was bound
+    std::vector<byte_count> capacity_;     // by buffer; for the caller's storage, the bytes that were bound
     std::vector<std::uint32_t> remaining_; // by buffer: touches to come
 };
 

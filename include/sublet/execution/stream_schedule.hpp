@@ -2,7 +2,9 @@
 #ifndef SUBLET_EXECUTION_STREAM_SCHEDULE_HPP
 #define SUBLET_EXECUTION_STREAM_SCHEDULE_HPP
 
-/// Steps on streams: the commands, how they are made, and their proof before a run.
+/// Maps the steps of a program to streams: a list of commands with events for the waits between streams, and
+/// a check of such a list. Greedy chains on the transitive reduction of the waits, on a bounded number of
+/// streams, with vector clocks to omit implied waits; O((steps + waits) streams + touches log touches).
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_streams.hpp>
@@ -22,31 +24,29 @@
 
 // --- commands --------------------------------------------------------------------------------------------
 
-/// What a run on streams issues, one command after the other: plain data, made by schedule, proved
-/// by check_schedule, carried out by streams.hpp.
+/// A schedule is data: schedule_streams() makes it, check_schedule() proves it, streams.hpp executes it.
 ///
 ///     {launch, 0, 0}   stream 0 runs the step at position 0
-///     {record, 0, 0}   event 0: stream 0 has come this far
-///     {wait,   1, 0}   stream 1 goes on when it has
+///     {record, 0, 0}   event 0: the work of stream 0 so far
+///     {wait,   1, 0}   stream 1 waits for event 0
 ///     {launch, 1, 1}   stream 1 runs the step at position 1
 
 namespace sublet {
 
 struct stream_options {
     std::size_t streams = 4;                   ///< at most
-    std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Those up to the highest are made
-    std::vector<handoff> handoffs = {};        ///< order to be kept besides, as `versions()` returns it
-    bool keeps_io_addresses =
-        false; ///< inputs and outputs stay where they are from run to run, as a graph needs it
+    std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Streams up to the highest are made
+    std::vector<handoff> handoffs = {};        ///< order to be kept too, as `versions()` returns it
+    bool keeps_io_addresses = false; ///< inputs and outputs keep their addresses between runs, as graphs need
 };
 
 struct stream_schedule {
     enum class action : std::uint8_t {
-        record,         ///< an event: what is on the stream so far
-        wait,           ///< until it has come to pass
+        record,         ///< an event, after all work on the stream so far
+        wait,           ///< for an event
         allocate,       ///< a block for a buffer
-        transfer_block, ///< the block of the buffer `from`
-        fill,           ///< all bytes of a buffer with ones: nobody may read them
+        transfer_block, ///< the block of `from` becomes that of the buffer
+        fill,           ///< all bytes of a dead or unwritten buffer, with ones
         launch,         ///< the step at a position
         release         ///< the block of a buffer
     };
@@ -54,15 +54,15 @@ struct stream_schedule {
     struct command {
         stream_schedule::action what = stream_schedule::action::launch;
         std::uint32_t stream = 0;
-        std::uint32_t which = 0; ///< the event, the position or the buffer
+        std::uint32_t which = 0; ///< event, position or buffer
         buffer_id from = 0;
         friend bool operator==(stream_schedule::command const&, stream_schedule::command const&) = default;
     };
 
-    std::size_t streams = 1; ///< one more than the highest that is used
-    std::size_t events = 0;  ///< each is recorded once, and waited for
-    std::size_t waits = 0;   ///< commands
-    std::size_t implied = 0; ///< of steps for steps of other streams, left out: a clock says them
+    std::size_t streams = 1;                        ///< one more than the highest stream used
+    std::size_t events = 0;                         ///< each recorded once, and waited for
+    std::size_t waits = 0;                          ///< wait commands
+    std::size_t implied = 0;                        ///< waits between streams that were omitted as implied
     std::vector<std::uint32_t> stream_of;           ///< by position
     std::vector<stream_schedule::command> commands; ///< in the order in which they are issued
     friend bool operator==(stream_schedule const&, stream_schedule const&) = default;
@@ -70,16 +70,16 @@ struct stream_schedule {
 
 } // namespace sublet
 
-// --- knowledge -------------------------------------------------------------------------------------------
+// --- vector clocks ---------------------------------------------------------------------------------------
 
-/// What each stream knows to be done on the others.
+/// For each stream, the work on every stream that happens before its next command.
 ///
-///     stream 0   ─ m0 ───── m2 ─────────────        clock of stream 0 in the end   {2, 0, 0}
-///     stream 1   ──── m1 ── wait m0 ── m3 ──                      of stream 1      {1, 2, 0}
-///     stream 2   ───────────────── wait m3 ─                      of stream 2      {1, 2, 0}
+///     stream 0   ─ m0 ───── m2 ─────────────        final clock of stream 0   {2, 0, 0}
+///     stream 1   ──── m1 ── wait m0 ── m3 ──                   of stream 1   {1, 2, 0}
+///     stream 2   ───────────────── wait m3 ─                   of stream 2   {1, 2, 0}
 ///
-/// Commands of a stream come one after the other, so to know one is to know all before it: a number a stream
-/// says everything. Who waits for a mark learns all that was known there. So stream 2 need not wait for m0.
+/// Commands of a stream run in order, so one number per stream suffices. A wait for a mark joins the clock of
+/// the mark into the clock of the stream. So stream 2 need not wait for m0.
 ///
 /// Source: Mattern, "Virtual time and global states of distributed systems", Parallel and Distributed
 /// Algorithms 1989; Fidge, "Timestamps in message-passing systems that preserve the partial ordering", ACSC
@@ -92,12 +92,11 @@ class vector_clocks {
 public:
     explicit vector_clocks(std::size_t streams) : streams_(streams), clock_(streams * streams, 0) {}
 
-    /// A mark behind all that is on the stream.
+    /// Sets a mark after all work on the stream.
     std::uint32_t mark(std::uint32_t stream);
-    /// The stream waits for the mark.
     void join_mark(std::uint32_t stream, std::uint32_t mark) { merge(row_of(clock_, stream), mark); }
 
-    /// What comes next on the stream comes after the mark anyway.
+    /// The next command of the stream happens after the mark already.
     [[nodiscard]] bool is_after(std::uint32_t stream, std::uint32_t mark) const
     {
         return is_after(row_of(clock_, stream), mark);
@@ -105,7 +104,7 @@ public:
 
     [[nodiscard]] std::uint32_t stream_of(std::uint32_t mark) const { return stream_of_[mark]; }
 
-    /// Whoever waits for these marks need not wait for anything else on the stream.
+    /// A wait for these marks implies one for all marks of the stream.
     [[nodiscard]] bool covers(std::vector<std::uint32_t> const& marks, std::uint32_t stream) const;
 
 private:
@@ -121,8 +120,8 @@ private:
     void merge(std::uint32_t* clock, std::uint32_t mark);
 
     std::size_t streams_;
-    std::vector<std::uint32_t> clock_;      // by stream, by stream: how many marks are known
-    std::vector<std::uint32_t> mark_clock_; // by mark, by stream: the same, when it was set
+    std::vector<std::uint32_t> clock_;      // by stream, by stream: marks that happen before
+    std::vector<std::uint32_t> mark_clock_; // by mark, by stream: the clock when it was set
     std::vector<std::uint32_t> stream_of_;  // by mark
 };
 
@@ -130,29 +129,29 @@ private:
 
 // --- schedule --------------------------------------------------------------------------------------------
 
-/// Which step runs on which stream, and who waits for which event: a list of commands, made once.
+/// Assigns steps to streams and inserts events and waits.
 ///
 ///     0: -> a       stream 0   launch 0   record 0   launch 1              wait 1   launch 3
 ///     1: a -> b     stream 1              wait 0     launch 2   record 1
 ///     2: a -> c
 ///     3: b, c -> d
 ///
-/// Commands are issued in the order of the tape. A step goes where one that it waits for was the last, so
-/// that chains stay on one stream and need no events; else on a stream that it waits for anyway; else on a
-/// new one. What a stream knows by its clock it does not wait for: stream 1 has to begin behind the start of
-/// the run, and does so, behind step 0.
+/// Commands are issued in program order. A step goes to a stream if it waits for its last step, so that a
+/// chain stays on one stream without events; else to a stream that its waits cover, a new one, or the one
+/// that ends first. Waits that the clock of the stream implies are omitted: in the example, stream 1 must
+/// start after the start of the run, which the wait for step 0 implies.
 ///
-/// A run forks from stream 0 and is joined there: the next one begins where it has ended, and a device can
-/// capture the whole as a graph. Each event is recorded once a run; none is reused within one, so that a wait
-/// names one place in the list, and a list that has lost a record cannot mean an older one by mistake.
+/// A run forks from stream 0 and joins there: the next run begins where it ended, and a device can capture it
+/// as a graph. Each event is recorded once in a run, so that a wait is unambiguous, and a missing record
+/// cannot be mistaken for an older one.
 ///
-/// Where blocks are allocated, the last touch of each is known when the list is made, and nothing is counted
-/// in a run. A block is given back on the stream of the last step that touches it, behind waits for the
-/// others. A result that is written in place takes the block over, and its step waits for all who read it.
+/// Blocks are released after their last touch, which is known when the schedule is made: a run counts
+/// nothing. A block is released on the stream of the last step that touches it, after waits for the others. A
+/// result written in place takes the block over, after waits for all its readers.
 ///
 /// Source: chains on the transitive reduction as in Kwon, Yu, Jeong and Chun, "Nimble: lightweight and
-/// parallel GPU task scheduling for deep learning", NeurIPS 2020; there by a largest matching and with any
-/// number of streams, here one step after the other and with few.
+/// parallel GPU task scheduling for deep learning", NeurIPS 2020; there by maximum matching with any number
+/// of streams, here greedily with a bounded number.
 
 namespace sublet {
 namespace detail {
@@ -167,14 +166,14 @@ public:
 
 private:
     struct stream_state {
-        step_id last = no_step;      // the last step on it
+        step_id last = no_step;      // the last step
         std::uint32_t mark = 0;      // the last mark
-        std::size_t finish_time = 0; // were each step as long: when `last` is done
+        std::size_t finish_time = 0; // with steps of unit length: end of `last`
         bool is_used = false;
-        bool has_unmarked_work = false; // something has been issued since
+        bool has_unmarked_work = false; // issued since the last mark
     };
 
-    /// Clocks have a number for each stream: not for those that no step can be on.
+    /// Streams that a step can be on: the length of a clock.
     std::size_t useful_streams() const;
     buffer const& its(std::size_t b) const { return lowered_.table.buffers[b]; }
     bool is_kept(buffer_id b) const
@@ -207,15 +206,15 @@ private:
     }
     void transfer_from(operand_reuse y, step_id at);
 
-    /// Its block was handed over for this step, or to it.
+    /// Its block was transferred at this step, from it or to it.
     bool is_transferred(buffer_id b) const;
 
-    /// Nothing of the program is in its bytes when the step begins.
+    /// Its bytes hold nothing live when the step begins.
     bool is_unwritten(buffer_id b, step_id at) const;
-    /// The step may have written other results to its bytes.
+    /// Results of the step may overlap its bytes.
     bool may_be_reused(buffer_id b, step_id at) const;
 
-    /// What nobody needs behind the step.
+    /// Paints and releases what is dead after the step.
     void release_dead(step_id at, std::uint32_t s);
     bool is_already_reused(buffer_id b, step_id at) const
     {
@@ -225,10 +224,10 @@ private:
     // --- waits ------------------------------------------------------------------------------------------
 
     void add_user_waits(buffer_id b, step_id at);
-    /// The latest first: none that comes later can imply it.
+    /// Latest mark first: no later wait can imply an earlier one.
     void emit_waits(std::uint32_t s);
 
-    /// Where an event may be recorded; number_events() knows whether it is.
+    /// A point where an event may be recorded; number_events() drops those without waits.
     std::uint32_t mark(std::uint32_t s);
     void add(stream_schedule::action what, std::uint32_t s, std::uint32_t which, buffer_id from = 0)
     {
@@ -247,36 +246,35 @@ private:
     vector_clocks clocks_;
     std::vector<stream_state> streams_;
     csr_rows touched_by_;                        // by buffer: positions
-    std::vector<unsigned char> is_unused_input_; // by buffer: nobody waits for it to be done; as are the next
+    std::vector<unsigned char> is_unused_input_; // by buffer, as the next two: an input that no step reads
     std::vector<unsigned char> has_block_;
-    std::vector<byte_count> alignment_;        // of the block that it has
-    std::uint32_t start_ = 0;                  // a mark, as are the next
+    std::vector<byte_count> alignment_;        // of its block
+    std::uint32_t start_ = 0;                  // a mark, as the next two
     std::vector<std::uint32_t> mark_of_;       // by position
-    std::vector<std::uint32_t> pending_waits_; // to be waited for next
-    std::vector<std::size_t> finish_time_;     // by position: were each step as long, when it is done
-    std::vector<buffer_id> block_transfers_;   // of the step: whose block was handed over, and to whom
+    std::vector<std::uint32_t> pending_waits_; // for the next command
+    std::vector<std::size_t> finish_time_;     // by position: end, with steps of unit length
+    std::vector<buffer_id> block_transfers_;   // of the current step: pairs {from, to}
     stream_schedule result_;
 };
 
-/// Puts the steps of a program on streams. If it paints, buffers are filled before their first write, and
-/// when nobody needs them any more.
+/// Assigns the steps of a program to streams. With `paints`, buffers are filled before their first write and
+/// after their last use.
 ///
-/// Requires:   the order is one of this mode. `settings.stream_of`, if given, has a stream below `settings.streams` for
-///             each step.
-/// Ensures:    every wait of the order is kept, by the order of a stream or by events; no wait can be left
-///             out. A block is allocated before, and released behind, all that touches it. Ties go to the
-///             lower stream.
-/// Complexity: O((steps + waits) streams + touches log touches); of `settings.streams`, those that no step can be
-/// on do not count. Throws:     precondition_error where a requirement is broken.
+/// Requires:   the order was made for this mode. `settings.stream_of`, if given, has a stream below
+///             `settings.streams` for each step.
+/// Ensures:    every wait of the order is kept, by stream order or by events, and no wait command can be left
+///             out. A block is allocated before and released after all its uses. Ties go to the lower stream.
+/// Complexity: O((steps + waits) streams + touches log touches), for streams that some step can be on.
+/// Throws:     precondition_error where a requirement is broken.
 template <detail::memory_mode Mode>
 [[nodiscard]] stream_schedule schedule_streams(run_order const& order, Mode const&,
                                                stream_options const& settings = {}, bool paints = false)
 {
-    SUBLET_EXPECTS(settings.streams >= 1, "sublet: a program runs on one stream at least");
+    SUBLET_EXPECTS(settings.streams >= 1, "sublet: at least one stream is needed");
     SUBLET_EXPECTS(settings.stream_of.empty() || settings.stream_of.size() == order.lowered.step_at.size(),
-                   "sublet: streams are given, but not one for each step");
+                   "sublet: stream_of does not name one stream for each step");
     for (std::uint32_t s : settings.stream_of)
-        SUBLET_EXPECTS(s < settings.streams, "sublet: a step is put on a stream that there is not");
+        SUBLET_EXPECTS(s < settings.streams, "sublet: a step is assigned to a stream that does not exist");
     using scheduler = detail::stream_scheduler;
     constexpr auto kind = std::same_as<Mode, arena>     ? scheduler::blocks::arena
                           : std::same_as<Mode, recycle> ? scheduler::blocks::recycled
@@ -286,23 +284,22 @@ template <detail::memory_mode Mode>
 
 // --- check schedule --------------------------------------------------------------------------------------
 
-/// Is a schedule right in every order that its streams and events allow? Before anything runs.
+/// Checks a schedule for every order of execution that its streams and events allow, before a run.
 ///
 ///     schedule                        commands                             touches, from the program
-///                                     0  stream 0   write all that is given
+///                                     0  stream 0   write all inputs
 ///     stream 0   launch 0             1  stream 0   work of step 0         writes a
 ///     stream 0   record 0             2  stream 0   record 0
 ///     stream 1   wait 0               3  stream 1   wait 0
 ///     stream 1   launch 1             4  stream 1   work of step 1         reads a, writes b
-///     ...                             n  stream 0   touch all that is left
+///     ...                             n  stream 0   touch all that remains
 ///
-/// The schedule says when; what is touched is derived from the program and the plan, by the checker's own
-/// means. Before and behind it stands what comes between runs, on stream 0: all that a run does has to come
-/// after the one and before the other.
-
-/// The commands of a schedule, with what they touch, and what comes before and after a run.
+/// Touches are derived from the program and the plan, independently of the scheduler. The first and the last
+/// command stand for the runs before and after: all of a run must be ordered between them.
 ///
-/// `plan` is that of arena mode, and null otherwise; `lowered` is the one that the schedule was made for.
+/// Returns the commands of a schedule with the bytes that they touch, including that first and last command.
+///
+/// `plan` is null outside of arena mode; `lowered` is the one that the schedule was made for.
 ///
 /// Requires:   as accesses_of(); the schedule launches each position once, in order.
 /// Throws:     precondition_error where a requirement is broken.
@@ -310,10 +307,10 @@ template <detail::memory_mode Mode>
                                           memory_plan const* plan, detail::lowered_program const& lowered,
                                           stream_schedule const& schedule, bool keeps_io_addresses = false);
 
-/// The first fault of a schedule, or none: then every order in which a device may carry out its commands
-/// leaves what the tape leaves step by step, and the next run finds everything done.
+/// The first fault of a schedule, or none: then every order in which a device may execute it leaves what the
+/// lowered program leaves step by step, and the next run begins after all of it.
 ///
-/// Requires:   as commands_of(); `settings` is what the schedule was made with.
+/// Requires:   as commands_of(); `settings` are the options that the schedule was made with.
 /// Complexity: that of accesses_of() and check_streams().
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
@@ -326,17 +323,16 @@ template <detail::memory_mode Mode>
 
 // --- call ------------------------------------------------------------------------------------------------
 
-/// What a kernel sees of a program on a device: one step, its operands, and the stream to work in.
+/// The interface of a kernel to a program on a device: one step, its operands, and its stream.
 ///
 ///     auto kernel = [&](auto const& call) {
-///         my_operation<<<blocks, threads, 0, call.stream()>>>(call.in(0).data(), call.out(0).data());
+///         launch_my_operation(call.stream(), call.in(0).data(), call.out(0).data());
 ///     };
 ///
-/// The call is a handful of numbers, so a device that runs kernels later keeps a copy. What it refers to
-/// stays until the run is over: addresses are written down when the step is issued, and written down once for
-/// all runs where they do not change.
-
-/// One step, as its kernel sees it; as cpu_call, but for the stream.
+/// A call is a few words, so a device that runs kernels later may keep a copy. What it refers to stays valid
+/// until the run is over. Operand addresses are written when the step is issued, or once if constant.
+///
+/// As cpu_call, plus the stream.
 ///
 /// Throws: precondition_error for an operand that the step does not have.
 template <class Stream>
@@ -360,10 +356,10 @@ public:
     {
         return nth(defs().size(), j, uses().size());
     }
-    /// Result j is a view of what was there before: the step need not write it.
+    /// Result j is a view of bytes that exist already: the step need not write it.
     [[nodiscard]] bool is_view(std::size_t j) const
     {
-        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel asks for an operand that its step does not have");
+        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
         return lowered_->is_view(defs()[j], position);
     }
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
@@ -375,7 +371,7 @@ public:
 private:
     std::span<std::byte> nth(std::size_t count, std::size_t i, std::size_t first) const
     {
-        SUBLET_EXPECTS(i < count, "sublet: a kernel asks for an operand that its step does not have");
+        SUBLET_EXPECTS(i < count, "sublet: a kernel accesses an operand that its step does not have");
         return operands_[first + i];
     }
 
@@ -386,7 +382,7 @@ private:
 
 namespace detail {
 
-/// Where the operands of each step are written down, one after the other.
+/// The index of the first operand of each step in one flat list.
 class operand_table {
 public:
     explicit operand_table(lowered_program const& lowered);

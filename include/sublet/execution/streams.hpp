@@ -2,18 +2,16 @@
 #ifndef SUBLET_EXECUTION_STREAMS_HPP
 #define SUBLET_EXECUTION_STREAMS_HPP
 
-/// Run a program on the streams of a device, in one of three memory modes.
+/// Runs a program on the streams of a device, in one of three memory modes.
 ///
 ///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel, {.streams = 4}};
 ///     run.give(image, pixels);
-///     run.run_async();              returns when all is queued
-///     ...
-///     run.take(scores, bytes);      waits, and copies
+///     run.run_async();         // returns when all is queued
+///     run.take(scores, bytes); // waits, and copies
 ///
-/// The host issues commands in an order that was fixed when the executor was made, without a look at what has
-/// been done of them: streams and events keep the order that the program and its memory need. A run begins
-/// where the one before has ended, so two of them never overlap. Where a device can capture what is issued, a
-/// run is a graph that is launched by one command.
+/// The host issues the commands of a fixed stream_schedule, O(commands) in a run, without polling: streams
+/// and events keep the order that the program and its memory need. A run begins where the last one ended, so
+/// runs never overlap. If the device captures graphs, one command launches a whole run.
 
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
@@ -37,27 +35,24 @@
 
 namespace sublet {
 
-/// Runs a program on a device, again and again. The device has to outlive it. One thread at a time may use
-/// it.
+/// Runs a program any number of times. The device must outlive it. One thread at a time may use it.
 ///
-/// Of the modes, `no_plan` and `recycle` allocate while running, in the order of streams; `arena` when it is
-/// constructed. A sequential plan is run at once by waits where bytes change hands. Memory is the device's;
-/// `executor_options::upstream` is not asked.
+/// `no_plan` and `recycle` allocate during a run, in stream order; `arena` at construction. A sequential plan
+/// runs concurrently with waits where bytes are reused. Memory comes from the device, never from
+/// `executor_options::upstream`.
 template <stream_device Device, class Kernel>
 class stream_executor : public detail::stream_executor_base<Device> {
 public:
     using stream_type = typename Device::stream_type;
     using call_type = stream_call<stream_type>;
 
-    /// Nothing of program, options and mode is kept but what was copied.
+    /// Keeps copies only: program, options and mode need not outlive it.
     ///
-    /// Requires:   as cpu_executor; for executor_options::checks::digest, a device that takes digests.
-    /// Complexity: that of run_order_of() and schedule_streams(), and of the checks from
-    /// executor_options::checks::plan
-    ///             on.
-    /// Throws:     unsound_plan if the plan or the order does not hold (at any level where a place is
-    ///             outside of its arena); allocation_error if there is no memory for the arenas;
-    ///             precondition_error where a requirement is broken; what the device throws.
+    /// Requires:   as cpu_executor; for executor_options::checks::digest, a device that computes digests.
+    /// Complexity: that of run_order_of(), schedule_streams(), and of the checks from checks::plan on.
+    /// Throws:     unsound_plan if the plan or the order is invalid (at any level an offset outside of its
+    ///             arena); allocation_error if there is no memory for the arenas; precondition_error where a
+    ///             requirement is broken; errors of the device.
     template <detail::memory_mode Mode>
         requires detail::launches<Device, Kernel, call_type>
     stream_executor(Device& device, snapshot const& p, plan_options const& options, Mode const& mode,
@@ -66,12 +61,12 @@ public:
     {
     }
 
-    /// What is still queued is done first: it refers to the kernel and to its operands.
+    /// Waits for all queued work, which refers to the kernel and its operands.
     ~stream_executor() { this->wait_until_idle(); }
-    stream_executor(stream_executor const&) = delete; // nor moved: the device may be about to read it
+    stream_executor(stream_executor const&) = delete; // nor moved: queued work refers to it
     stream_executor& operator=(stream_executor const&) = delete;
 
-    /// Runs every step once, and waits for it.
+    /// Runs every step once, and waits for the end.
     ///
     /// Ensures: outputs can be read. If it throws: see synchronize().
     /// Throws:  as run_async() and synchronize().
@@ -82,11 +77,11 @@ public:
         return report;
     }
 
-    /// Queues a run behind those that have been queued. What it reports is what has been issued.
+    /// Queues a run after those queued before. The report covers what has been issued.
     ///
     /// Throws: unusable_value before anything is issued, if an input is not given or an external value not
     ///         bound; precondition_error if the device is lost; run_error (allocation_error, device_error)
-    ///         when the device has come to rest, as synchronize().
+    ///         when the device is idle, as synchronize().
     run_report run_async()
     {
         prepare();
@@ -101,16 +96,16 @@ public:
 
     /// One run as a graph of the device.
     ///
-    /// Requires: arenas, or stream_options::keeps_io_addresses; no digests are taken.
-    /// Throws:   precondition_error where a requirement is broken; as run_async(), but inputs need not be
-    ///           given yet.
+    /// Requires: arenas, or stream_options::keeps_io_addresses; checks below digest.
+    /// Throws:   precondition_error where a requirement is broken; as run_async(), except that inputs need
+    ///           not be given yet.
     [[nodiscard]] auto capture()
         requires detail::captures_graphs<Device>
     {
-        SUBLET_EXPECTS(
-            plan_has_arenas_ || keeps_io_addresses_,
-            "sublet: in a graph inputs and outputs stay where they are: stream_options::keeps_io_addresses");
-        SUBLET_EXPECTS(check_ != executor_options::checks::digest, "sublet: a graph takes no digests");
+        SUBLET_EXPECTS(plan_has_arenas_ || keeps_io_addresses_,
+                       "sublet: a captured graph needs arenas, or stream_options::keeps_io_addresses");
+        SUBLET_EXPECTS(check_ != executor_options::checks::digest,
+                       "sublet: a captured graph cannot take digests");
         this->expect_bound();
         this->synchronize();
         provide_io();
@@ -137,7 +132,7 @@ private:
           keeps_io_addresses_(streams.keeps_io_addresses)
     {
         SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
-                       "sublet: digests are asked of a device that takes none");
+                       "sublet: checks::digest needs a device that computes digests");
         memory_plan const* plan = nullptr;
         if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
         schedule_ = detail::schedule_streams(order_, mode, streams,
@@ -156,7 +151,7 @@ private:
         values_.place(plan);
         plan_has_arenas_ = true;
         if (check_ == executor_options::checks::digest) plan_ = plan;
-        is_idle_ = false; // what it does to bytes that it gives out comes in the order of the stream
+        is_idle_ = false; // an allocation may queue work on the stream
         if (check_ < executor_options::checks::paint) return;
         for (auto const& block : values_.arenas())
             if (block.size != 0) device_.fill(block.bytes, std::byte{0xFF}, block.size, first_);
@@ -177,11 +172,11 @@ private:
 
     // --- a run ------------------------------------------------------------------------------------------
 
-    /// What has to be there, and what of the last run has to go.
+    /// Checks what must be supplied, and releases what the last run left.
     void prepare()
     {
         this->expect_storage();
-        if (digests_) this->synchronize(); // they have one place each
+        if (digests_) this->synchronize(); // each digest has one place for all runs
         has_results_ = false;
         is_idle_ = false;
         if (keeps_io_addresses_) return provide_io();
@@ -212,7 +207,7 @@ private:
         are_digests_taken_ = digests_.has_value();
     }
 
-    /// Where the operands of the next run are written down: not where one that is under way finds its own.
+    /// Operands of the next run, not in use by a run in flight.
     operand_list& operands()
     {
         std::size_t const next = plan_has_arenas_ ? 0 : runs_in_flight_;
@@ -235,7 +230,7 @@ private:
         }
     }
 
-    /// `launched`: the step whose kernel is being launched, if one is.
+    /// `launched`: the step of the kernel being launched, or `no_step`.
     void carry_out_all(operand_list& operands, step_id& launched)
     {
         detail::kernels_running const now(are_kernels_running_);
@@ -300,14 +295,14 @@ private:
         issue_captured();
         try {
             auto graph = device_.end_capture(first_);
-            are_operands_written_ = false; // for the runs that are no graphs
+            are_operands_written_ = false; // for runs without a graph
             is_idle_ = true;
             return graph;
         } catch (...) {
             this->fail(std::current_exception());
         }
     }
-    /// As issue(); but what was allocated in a capture that has failed was never there.
+    /// As issue(), but allocations of a failed capture never happened.
     void issue_captured()
     {
         step_id launched = no_step;
@@ -329,8 +324,8 @@ private:
     void launch(Graph& graph, std::size_t rebinds)
     {
         SUBLET_EXPECTS(rebinds == rebinds_,
-                       "sublet: a graph is launched, but its storage has been given back, or "
-                       "other storage bound, since it was captured");
+                       "sublet: a graph is launched after its storage was released, or other "
+                       "storage was bound");
         this->expect_storage();
         is_idle_ = false;
         try {
@@ -363,8 +358,8 @@ private:
     bool keeps_io_addresses_;
     bool plan_has_arenas_ = false;
     stream_schedule schedule_;
-    run_report report_;                  // what is the same for every run
-    std::vector<operand_list> operands_; // by run under way; in arenas for all of them
+    run_report report_;                  // the same for every run
+    std::vector<operand_list> operands_; // by run in flight; with arenas one for all
     std::vector<operand_list> captured_; // by graph
 };
 

@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_THREADS_HPP
 #define SUBLET_EXECUTION_THREADS_HPP
 
-/// Runs a program on several threads.
+/// Runs a program on several threads: each step as soon as all steps that it waits for are done. Every run
+/// leaves what a sequential run leaves. Costs O(steps + waits) atomic operations in a run.
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
@@ -27,41 +28,41 @@
 
 // --- thread pool -----------------------------------------------------------------------------------------
 
-/// Who lends threads to a run.
+/// The provider of threads for a run.
 ///
 ///     run(3, f)      caller    f(0) ─────────────────┐
-///                    thread 1  f(1) ────────┐        ├─► returns when all have
+///                    thread 1  f(1) ────────┐        ├─► returns when all have returned
 ///                    thread 2  f(2) ────────────┐    │
-///                    between runs they sleep
+///                    the threads sleep between runs
 ///
-/// Bring your own in a few lines; here, tasks of the standard library:
+/// You may supply your own runner in a few lines, here with tasks of the standard library:
 ///
 ///     struct tasks {
-///         template <class F> void run(std::size_t n, F f)
+///         void run(std::size_t n, std::function<void(std::size_t)> f)
 ///         {
 ///             std::vector<std::future<void>> all;
 ///             for (std::size_t i = 0; i != n; ++i) {
 ///                 auto call = [&f, i] { f(i); };
 ///                 all.push_back(std::async(std::launch::async, call));
 ///             }
-///         } // waits for all of them
+///         } // the futures wait for all calls
 ///     };
 
 namespace sublet {
 
-/// Something that calls a function several times, perhaps at once.
+/// Calls a function several times, perhaps concurrently.
 ///
-/// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, at the same time or one after the other,
-///                  in threads of its choice, and returns when all of them have; f throws nothing. If it
-///                  throws, no call goes on or begins any more.
-/// Poorest model:   a loop.     Ordinary model: threads that stay.
+/// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
+///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
+///                  call is in progress or begins later.
+/// Minimal model:   a loop.     Ordinary model: a thread pool.
 template <class R>
 concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
 
 namespace detail {
 
-/// Threads that stay between runs. They are started when they are needed first. Calls are taken like tickets,
-/// by the caller as well: a thread that cannot be had, or has not woken up yet, is missed by nobody.
+/// Threads that are started at first need and kept between runs. Calls are claimed by a counter, by the
+/// calling thread too, so a run completes even if a thread cannot be created or wakes late.
 template <class Thread = std::jthread>
 class basic_thread_pool {
 public:
@@ -74,14 +75,14 @@ public:
             s.is_closing = true;
             s.publish(0);
         }
-    } // threads end first, then what they share
+    } // threads end before the state that they share
 
     /// Requires:   one run at a time; f throws nothing.
-    /// Complexity: no allocation if no more threads are needed than before; none is needed for n = 1.
+    /// Complexity: no allocation unless more threads are needed than before; n = 1 needs none.
     template <std::invocable<std::size_t> F>
     void run(std::size_t n, F f)
     {
-        SUBLET_EXPECTS(n < no_node, "sublet: a pool of threads is asked for more calls than 32 bits count");
+        SUBLET_EXPECTS(n < no_node, "sublet: one run of a thread pool has more calls than 32 bits count");
         if (n > 1) start(n - 1);
         if (n < 2 || threads_.empty()) {
             for (std::size_t i = 0; i != n; ++i) f(i);
@@ -103,8 +104,8 @@ public:
 
 private:
     struct state {
-        std::atomic<std::uint32_t> round{0};   // goes up when there is something to do, or to end for
-        std::atomic<std::uint64_t> tickets{0}; // the round, and below it how many calls nobody has taken
+        std::atomic<std::uint32_t> round{0};   // incremented for each run, and to end
+        std::atomic<std::uint64_t> tickets{0}; // high half: the round; low half: calls not yet claimed
         std::atomic<std::uint32_t> finished{0};
         std::atomic<bool> is_closing{false};
         void* what = nullptr;
@@ -117,7 +118,7 @@ private:
             round.store(next, std::memory_order_release);
             round.notify_all();
         }
-        /// A call of this round that nobody has taken, or 0.
+        /// Claims a call of this round; 0: none is left.
         std::uint32_t take(std::uint32_t of)
         {
             std::uint64_t now = tickets.load(std::memory_order_acquire);
@@ -150,14 +151,14 @@ private:
     void start(std::size_t wanted)
     {
         try {
-            if (shared_.empty()) shared_ = std::vector<state>(1); // where it stays if the pool is moved
+            if (shared_.empty()) shared_ = std::vector<state>(1); // stays if the pool is moved
             threads_.reserve(wanted);
             while (threads_.size() < wanted) {
                 state* const s = &shared_.front();
                 std::uint32_t const now = s->round.load(std::memory_order_relaxed);
                 threads_.emplace_back([s, now] { s->run_worker(now); });
             }
-        } catch (...) { // no thread, or no memory for one
+        } catch (...) { // fewer threads will do
         }
     }
 
@@ -165,37 +166,38 @@ private:
     std::vector<Thread> threads_;
 };
 
-/// The threads that a thread_executor makes by itself.
+/// The default runner of thread_executor.
 using thread_pool = basic_thread_pool<>;
 
 } // namespace detail
 
 // --- threads ---------------------------------------------------------------------------------------------
 
-/// Run a program on several threads: every step as soon as all that it has to wait for is done.
+/// The executor on several threads, and what its steps wait for.
 ///
 ///     sublet::thread_executor executor{program, options, sublet::arena{plan}, kernel, {.workers = 4}};
 ///
-///     plan for one order       steps wait for their data, and for those whose bytes they take over: less
-///                              memory, and less at once
-///     plan for any schedule    steps wait for their data, and for the hand-offs that the plan names
-///     recycle, no_plan         steps wait for their data
+/// Waits by memory mode:
 ///
-/// Whatever the plan and whoever is first, a run leaves what cpu_executor leaves: before the first run it is
-/// proved that the waits order any two steps that touch the same bytes, if one of them writes.
+///     plan for one order       for data, and for the users of reused bytes: less memory, less concurrency
+///     plan for any schedule    for data, and for the hand-offs of the plan
+///     recycle, no_plan         for data
+///
+/// A run leaves what cpu_executor leaves: construction proves that the waits order any two steps that touch
+/// the same bytes, one of them writing.
 
 struct thread_options {
-    /// Threads that run steps, the caller's among them; no more than there are steps.
+    /// Threads that run steps, including the caller's; never more than steps.
     std::size_t workers = 2;
     queue_policy policy = queue_policy::plan_order;
     std::uint64_t seed = 0;             ///< of `random`
-    std::vector<step_id> order = {};    ///< of `given`: all positions, none before one that it waits for
-    std::vector<handoff> handoffs = {}; ///< order beyond data and edges that has to be kept as well
+    std::vector<step_id> order = {};    ///< of `given`: all positions, each after those that it waits for
+    std::vector<handoff> handoffs = {}; ///< order to be kept beyond data and edges
 };
 
 namespace detail {
 
-/// What went wrong first in a run, and how much after it.
+/// Keeps the first failure of a run, and the number of later ones.
 template <class Error = run_error>
 class first_failure {
 public:
@@ -223,19 +225,19 @@ private:
 
 } // namespace detail
 
-/// Runs a program, again and again, one run at a time.
+/// Runs a program any number of times, one run at a time.
 ///
-/// The kernel is called by several threads at once, for different steps; what it keeps for itself it has to
-/// guard. Storage comes from `executor_options::upstream` one piece at a time. One worker runs in the
-/// caller's thread, in an order that is known before, and pays for no other.
+/// Several threads call the kernel concurrently, for different steps; the kernel must guard its own state.
+/// Calls of `executor_options::upstream` are serialised. A single worker runs in the caller's thread, in an
+/// order that is computed at construction, without synchronisation.
 template <class Kernel, class Runner = detail::thread_pool>
 class thread_executor : public detail::executor_base {
 public:
-    /// Nothing of program, options and mode is kept but what was copied.
+    /// Keeps copies only: program, options and mode need not outlive it.
     ///
-    /// Requires:   as of cpu_executor; a worker at least.
-    /// Complexity: that of run_order_of(), and that of the proof (detail/run_proof.hpp) if there is one.
-    /// Throws:     unsound_plan if the plan does not hold when steps run at once, or the order does not;
+    /// Requires:   as of cpu_executor; at least one worker.
+    /// Complexity: that of run_order_of(), and that of the proof (detail/proved_order.hpp) unless it is off.
+    /// Throws:     unsound_plan if the plan is invalid for concurrent steps, or the order is;
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
     template <detail::memory_mode Mode>
@@ -249,9 +251,9 @@ public:
 
     /// Runs every step once.
     ///
-    /// Ensures: outputs can be read. If it throws: no step has begun after the failure was seen, those that
-    ///          ran have ended, all storage but the arenas is given back and inputs have to be given again,
-    ///          then it may run again; what state values hold may be half updated.
+    /// Ensures: outputs can be read. If it throws: no step began after the failure was seen, all running
+    ///          steps have ended, all storage but the arenas is released and inputs have to be given again
+    ///          before the next run; state values may be partly updated.
     /// Throws:  as cpu_executor::run(), for the step that failed first; what the runner throws.
     run_report run()
     {
@@ -264,7 +266,7 @@ public:
         });
     }
 
-    /// By position: steps in the order of the tape.
+    /// By position of the lowered program.
     [[nodiscard]] step_waits const& waits() const { return waits_; }
 
 private:
@@ -283,7 +285,7 @@ private:
           workers_(std::min(threading.workers, std::max<std::size_t>(lowered_.positions(), 1))),
           queue_(threading.policy, lowered_.positions(), threading.seed, threading.order)
     {
-        SUBLET_EXPECTS(threading.workers != 0, "sublet: steps are run by one worker at least");
+        SUBLET_EXPECTS(threading.workers != 0, "sublet: at least one worker is needed");
         bool const is_single = workers_ == 1;
         if (is_single || threading.policy == queue_policy::given)
             order_ = order_of_one_worker(waits_, queue_);
@@ -319,7 +321,7 @@ private:
         };
         runner_.run(workers_, work);
         failure.rethrow_if_any();
-        SUBLET_EXPECTS(dispatcher.is_over(), "sublet: a runner has not called what it was given to call");
+        SUBLET_EXPECTS(dispatcher.is_over(), "sublet: a runner returned before it made all calls");
     }
 
     using executor_base::check_;
@@ -331,8 +333,8 @@ private:
     step_waits waits_;
     std::size_t workers_;
     detail::ready_queue queue_;
-    std::vector<step_id> order_;         // of one worker
-    std::vector<std::uint32_t> pending_; // of several, by position: for how many it still waits
+    std::vector<step_id> order_;         // of a single worker
+    std::vector<std::uint32_t> pending_; // of several, by position: waits still to be satisfied
 };
 
 } // namespace sublet

@@ -2,16 +2,15 @@
 #ifndef SUBLET_TESTING_RECORDING_DEVICE_HPP
 #define SUBLET_TESTING_RECORDING_DEVICE_HPP
 
-/// A device that writes down what it is asked for and passes it on.
+/// A device that records its commands as data and forwards them to an inner device.
 ///
-///     cuda_device inner;                        executor ──► recording_device ──► inner
-///     recording_device device(inner);                               │
-///     stream_executor run(device, ...);                             └─► commands as data
-///     run.run();                                if (auto f = device.check()) std::cout << *f;
+///     sublet::recording_device device(inner); // executor -> recording_device -> inner
+///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
+///     run.run();
+///     if (auto fault = device.check()) std::cout << *fault;
 ///
-/// Whatever the order was in which the inner device carried them out: what is written down says whether all
-/// others would have come to the same. Bytes that were allocated elsewhere are looked at as well, as one
-/// block that is always there.
+/// The check covers every order in which a device may execute the recorded commands, not only the observed
+/// one. Bytes that were allocated elsewhere are checked too, as one block that always exists.
 
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -27,10 +26,10 @@
 
 namespace sublet {
 
-/// Handles are those of the inner device, so kernels for that can be launched. A command that the inner
-/// device refuses is not written down.
+/// Handles are those of the inner device, so its kernels can be launched. A command that the inner device
+/// refuses is not recorded.
 ///
-/// Requires: the inner device outlives this one, and is asked for nothing else meanwhile.
+/// Requires: the inner device outlives this one, and gets no other commands meanwhile.
 template <stream_device Inner>
 class recording_device {
 public:
@@ -39,20 +38,20 @@ public:
 
     explicit recording_device(Inner& inner) : inner_(&inner) { forget(); }
 
-    // --- what was written down ----------------------------------------------------------------------------
+    // --- recorded commands --------------------------------------------------------------------------------
 
     [[nodiscard]] stream_commands const& commands() const noexcept { return list_; }
-    /// The first fault among them, or none. `is_whole`: what was allocated has to have been given back.
+    /// The first fault among them, or none. `is_whole`: all blocks must have been released.
     [[nodiscard]] std::optional<stream_fault> check(bool is_whole = false) const
     {
         return check_streams(list_, is_whole);
     }
-    /// Begin again: what is there is given, and all that was queued counts as done.
+    /// Starts a new recording: current blocks are given, and all queued work counts as done.
     void forget()
     {
         list_ = {};
         list_.streams = streams_.size();
-        list_.blocks.push_back({.bytes = no_size, .is_given = true}); // what others allocated
+        list_.blocks.push_back({.bytes = no_size, .is_given = true}); // bytes allocated elsewhere
         std::erase_if(blocks_, [](block const& b) { return b.is_released; });
         for (block& b : blocks_) {
             b.number = static_cast<std::uint32_t>(list_.blocks.size());
@@ -80,7 +79,7 @@ public:
     {
         events_.reserve(events_.size() + 1);
         event_type const made = inner_->make_event();
-        std::erase_if(events_, [&](event const& its) { return its.handle == made; }); // of one destroyed
+        std::erase_if(events_, [&](event const& its) { return its.handle == made; }); // a destroyed event
         events_.push_back({made, events_made_++});
         return made;
     }
@@ -145,8 +144,8 @@ public:
         touch(add(stream_commands::operation_kind::work, s, no_step), bytes, false);
     }
 
-    /// The operands of the call are what the kernel touches: it reads each, and writes all results that are
-    /// no mere views, and scratch.
+    /// The operands of the call are the bytes that the kernel touches: it reads its uses, and writes scratch
+    /// and all results that are no mere views.
     template <class Kernel, class Call>
         requires detail::launches<Inner, Kernel, Call>
     void launch(stream_type s, Kernel&& kernel, Call const& call)
@@ -193,25 +192,25 @@ private:
 
     std::uint32_t add(stream_commands::operation_kind what, stream_type s, std::uint32_t which)
     {
-        // From behind: a handle that came back stands for what was made last.
+        // Backwards: a reused handle names the stream that was made last.
         std::size_t i = streams_.size();
         while (i != 0 && !(streams_[i - 1] == s)) --i;
-        SUBLET_EXPECTS(i != 0, "sublet: a device is asked for a stream that it does not have");
+        SUBLET_EXPECTS(i != 0, "sublet: a command names a stream that the device does not have");
         list_.operations.push_back({what, static_cast<std::uint32_t>(i - 1), which});
         return static_cast<std::uint32_t>(list_.operations.size() - 1);
     }
-    /// Events are mostly used one after the other: the search goes on where the last one ended.
+    /// Events are mostly used in order: the search starts where the last one ended.
     event& event_of(event_type e)
     {
         for (std::size_t i = 0; i != events_.size(); ++i, ++hint_) {
             if (hint_ >= events_.size()) hint_ = 0;
             if (events_[hint_].handle == e) return events_[hint_];
         }
-        SUBLET_EXPECTS(false, "sublet: a device is asked for an event that it does not have");
+        SUBLET_EXPECTS(false, "sublet: a command names an event that the device does not have");
         return events_.front();
     }
 
-    /// The first block that begins behind a byte.
+    /// Index of the first block that begins after a byte.
     std::size_t first_after(byte_count at) const
     {
         auto const is_below = [](byte_count byte, block const& b) { return byte < address(b.data); };
@@ -239,7 +238,7 @@ private:
     Inner* inner_;
     std::vector<stream_type> streams_{};
     std::vector<event> events_{};
-    std::vector<block> blocks_{}; // by address: what was allocated there last
+    std::vector<block> blocks_{}; // by address: the last allocations
     std::uint32_t events_made_ = 0;
     std::size_t hint_ = 0;
     stream_commands list_{};

@@ -2,7 +2,8 @@
 #ifndef SUBLET_TESTING_SIMULATED_DEVICE_HPP
 #define SUBLET_TESTING_SIMULATED_DEVICE_HPP
 
-/// A device with streams in host memory that takes every liberty it has, and fails where it is told to.
+/// A device with streams in host memory, for tests: executes queued work in any order that streams and events
+/// allow, given by the options; reuses bytes as early as they allow; fails on request.
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
@@ -19,44 +20,43 @@
 
 // --- queues ----------------------------------------------------------------------------------------------
 
-/// Streams of work that is done later, one piece at a time, in an order chosen to do harm.
+/// Queues of deferred work, executed one command at a time in an order that exposes missing waits.
 ///
-///     stream 0   a   b  (e)  c          in turn        a d b | e is past: f  c
+///     stream 0   a   b  (e)  c          in turn        a d b | e is reached: f  c
 ///     stream 1   d  <e>  f              latest first   d a b f c
 ///                                       starve 1       a b c d f
 ///
-/// What streams and events leave open is open: a program that is right only because the machine was quick, or
-/// slow, is wrong in one of these orders. Each is a function of the options, so a fault is found again.
+/// A program that is correct only by the timing of a machine fails in one of these orders, reproducibly.
 ///
-/// An event needs no command of its own. To record it is to note how much was queued in its stream by then,
-/// and who waits for it waits until so much is done. The same notes say, without running anything, what comes
-/// before what: each stream knows of each other how much of it comes before whatever is queued next.
+/// An event is a point of a stream: the number of commands queued there when it was recorded. A wait blocks
+/// until so many are done. Vector clocks give the order without execution: for each stream, how many commands
+/// of every other stream happen before its next one.
 
 namespace sublet {
 
 struct simulated_options {
-    /// Which of the streams that could go on goes on.
+    /// Which runnable stream executes its next command.
     enum class order_kind : std::uint8_t {
-        eager,        ///< all work is done when it is queued
-        in_turn,      ///< one piece of each, over and over
-        random,       ///< any, by the seed
-        latest_first, ///< the one whose next piece was queued last
-        favour,       ///< stream `which` as far as it can go, the others in turn when it cannot
-        starve        ///< the others in turn, stream `which` when none of them can go on
+        eager,        ///< all work is executed when it is queued
+        in_turn,      ///< one command of each, cyclically
+        random,       ///< random, by the seed
+        latest_first, ///< the one with the most recently queued next command
+        favour,       ///< stream `which` while it is runnable, otherwise the others in turn
+        starve        ///< stream `which` only when no other is runnable, otherwise in turn
     };
 
     simulated_options::order_kind order = simulated_options::order_kind::in_turn;
     std::uint64_t seed = 0;      ///< of random
-    std::uint32_t which = 0;     ///< the stream that is favoured or starved, in the order they were made
-    step_id postponed = no_step; ///< is launched only when nothing else can go on
-    bool paint = true;           ///< bytes that are taken, and that are given back
+    std::uint32_t which = 0;     ///< the stream to favour or starve, by order of creation
+    step_id postponed = no_step; ///< executed only when no other command can be
+    bool paint = true;           ///< bytes at allocation and at deallocation
     detail::memory_source upstream = {};
-    byte_count limit = no_limit; ///< of what is taken from it
+    byte_count limit = no_limit; ///< of bytes allocated from upstream
 };
 
 namespace detail {
 
-/// Something to be done, whatever its type: std::function would want to copy it, and to be included.
+/// Move-only type erasure for work; std::function needs copies, and its header.
 class queued_work {
 public:
     queued_work() = default;
@@ -84,16 +84,16 @@ private:
     void (*drop_)(void*) noexcept = nullptr;
 };
 
-/// A moment of a stream: when `done` pieces of its work are done.
+/// A point of a stream: `done` of its commands are done.
 struct stream_point {
     std::uint32_t stream = 0;
     std::uint64_t done = 0;
 };
 
-/// Streams and events by number; numbers of what was destroyed are not used again.
+/// Streams and events by number; numbers of destroyed ones are not reused.
 ///
-/// Work that throws ends all that is queued, and what is queued until `forget_failure()` is dropped: as a
-/// device that is in error does nothing more.
+/// Work that throws drops all that is queued, and everything queued until `forget_failure()`, like a device
+/// in an error state.
 class stream_queues {
 public:
     explicit stream_queues(simulated_options const& options) : options_(options), random_state_(options.seed)
@@ -106,7 +106,7 @@ public:
     [[nodiscard]] std::size_t events() const { return events_.size(); }
     [[nodiscard]] std::size_t queued(std::uint32_t stream) const { return streams_[stream].queued(); }
 
-    /// Work for a step (or `no_step`).
+    /// Queues work for a step (or `no_step`).
     template <class Work>
     void push(std::uint32_t stream, step_id step, Work work)
     {
@@ -120,17 +120,16 @@ public:
     }
     void wait(std::uint32_t stream, std::uint32_t event);
 
-    /// When all that is queued in a stream now is done.
+    /// The point at which all that is queued in a stream now is done.
     [[nodiscard]] stream_point now(std::uint32_t stream) const { return {stream, streams_[stream].issued}; }
 
-    /// Whether what is queued next in the stream comes after that moment in any order, or it is past.
+    /// Whether the next command queued in the stream happens after the point, or the point is reached.
     [[nodiscard]] bool comes_after(std::uint32_t stream, stream_point point) const;
     [[nodiscard]] bool is_reached(stream_point point) const;
 
-    /// Go on until a stream is empty: others go on as well, as the order has it.
+    /// Executes until a stream is empty; other streams make progress by the order.
     void drain(std::uint32_t stream);
     void drain();
-    /// All that is queued is not done.
     void drop() noexcept;
 
     [[nodiscard]] std::exception_ptr failure() const { return failure_; }
@@ -139,7 +138,7 @@ public:
 
 private:
     struct command {
-        std::uint64_t number = 0; // of all that were queued in any stream
+        std::uint64_t number = 0; // in the order of queueing, over all streams
         step_id step = no_step;
         bool is_wait = false;
         stream_point waits_for{};
@@ -149,7 +148,7 @@ private:
         std::vector<command> queue{}; // from `next` on
         std::size_t next = 0;
         std::uint64_t issued = 0, done = 0;
-        std::vector<std::uint64_t> clock{}; // by stream: how much of it comes before what is queued next
+        std::vector<std::uint64_t> clock{}; // by stream: commands that happen before the next one queued
 
         std::size_t queued() const { return queue.size() - next; }
         command const& front() const { return queue[next]; }
@@ -176,7 +175,7 @@ private:
         stream_queue const& its = streams_[stream];
         return its.queued() != 0 && is_reached(its.front().waits_for);
     }
-    /// One that goes on only when no other can.
+    /// A stream that runs only when no other can.
     bool is_deferred(std::uint32_t stream) const
     {
         bool const is_starved =
@@ -185,15 +184,15 @@ private:
         return is_starved || (step != no_step && step == options_.postponed);
     }
 
-    /// A wait that is over is no work: what stands behind it is what can be chosen.
+    /// Removes satisfied waits from the fronts of the queues.
     void retire_waits();
 
-    /// There always is one that can: a wait is for work that was queued before it.
+    /// One is always runnable: a wait is for work that was queued before it.
     std::uint32_t next_stream();
 
     void run_one();
 
-    /// The next of a row of numbers that look like chance. (Steele, Lea and Flood, OOPSLA 2014.)
+    /// The next pseudorandom number (Steele, Lea and Flood, OOPSLA 2014).
     std::size_t random_below(std::size_t count);
 
     simulated_options options_;
@@ -209,28 +208,27 @@ private:
 
 // --- pool ------------------------------------------------------------------------------------------------
 
-/// Memory that is taken and given back in the order of streams, while their work is still to be done.
+/// A stream-ordered memory pool: allocates and frees while the work that uses the bytes is still queued.
 ///
 ///     stream 0   p = allocate   work on p   deallocate p   record e
 ///     stream 1                                             wait e     q = allocate     q may be p
 ///     stream 2                                                        r = allocate     r may not
 ///
-/// Bytes that stream a gave back may go to a at once, and to b as soon as what b does next comes after it: by
-/// an event of a, or of c that had waited for a. So each free block keeps the moment at which it was given
-/// back, and not the stream that had it last: a block that goes through many hands asks each time for what
-/// really has to be over.
+/// Bytes freed in stream a may be reused in a at once, and in b as soon as the next command of b happens
+/// after the free, by an event of a or of a stream that waited for a. So each free block keeps the stream
+/// point at which it was freed, whatever streams used it before.
 ///
-/// Blocks are cut from chunks of the source, the smallest that will do, of those the one given back last;
-/// neighbours grow together again when one moment covers both. Chunks stay until `trim()`.
+/// Blocks are split from chunks of the source: best fit, ties to the block freed last. Free neighbours
+/// coalesce when one point happens after the other. Chunks are kept until `trim()`.
 
 struct stream_pool_use {
-    byte_count used = 0, used_high = 0;         ///< by blocks that were not given back
-    byte_count reserved = 0, reserved_high = 0; ///< taken from the source
-    std::size_t blocks = 0;                     ///< that were not given back
-    std::uint64_t reused = 0;                   ///< blocks that had been somebody's before
+    byte_count used = 0, used_high = 0;         ///< by live blocks
+    byte_count reserved = 0, reserved_high = 0; ///< allocated from the source
+    std::size_t blocks = 0;                     ///< live blocks
+    std::uint64_t reused = 0;                   ///< allocations from bytes that were used before
 };
 
-/// Requires: streams are those of one `stream_queues`, which is given to each call.
+/// Requires: all calls get the same `stream_queues`.
 class stream_pool {
 public:
     explicit stream_pool(memory_source source = {}, byte_count limit = no_limit) : source_(source, limit) {}
@@ -239,17 +237,17 @@ public:
     ~stream_pool();
 
     /// Complexity: O(blocks).
-    /// Throws:     what the source throws, out_of_budget; after all that is queued was done to get room.
+    /// Throws:     errors of the source, memory_limit_exceeded; executes all queued work before it does.
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, std::uint32_t stream,
                                       stream_queues& queues);
 
-    /// Throws: precondition_error for what is not taken, or not with this size.
+    /// Throws: precondition_error for bytes that are not allocated, or not with this size.
     void expect_taken(std::byte const* data, byte_count bytes) const;
 
     /// Throws: as expect_taken().
     void deallocate(std::byte* data, byte_count bytes, std::uint32_t stream, stream_queues const& queues);
 
-    /// Chunks of which nothing is taken or in use go back to the source.
+    /// Returns chunks without live or pending blocks to the source.
     void trim(stream_queues const& queues);
 
     [[nodiscard]] stream_pool_use const& use() const noexcept { return use_; }
@@ -258,11 +256,11 @@ private:
     struct block {
         std::byte* begin = nullptr;
         byte_count size = 0;
-        std::byte* chunk = nullptr; // where the chunk begins of which it is cut
+        std::byte* chunk = nullptr; // begin of its chunk
         bool is_free = true;
         bool was_used = false;
         stream_point freed_at{};
-        std::uint64_t number = 0; // of all that were given back
+        std::uint64_t number = 0; // in the order of frees
     };
     struct chunk {
         std::byte* begin;
@@ -275,21 +273,21 @@ private:
         return align_up(address(b.begin), alignment) - address(b.begin);
     }
 
-    /// The first block that does not begin below `data`.
+    /// Index of the first block that does not begin below `data`.
     std::size_t position_of(std::byte const* data) const;
 
     std::size_t best_fit(byte_count bytes, byte_count alignment, std::uint32_t stream,
                          stream_queues const& queues) const;
 
-    /// A new block at the end of the search; none if room was made among those that there are.
+    /// Adds a chunk when no block fits; none if executing queued work made one fit.
     std::size_t add_chunk(byte_count bytes, byte_count alignment, stream_queues& queues);
 
     std::byte* take(std::size_t at, byte_count bytes, byte_count alignment);
 
-    /// The block keeps its first bytes; what is left is one of its own, given back when it was.
+    /// Splits a block after its first bytes; both parts keep the point of its free.
     void split(std::size_t at, byte_count bytes);
 
-    /// With the one behind it, if both are free and one of the two moments says enough.
+    /// Merges a block with the next one, if both are free and one point happens after the other.
     void coalesce(std::size_t at, stream_queues const& queues);
 
     counted_memory source_;
@@ -303,30 +301,30 @@ private:
 
 // --- simulated device ------------------------------------------------------------------------------------
 
-/// A device with streams in host memory that takes every liberty it has, and fails where it is told to.
+/// A stream_device in host memory for tests; see the top of this file.
 ///
-///     simulated_device device({.order = simulated_options::order_kind::latest_first});
-///     stream_executor run(device, program, ...);     the same program as on a device of metal, but later,
-///                                                    in the order that is least expected, and repeatable
+///     sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
+///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
+///     run.run();
 ///
-/// What is queued waits until somebody asks for the end of it. Bytes are another's as soon as the order of
-/// streams allows it; what they held is painted over when they are taken and when they are given back, each
-/// when the stream comes to it. A kernel that throws ends all that is queued, as a device in error does.
-
-/// Calls that can fail are all but the two that destroy and `deallocate`; those do nothing for a device that
-/// is lost. Memory goes back upstream with the device.
+/// Runs the same program as a real device, in an unlikely but repeatable order. Work is queued until a
+/// synchronisation. Bytes are painted at allocation and at deallocation, in stream order. A kernel that
+/// throws drops all that is queued, like a device in an error state.
+///
+/// All calls can fail except `destroy_...` and `deallocate`, which do nothing on a lost device. Memory
+/// returns to the upstream source with the destructor.
 class simulated_device {
 public:
-    /// The device refused a call: it was told to.
+    /// A call failed on request: see fail_after().
     class failure : public std::exception {
     public:
         char const* what() const noexcept override
         {
-            return "sublet: a simulated device failed, as it was told";
+            return "sublet: a simulated device failed, as requested";
         }
     };
 
-    /// Nothing can be asked of the device any more.
+    /// The device is lost: see lose_after().
     class lost : public simulated_device::failure {
     public:
         char const* what() const noexcept override { return "sublet: a simulated device was lost"; }
@@ -346,14 +344,14 @@ public:
     {
     }
 
-    // --- to be told, and asked ----------------------------------------------------------------------------
+    // --- failures and counters ----------------------------------------------------------------------------
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
-    /// The call after so many that can fail throws simulated_device::failure; once.
+    /// The call after `calls` more calls that can fail throws simulated_device::failure, once.
     void fail_after(std::uint64_t calls) { fails_at_ = calls == never ? never : calls_ + calls; }
-    /// The call after so many that can fail, and every one from then on, throws simulated_device::lost.
+    /// That call and every later one throws simulated_device::lost.
     void lose_after(std::uint64_t calls) { lost_at_ = calls == never ? never : calls_ + calls; }
-    /// How many were made that can fail.
+    /// Number of calls so far that can fail.
     [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
     [[nodiscard]] std::size_t live_streams() const noexcept { return count(is_stream_); }
     [[nodiscard]] std::size_t live_events() const noexcept { return count(is_event_); }
@@ -366,7 +364,7 @@ public:
     [[nodiscard]] bool is_lost() const noexcept { return is_lost_; }
 
     [[nodiscard]] stream_type make_stream();
-    /// What is queued in it is done as if it were there.
+    /// Work that is queued in it is still executed.
     void destroy_stream(stream_type s)
     {
         if (is_lost_) return;
@@ -374,7 +372,7 @@ public:
         is_stream_[s.number] = false;
     }
     [[nodiscard]] event_type make_event();
-    /// Who waits for it waits on.
+    /// Queued waits for it remain.
     void destroy_event(event_type e)
     {
         if (is_lost_) return;
@@ -394,17 +392,17 @@ public:
         queues_.wait(s.number, e.number);
     }
 
-    /// Throws: out_of_budget, and what the upstream throws.
+    /// Throws: memory_limit_exceeded, and errors of the upstream source.
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, stream_type s);
     void deallocate(std::byte* data, byte_count bytes, byte_count, stream_type s);
 
     void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s);
     void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s);
     void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type s);
-    /// Requires: `digest` can be written when the stream comes to it.
+    /// Requires: `digest` can be written when the stream reaches the command.
     void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest);
 
-    /// Keeps a copy of the call. A kernel that is an lvalue has to be there when the stream comes to it.
+    /// Keeps a copy of the call. A kernel that is an lvalue must live until the stream reaches the command.
     template <class Kernel, class Call>
         requires std::invocable<Kernel&, Call const&>
     void launch(stream_type s, Kernel&& kernel, Call const& what)
@@ -420,8 +418,8 @@ public:
         }
     }
 
-    /// Throws: run_error with the step of a kernel that threw, whichever stream it was in; then the device
-    ///         is as good as before.
+    /// Throws: run_error with the step of a kernel that threw, in any stream; then the device can be used
+    ///         again.
     void synchronize(stream_type s)
     {
         call(s);
@@ -447,15 +445,15 @@ private:
     void expect(stream_type s) const
     {
         bool const is_there = s.number < is_stream_.size() && is_stream_[s.number];
-        SUBLET_EXPECTS(is_there, "sublet: a device is asked for a stream that it does not have");
+        SUBLET_EXPECTS(is_there, "sublet: a command names a stream that the device does not have");
     }
     void expect(event_type e) const
     {
         bool const is_there = e.number < is_event_.size() && is_event_[e.number];
-        SUBLET_EXPECTS(is_there, "sublet: a device is asked for an event that it does not have");
+        SUBLET_EXPECTS(is_there, "sublet: a command names an event that the device does not have");
     }
 
-    /// With ones, the NaN of every floating type.
+    /// Fills with ones, a NaN in every floating type.
     void paint(std::byte* data, byte_count bytes, stream_type s);
 
     void report();

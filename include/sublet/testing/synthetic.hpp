@@ -2,7 +2,8 @@
 #ifndef SUBLET_TESTING_SYNTHETIC_HPP
 #define SUBLET_TESTING_SYNTHETIC_HPP
 
-/// A kernel for any program, and orders of its steps that are chosen to do harm.
+/// A kernel for any program, in O(bytes) per step, and orders of steps that expose conflicts: one for each
+/// pair of buffers that follow each other in some bytes, in O(positions + waits).
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/step_waits.hpp>
@@ -17,29 +18,27 @@
 #include <utility>
 #include <vector>
 
-// --- synthetic -------------------------------------------------------------------------------------------
+// --- synthetic kernel ------------------------------------------------------------------------------------
 
-/// A kernel for every operation there is: each byte of a result depends on each byte of all operands.
+/// A kernel for every operation: each byte of a result depends on each byte of all operands.
 ///
 ///     in(0) ─ digest ─┐
 ///     in(1) ─ digest ─┼─ fold, with the step ─ seed ─┬─ noise ─► out(0)
-///     ...            ─┘                              └─ noise ─► out(1) ...
+///     in(2) ─ digest ─┘                              └─ noise ─► out(1) ...
 ///
-/// It computes nothing of use, and that is the point: whatever a plan clobbers, anywhere, shows in the
-/// digests of the results, on any program, without an implementation of its operations. Operands are read
-/// before results are written, so in place is fine; scratch is filled, and has to be unchanged when the
-/// results are there; a view of bytes that were there before is left as it is.
+/// Any clobbered value shows in the digests of the results, for any program, without an implementation of its
+/// operations. Operands are read before results are written, so in-place results are valid. Scratch is
+/// filled, and must be unchanged when the results are written. A view of existing bytes is not written.
 
 namespace sublet {
 
 namespace detail {
 
-/// Results were written over the scratch of their own step.
 class scratch_overwritten : public std::exception {
 public:
     char const* what() const noexcept override
     {
-        return "sublet: results lie over the scratch of their own step";
+        return "sublet: results overlap the scratch of their own step";
     }
 };
 
@@ -71,8 +70,7 @@ struct synthetic_kernel {
 
 // --- adversarial order -----------------------------------------------------------------------------------
 
-/// For two buffers that share bytes, the order of steps in which they are most likely to get into each
-/// other's way.
+/// For two buffers that share bytes, the order of steps that most likely exposes a missing wait between them.
 ///
 ///     waits      0: a ──► 1: r a          c lies where a lay, and nothing makes 2 wait for 1
 ///                2: c ──► 3: r c
@@ -80,28 +78,26 @@ struct synthetic_kernel {
 ///     as listed                  0   1   2   3        1 finds a, 3 finds c
 ///     first 0 and 2, last 1      0   2   3   1        1 finds c
 ///
-/// Run in random orders, an unsound pair shows now and then. But what has to happen is known: the one is
-/// made, the other is written over it, and only then the first is needed. So who makes them goes first, with
-/// all that it waits for, and who needs the first goes last, with all that wait for it. If nobody needs the
-/// first any more, but its maker may come late, it is the other way round: that writes over the second before
-/// the second is needed. One run for each two neighbours in bytes, digests taken, leaves nothing to chance.
-/// Pairs between which somebody lay in the bytes whom others need are left out: if they clash, so does one of
-/// them with that one.
+/// A random order rarely exposes an unsound pair; a constructed one always does. The producer of a runs, then
+/// the producer of b, which overwrites a, and only then the readers of a. So both producers run first, with
+/// all that they wait for, and the readers of a last, with all that waits for them. If a has no later reader
+/// but its producer may run late, the roles are swapped: it overwrites b before the readers of b. One run
+/// with digests for each pair of neighbours in bytes suffices. Pairs with a third buffer between them that is
+/// read later are skipped: if they conflict, so does one of them with the third.
 ///
-/// Source: that a race is shown by a schedule made for it is from Sen, "Race directed random testing of
-/// concurrent programs", PLDI 2008.
+/// Source: Sen, "Race directed random testing of concurrent programs", PLDI 2008.
 
 namespace detail {
 
-/// Sets of positions that grow along the waits.
+/// A set of positions that is closed along the waits.
 class position_set {
 public:
     explicit position_set(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
 
     [[nodiscard]] bool has(step_id at) const { return is_marked_[at] != 0; }
-    /// It, and all that it waits for.
+    /// Adds a position and all that it waits for.
     void add_with_ancestors(step_id at) { add(at, waits_.before); }
-    /// It, and all that wait for it.
+    /// Adds a position and all that wait for it.
     void add_with_descendants(step_id at) { add(at, waits_.after); }
 
 private:
@@ -114,10 +110,10 @@ private:
 
 } // namespace detail
 
-/// The positions in an order that keeps the waits: first each of `first` in turn, with what it waits for, and
-/// at the end all of `last` that have not come yet, with what waits for them; otherwise ascending.
+/// An order of all positions that keeps the waits: first each of `first` in turn, after what it waits for; at
+/// the end all of `last` that are left, with what waits for them; otherwise ascending.
 ///
-/// Requires:   what they name are positions.
+/// Requires:   the arguments are positions.
 /// Complexity: O(positions + waits), and O(positions) for each of `first`.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::vector<step_id> adversarial_order(step_waits const& waits,
@@ -139,7 +135,7 @@ public:
     void visit_pairs(Visit& visit)
     {
         arena_occupants arenas(lowered_, plan_);
-        std::vector<std::vector<buffer_id>> before(last_paired_with_.size()); // whose bytes a buffer took
+        std::vector<std::vector<buffer_id>> before(last_paired_with_.size()); // previous occupants
         for (step_id at = 0; at != lowered_.positions(); ++at)
             for (buffer_id b : lowered_.touched[at]) {
                 if (lowered_.first_write[b] != at) continue;
@@ -164,7 +160,7 @@ private:
         byte_count const at = plan_.offset_of(root(a)), other = plan_.offset_of(root(b));
         return at < other + its(b).size && other < at + its(a).size;
     }
-    /// By anybody but this one.
+    /// Whether an output, or touched at another position than `producer`.
     bool is_needed_after(buffer_id b, step_id producer) const;
 
     std::vector<step_id> order_for(buffer_id a, buffer_id b) const;
@@ -173,17 +169,17 @@ private:
     lowered_program const& lowered_;
     memory_plan const& plan_;
     csr_rows touched_at_;                     // by buffer: positions
-    std::vector<buffer_id> last_paired_with_; // by buffer: under whom it was met last
+    std::vector<buffer_id> last_paired_with_; // by buffer: the last buffer paired with it
 };
 
-/// Call `visit(a, b, order)` for every two buffers of which b, in the order of the tape, moves in where a lay
-/// before, and nobody since whose contents are needed; a and b go by their roots, `order` names positions.
+/// Calls `visit(a, b, order)` for every two buffers of which b, in program order, takes bytes of a with no
+/// live buffer there in between; a and b are given by their roots, `order` lists positions.
 ///
-/// If the waits are what the plan needs, all of these orders leave what the tape leaves. Run them one after
-/// the other, digests taken: by thread_executor with one worker and queue_policy::given.
+/// If the waits suffice for the plan, each of these orders leaves what the lowered program leaves. Run them
+/// one by one with digests: thread_executor with one worker and queue_policy::given.
 ///
 /// Complexity: O(positions + waits) for each pair.
-/// Throws:     unsound_plan as run_order_of(); what `visit` throws.
+/// Throws:     unsound_plan as run_order_of(); errors of `visit`.
 template <class Visit>
 void each_adversarial_order(run_order const& order, memory_plan const& plan, Visit visit)
 {

@@ -12,7 +12,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("a call is made on its device, and the caller's own is current again")
+TEST_CASE("a call is made on its device, and the caller's device is current again afterwards")
 {
     fake_cuda::start({.devices = 2});
     cuda_calls calls(1);
@@ -22,21 +22,21 @@ TEST_CASE("a call is made on its device, and the caller's own is current again")
     CHECK(during == 1);
     CHECK(after == 0);
 
-    // Also when it fails, or the callable throws.
+    // Also if it fails, or the callable throws.
     CHECK_THROWS_AS(calls("any", [] { return cudaErrorInvalidValue; }), cuda_error);
     CHECK_THROWS_AS(calls("any", []() -> cudaError_t { throw 3; }), int);
     calls.call_noexcept([] { return cudaErrorInvalidValue; });
     (void)cudaGetDevice(&after);
     CHECK(after == 0);
 
-    // Nothing is set where it is current already.
+    // Nothing is set if it is current already.
     (void)cudaSetDevice(1);
     fake_cuda::fail_call(0);
     calls("any", [] { return cudaSuccess; });
     CHECK(fake_cuda::log() == std::vector<std::string>{"cudaGetDevice"});
 }
 
-TEST_CASE("a call that fails is said once, and leaves nothing for others to find")
+TEST_CASE("a failed call is reported once, and leaves no error for later calls")
 {
     fake_cuda::start();
     cuda_calls calls(0);
@@ -54,7 +54,7 @@ TEST_CASE("a call that fails is said once, and leaves nothing for others to find
     calls("cudaSetDevice", [] { return cudaSetDevice(0); });
 }
 
-TEST_CASE("a device that is lost is called no more")
+TEST_CASE("a lost device is not called any more")
 {
     int made = 0;
     auto make = [&] { return ++made, cudaErrorIllegalAddress; };
@@ -65,12 +65,12 @@ TEST_CASE("a device that is lost is called no more")
         if (is_quiet) calls.call_noexcept(make);
         else CHECK_THROWS_AS(calls("first", make), cuda_error);
         CHECK(calls.is_lost());
-        CHECK(!others.is_lost()); // they have not asked yet
+        CHECK(!others.is_lost()); // they have not made a call yet
         fake_cuda::fail_call(0);
         calls.call_noexcept(make);
         try {
             calls("second", make, 2);
-            FAIL("it is lost");
+            FAIL("a lost device was called");
         } catch (cuda_error const& refusal) {
             CHECK(refusal.code() == cudaErrorIllegalAddress);
             CHECK(std::string(refusal.call()) == "second");
@@ -81,7 +81,7 @@ TEST_CASE("a device that is lost is called no more")
     }
 }
 
-TEST_CASE("a code that stays when it has been cleared means a lost device, whatever its number")
+TEST_CASE("a code that stays after it was cleared means a lost device, whatever its number")
 {
     for (bool is_sticky : {false, true}) {
         fake_cuda::start();
@@ -92,15 +92,15 @@ TEST_CASE("a code that stays when it has been cleared means a lost device, whate
     }
 }
 
-TEST_CASE("a device that cannot be made current is an error of that")
+TEST_CASE("a device that cannot be made current is an error of cudaSetDevice")
 {
     fake_cuda::start({.devices = 1});
     cuda_calls calls(1);
     int made = 0;
     auto make = [&] { return ++made, cudaSuccess; };
-    CHECK_THROWS_WITH(calls("any", make), "sublet: cudaSetDevice: cudaErrorInvalidDevice (as it was told)");
+    CHECK_THROWS_WITH(calls("any", make), "sublet: cudaSetDevice: cudaErrorInvalidDevice (as requested)");
     CHECK(made == 0);
-    CHECK_THROWS_AS(calls.give_back("any", make), cuda_error); // but it is gone
+    CHECK_THROWS_AS(calls.give_back("any", make), cuda_error); // but it is released
     calls.call_noexcept(make);
     CHECK(made == 2);
     CHECK_THROWS_AS(cuda_calls(-1), precondition_error);

@@ -17,14 +17,14 @@ using namespace sublet::detail;
 
 namespace {
 
-struct call { // as much of one as a device looks at
+struct call { // the parts of a call that a device uses
     step_id step = 0;
     cudaStream_t where = nullptr;
 };
 
 } // namespace
 
-TEST_CASE("bytes go to a device and come back, in the order of a stream")
+TEST_CASE("bytes are copied to a device and back, in stream order")
 {
     {
         fake_cuda::start({.devices = 2});
@@ -43,7 +43,7 @@ TEST_CASE("bytes go to a device and come back, in the order of a stream")
         device.synchronize(other);
         CHECK(came == std::array{std::byte{9}, std::byte{2}, std::byte{3}, std::byte{4}});
 
-        fake_cuda::fail_call(1); // nothing to do is no call
+        fake_cuda::fail_call(1); // nothing to do makes no call
         device.fill(bytes, std::byte{}, 0, stream);
         device.copy_to_device(bytes, {}, stream);
         device.copy_from_device({}, bytes, stream);
@@ -55,7 +55,7 @@ TEST_CASE("bytes go to a device and come back, in the order of a stream")
         device.deallocate(bytes, 4, 1, other);
         device.destroy_event(event);
         device.destroy_stream(stream);
-        device.synchronize(); // of one that is gone: nothing
+        device.synchronize(); // a destroyed stream has no effect
         device.destroy_stream(other);
         CHECK(device.memory().used == 0);
         CHECK(device.memory().used_high == 4);
@@ -77,7 +77,7 @@ TEST_CASE("a kernel is called at once, on its device, and an error of its launch
         (void)cudaGetDevice(&on);
         fake_cuda::launch(c.where, [&] { ++ran; });
     };
-    (void)cudaMemsetAsync(nullptr, 0, 1, stream); // an error that others left, which is not the kernel's
+    (void)cudaMemsetAsync(nullptr, 0, 1, stream); // an older error, which is not the kernel's
     device.launch(stream, kernel, call{3, stream});
     CHECK(ran == 1);
     CHECK(on == 1);
@@ -85,7 +85,7 @@ TEST_CASE("a kernel is called at once, on its device, and an error of its launch
     fake_cuda::fail_call(4, cudaErrorLaunchOutOfResources);
     try {
         device.launch(stream, kernel, call{3, stream});
-        FAIL("it was refused");
+        FAIL("no exception was thrown");
     } catch (cuda_error const& refusal) {
         CHECK(refusal.step() == 3);
         CHECK(refusal.code() == cudaErrorLaunchOutOfResources);
@@ -101,7 +101,7 @@ TEST_CASE("a kernel is called at once, on its device, and an error of its launch
     device.destroy_stream(stream);
 }
 
-TEST_CASE("two devices of one process do not disturb each other")
+TEST_CASE("two devices of one process do not affect each other")
 {
     {
         fake_cuda::start({.devices = 2});
@@ -123,18 +123,18 @@ TEST_CASE("two devices of one process do not disturb each other")
         first.destroy_stream(a);
         second.deallocate(y, 20, 1, b);
         second.destroy_stream(b);
-        CHECK(!second_again.is_lost()); // nobody has told it
+        CHECK(!second_again.is_lost()); // it has not made a call yet
         CHECK_THROWS_AS(second_again.synchronize(), cuda_error);
         second_again.destroy_stream(c);
         CHECK(second_again.is_lost());
-        CHECK(fake_cuda::calls_when_lost() == 1); // that one
+        CHECK(fake_cuda::calls_when_lost() == 1); // the call that found it
     }
-    CHECK(fake_cuda::held().streams == 2); // of the lost device nothing is given back
+    CHECK(fake_cuda::held().streams == 2); // nothing of the lost device is released
     CHECK(fake_cuda::held().pools == 2);
     CHECK(fake_cuda::misuses().empty());
 }
 
-TEST_CASE("whichever call of a device's life fails, nothing leaks but on a lost device")
+TEST_CASE("any call on a device may fail, and nothing leaks except on a lost device")
 {
     for (bool is_sticky : {false, true}) {
         std::size_t nth = 1;
@@ -170,19 +170,18 @@ TEST_CASE("whichever call of a device's life fails, nothing leaks but on a lost 
                 }
                 if (bytes != nullptr) try {
                         device.deallocate(bytes, 64, 64, stream);
-                    } catch (
-                        cuda_error const&) { // it reports what was wrong before, or the device is lost by it
+                    } catch (cuda_error const&) { // reports an older error, or loses the device
                     }
                 if (event != nullptr) device.destroy_event(event);
                 if (stream != nullptr) device.destroy_stream(stream);
                 is_lost = device.is_lost();
             } catch (cuda_error const& failure) {
-                CHECK(nth <= 12); // of the constructor: the pool, and what is set of it
+                CHECK(nth <= 12); // of the constructor: the pool, and its attributes
                 is_lost = detail::is_sticky(failure.code());
             }
             if (!is_lost && !is_sticky) CHECK(fake_cuda::held() == fake_cuda::live_objects());
             CHECK(fake_cuda::calls_when_lost() <=
-                  1); // lost while the caller's device was set again: found out later
+                  1); // lost when the caller's device was set again: found later
             CHECK(fake_cuda::misuses().empty());
             if (!is_sticky) CHECK(cudaPeekAtLastError() == cudaSuccess);
             if (fake_cuda::calls() < nth) break;

@@ -13,7 +13,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("an error of CUDA says which call, which code, and at which step")
+TEST_CASE("a cuda_error names the call, the code and the step")
 {
     fake_cuda::start();
     cuda_error const one(cudaErrorMemoryAllocation, "cudaMallocFromPoolAsync");
@@ -21,14 +21,14 @@ TEST_CASE("an error of CUDA says which call, which code, and at which step")
     CHECK(std::string(one.call()) == "cudaMallocFromPoolAsync");
     CHECK(one.step() == no_step);
     CHECK(std::string(one.what()) ==
-          "sublet: cudaMallocFromPoolAsync: cudaErrorMemoryAllocation (as it was told)");
+          "sublet: cudaMallocFromPoolAsync: cudaErrorMemoryAllocation (as requested)");
     CHECK(std::string(cuda_error(cudaErrorInvalidValue, "a kernel's launch", 7).what()) ==
-          "sublet: a kernel's launch: cudaErrorInvalidValue (as it was told), at step 7");
+          "sublet: a kernel's launch: cudaErrorInvalidValue (as requested), at step 7");
     CHECK(cuda_error(cudaErrorInvalidValue, "a kernel's launch", 7).step() == 7);
     static_assert(std::is_nothrow_copy_constructible_v<cuda_error>);
 }
 
-TEST_CASE("codes after which only a new process helps are known, and no others")
+TEST_CASE("sticky codes are known, and no others")
 {
     int sticky = 0;
     for (int code = 0; code != 1000; ++code) sticky += detail::is_sticky(static_cast<cudaError_t>(code));

@@ -19,7 +19,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// Two streams and what orders them.
+/// Two streams and the events between them.
 struct graph_fixture {
     graph_fixture()
         : device((fake_cuda::start({.devices = 2}), 1)), main(device.make_stream()),
@@ -42,7 +42,7 @@ struct graph_fixture {
     {
         call(stream, [this, what] { done.push_back(what); });
     }
-    /// 1 on the main stream, 2 beside it, 3 after both.
+    /// 1 on the main stream, 2 on the side stream, 3 after both.
     void issue(bool is_joined = true)
     {
         note(main, 1);
@@ -62,7 +62,7 @@ struct graph_fixture {
 
 } // namespace
 
-TEST_CASE("what is captured is not run, and is run at each launch")
+TEST_CASE("captured work is not run at capture, and is run at each launch")
 {
     {
         graph_fixture its;
@@ -78,7 +78,7 @@ TEST_CASE("what is captured is not run, and is run at each launch")
         moved.launch(its.side);
         its.device.synchronize();
         CHECK(its.done == std::vector{1, 2, 3, 1, 2, 3});
-        its.issue(); // streams are as they were
+        its.issue(); // streams work as before
         CHECK(its.done.size() == 9);
         static_assert(!std::is_copy_constructible_v<cuda_graph>);
     }
@@ -86,7 +86,8 @@ TEST_CASE("what is captured is not run, and is run at each launch")
     CHECK(fake_cuda::misuses().empty());
 }
 
-TEST_CASE("memory that a capture takes and frees is the graph's, at the same address in each launch")
+TEST_CASE(
+    "memory that a capture allocates and frees belongs to the graph, at the same address in each launch")
 {
     graph_fixture its;
     {
@@ -110,16 +111,16 @@ TEST_CASE("memory that a capture takes and frees is the graph's, at the same add
     CHECK(fake_cuda::misuses().empty());
 }
 
-TEST_CASE("a capture that fails is over, and streams are as they were")
+TEST_CASE("a failed capture is over, and streams work as before")
 {
     graph_fixture its;
-    SUBCASE("a stream is not waited for")
+    SUBCASE("a stream is not joined")
     {
         its.device.begin_capture(its.main);
         its.issue(false);
         CHECK_THROWS_AS((void)its.device.end_capture(its.main), cuda_error);
     }
-    SUBCASE("something cannot be captured")
+    SUBCASE("a command cannot be captured")
     {
         its.device.begin_capture(its.main);
         its.note(its.main, 1);
@@ -127,16 +128,16 @@ TEST_CASE("a capture that fails is over, and streams are as they were")
         CHECK_THROWS_AS(its.note(its.main, 2), cuda_error);
         CHECK_THROWS_AS((void)its.device.end_capture(its.main), cuda_error);
     }
-    SUBCASE("whoever issues gives up")
+    SUBCASE("the capture is abandoned")
     {
         its.device.begin_capture(its.main);
         its.note(its.main, 1);
         its.device.record(its.fork, its.main);
         its.device.wait(its.side, its.fork);
         its.device.abandon_capture(its.main);
-        its.device.abandon_capture(its.main); // of none: nothing
+        its.device.abandon_capture(its.main); // without a capture: no effect
     }
-    SUBCASE("nothing was begun") { CHECK_THROWS_AS((void)its.device.end_capture(its.main), cuda_error); }
+    SUBCASE("no capture was begun") { CHECK_THROWS_AS((void)its.device.end_capture(its.main), cuda_error); }
     CHECK(!its.device.is_lost());
     CHECK(cudaPeekAtLastError() == cudaSuccess);
     CHECK(its.done.empty());
@@ -149,7 +150,7 @@ TEST_CASE("a capture that fails is over, and streams are as they were")
     CHECK(its.device.end_capture(its.main).nodes() == 3);
 }
 
-TEST_CASE("whichever call of a capture and a launch fails, nothing is held and the next one succeeds")
+TEST_CASE("any call of a capture and a launch may fail: nothing is held and the next one succeeds")
 {
     std::size_t nth = 1;
     for (;; ++nth) {

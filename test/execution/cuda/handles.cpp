@@ -24,7 +24,7 @@ cuda_stream made_stream(cuda_calls& calls)
 
 } // namespace
 
-TEST_CASE("what CUDA gives out goes back at the end of its one owner")
+TEST_CASE("a handle is destroyed at the end of its owner")
 {
     fake_cuda::start({.devices = 2});
     cuda_calls calls(1);
@@ -49,7 +49,7 @@ TEST_CASE("what CUDA gives out goes back at the end of its one owner")
     static_assert(std::is_nothrow_move_constructible_v<cuda_stream>);
 }
 
-TEST_CASE("what could not be made is not given back, and giving back never throws")
+TEST_CASE("a handle that could not be created is not destroyed, and destruction never throws")
 {
     fake_cuda::start();
     cuda_calls calls(0);
@@ -65,13 +65,13 @@ TEST_CASE("what could not be made is not given back, and giving back never throw
     CHECK(cudaPeekAtLastError() == cudaSuccess);
 }
 
-TEST_CASE("on a lost device nothing is given back")
+TEST_CASE("on a lost device nothing is destroyed")
 {
     fake_cuda::start();
     cuda_calls calls(0);
     {
         auto const one = made_stream(calls), two = made_stream(calls);
-        fake_cuda::fail_call(2, cudaErrorIllegalAddress, true); // found out when the first goes
+        fake_cuda::fail_call(2, cudaErrorIllegalAddress, true); // found when the first is destroyed
     }
     CHECK(calls.is_lost());
     CHECK(fake_cuda::calls() == 2);

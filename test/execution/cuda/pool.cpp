@@ -16,7 +16,7 @@ using namespace sublet::detail;
 
 namespace {
 
-struct pool_fixture { // on device 1 of 2, so that a call on the wrong one is seen
+struct pool_fixture { // on device 1 of 2, so that a call on the wrong one is found
     pool_fixture() : calls((fake_cuda::start({.devices = 2, .capacity = 1 << 20}), 1)), pool(calls)
     {
         stream = cuda_stream::made(calls, "cudaStreamCreateWithFlags", [](cudaStream_t* out) {
@@ -39,7 +39,7 @@ struct pool_fixture { // on device 1 of 2, so that a call on the wrong one is se
 
 } // namespace
 
-TEST_CASE("a pool counts what is used, and keeps it reserved for the next run")
+TEST_CASE("a pool counts used bytes, and keeps them reserved for the next run")
 {
     {
         pool_fixture its;
@@ -56,14 +56,14 @@ TEST_CASE("a pool counts what is used, and keeps it reserved for the next run")
         CHECK(its.pool.use() ==
               cuda_memory_use{.used = 24, .used_high = 24, .reserved = 24, .reserved_high = 24});
         its.free(b);
-        its.free(its.take(0)); // a byte, which has an address
+        its.free(its.take(0)); // a byte, to have an address
         CHECK(fake_cuda::held() == fake_cuda::live_objects{.streams = 1, .pools = 1});
     }
     CHECK(fake_cuda::held() == fake_cuda::live_objects());
     CHECK(fake_cuda::misuses().empty());
 }
 
-TEST_CASE("storage is aligned to any power of two, and freed under the address that CUDA knows")
+TEST_CASE("storage is aligned to any power of two, and freed at the address that CUDA returned")
 {
     pool_fixture its;
     random_source pick{std::mt19937(2020)};
@@ -93,7 +93,7 @@ TEST_CASE("storage is aligned to any power of two, and freed under the address t
     CHECK_THROWS_AS((void)its.take(8, 0), precondition_error);
 }
 
-TEST_CASE("what does not fit is an error, and nothing has changed")
+TEST_CASE("an allocation that does not fit is an error, and nothing has changed")
 {
     pool_fixture its;
     for (byte_count const alignment : {64u, 4096u}) {
@@ -107,11 +107,11 @@ TEST_CASE("what does not fit is an error, and nothing has changed")
     CHECK(fake_cuda::held().blocks == 0);
 }
 
-TEST_CASE("memory of a lost device stays where it is")
+TEST_CASE("memory of a lost device is not freed")
 {
     pool_fixture its;
     auto *const a = its.take(8), *const b = its.take(8, 1024);
-    fake_cuda::fail_call(3, cudaErrorIllegalAddress, true); // the current device is asked for and set first
+    fake_cuda::fail_call(3, cudaErrorIllegalAddress, true); // after getting and setting the current device
     CHECK_THROWS_AS(its.free(a), cuda_error);
     CHECK_NOTHROW(its.free(b, 1024));
     CHECK_THROWS_AS((void)its.take(8), cuda_error);

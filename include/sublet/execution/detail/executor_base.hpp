@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_DETAIL_EXECUTOR_BASE_HPP
 #define SUBLET_EXECUTION_DETAIL_EXECUTOR_BASE_HPP
 
-/// What executors on host memory have in common: what the caller owes, gives and takes.
+/// The common base of the executors on host memory: inputs, outputs and bindings of values, the frame of a
+/// run, and a lower bound of its memory in O(touches + buffers + pairs) plus a matching at each position.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -21,48 +22,47 @@
 
 // --- live peak -------------------------------------------------------------------------------------------
 
-/// How many bytes a run cannot do without.
+/// A lower bound of the bytes of a run: the live peak.
 ///
 ///     position      0   1   2
 ///     a: 8          [=======)
 ///     b: 4              [=======)       8, then 12, or 8 if b may be written over a; then 4
 ///
-/// A walk along the tape with the bytes of all that is there: inputs come first, a result comes with the
-/// first step that writes it, and all leave with their last touch. Of the in-place pairs of a step as many
-/// bytes are saved as its results can save together.
+/// Walks the lowered program with the bytes of all live buffers: inputs are live from the start, a result
+/// from its first write, each to its last touch. In-place results of a step are a maximum-weight matching.
 
 namespace sublet::detail {
 
-/// The most bytes alive at once in each pool, as many results written in place as can be; summed over the
-/// pools. What no arenas for these values go below, nor, of one pool, any storage, whoever gives it out.
+/// The maximum of live bytes in each pool, with an optimal choice of in-place results, summed over the pools.
+/// A lower bound for arenas of these values and, for one pool, for any allocator.
 ///
 /// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
-/// Throws:     precondition_error if 2^64 - 1 bytes or more are alive at once.
+/// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once.
 [[nodiscard]] byte_count live_peak(lowered_program const& lowered);
 
-// --- caller duties ---------------------------------------------------------------------------------------
+// --- binding state ---------------------------------------------------------------------------------------
 
-/// What the caller of an executor owes it, and what it has given so far.
+/// Which values the caller must bind or supply, and which it has.
 ///
-///     value      storage        owed
-///     weights    the caller's   bind() once       ──► there, for all runs
-///     image      the plan's     input() a run     ──► there, until that run is over
+///     value      storage        required
+///     weights    the caller's   bind() once       ──► supplied for all runs
+///     image      the plan's     input() per run   ──► supplied until that run is over
 ///     scores     the plan's     nothing
 ///
-/// The same wherever the bytes are, on this machine or on a device.
+/// Independent of where the bytes are, on the host or on a device.
 
-/// Every call is about the tape that it was made for.
+/// Every call takes the lowered program of the constructor.
 class binding_state {
 public:
     explicit binding_state(lowered_program const& lowered);
 
-    /// Throws: precondition_error if there is no such value.
+    /// Throws: precondition_error if the value does not exist.
     template <id_like V>
     static value_id value_of(lowered_program const& lowered, V const& v)
     {
         value_id const value = as_id(v);
         SUBLET_EXPECTS(value < lowered.bytes.size(),
-                       "sublet: an executor is asked for a value that does not exist");
+                       "sublet: an executor is called with a value that does not exist");
         return value;
     }
     static buffer const& buffer_of(lowered_program const& lowered, value_id v)
@@ -70,21 +70,22 @@ public:
         return lowered.table.buffers[lowered.table.buffer_of[v]];
     }
 
-    /// Throws: precondition_error if v is no input in storage of the executor's.
+    /// Throws: precondition_error if v is no input, or has storage of the caller's.
     static void expect_input(lowered_program const& lowered, value_id v)
     {
         buffer const& its = buffer_of(lowered, v);
         SUBLET_EXPECTS(has_role(its.role, value_role::input),
-                       "sublet: input() is asked for no input, or give() before bind()");
-        SUBLET_EXPECTS(its.is_planned() || its.size == 0, "sublet: storage of this input is to be bound");
+                       "sublet: input() is called for a value that is no input, or give() before bind()");
+        SUBLET_EXPECTS(its.is_planned() || its.size == 0,
+                       "sublet: this input has no planned storage: bind() storage for it");
     }
     /// Throws: precondition_error if v is no output.
     static void expect_output(lowered_program const& lowered, value_id v)
     {
         SUBLET_EXPECTS(has_role(buffer_of(lowered, v).role, value_role::output),
-                       "sublet: output() is asked for no output, or take() before bind()");
+                       "sublet: output() is called for a value that is no output, or take() before bind()");
     }
-    /// Throws: unusable_value if there are no results.
+    /// Throws: unusable_value if there are no results to read.
     static void expect_results(value_id v, bool has_results);
     /// Throws: precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///         bytes, for it or for a view of it, or they do not begin at its alignment.
@@ -92,41 +93,41 @@ public:
 
     [[nodiscard]] bool is_supplied(buffer_id b) const { return is_supplied_[b] != 0; }
     void mark_supplied(buffer_id b) { is_supplied_[b] = 1; }
-    /// A run has had its inputs.
+    /// After a run: inputs must be supplied again.
     void consume_inputs(lowered_program const& lowered);
 
-    /// Throws: unusable_value for the first that is owed and not there.
+    /// Throws: unusable_value for the first that is required and not supplied.
     void expect_all(lowered_program const& lowered) const;
-    /// The same without what is given before every run.
+    /// The same without inputs.
     void expect_bound(lowered_program const& lowered) const;
 
 private:
     void expect_supplied(buffer const& its, buffer_id b) const;
 
-    std::vector<buffer_id> required_;        // to be bound once, or given before every run
-    std::vector<unsigned char> is_supplied_; // by buffer: bound or given
+    std::vector<buffer_id> required_;        // buffers to bind once, or to supply before every run
+    std::vector<unsigned char> is_supplied_; // by buffer: bound or supplied
 };
 
-// --- run desk --------------------------------------------------------------------------------------------
+// --- executor base ---------------------------------------------------------------------------------------
 
-/// Where the caller of an executor hands in and takes away, whoever runs the steps.
+/// Inputs, outputs and bindings of an executor on the host.
 ///
-///     bind(weights)  once ──┐
-///     input(image)  a run ──┴─► run ──► output(scores)    until the next input()
+///     bind(weights)  once ────┐
+///     input(image)  per run ──┴─► run ──► output(scores)    until the next input()
 ///
-/// It knows what is owed before a run, and leaves everything in order after one, however it ended.
+/// It checks what is required before a run, and restores a consistent state after one, however it ended.
 
-/// The caller's side of cpu_executor and thread_executor.
+/// The interface of cpu_executor and thread_executor for values.
 ///
 ///     external, state, not eligible, of unknown size     bind() your storage once
 ///     input                                              input() before every run, and fill it
 ///     output                                             output() after a run, until the next input()
 class executor_base {
 public:
-    /// The bytes of an input, to be filled before a run. Outputs of the last run end here: an input may lie
-    /// where they lie.
+    /// The bytes of an input, to be filled before a run. Outputs of the last run become invalid: an input may
+    /// share bytes with them.
     ///
-    /// Throws: precondition_error if v is no input or its storage is to be bound; allocation_error.
+    /// Throws: precondition_error if v is no input or has storage of the caller's; allocation_error.
     template <id_like V>
     [[nodiscard]] std::span<std::byte> input(V const& v)
     {
@@ -145,8 +146,8 @@ public:
 
     /// The bytes of an output after a run.
     ///
-    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
-    ///         been given since.
+    /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
+    ///         has been given since.
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v) const
     {
@@ -156,11 +157,11 @@ public:
         return values_.value_bytes(lowered_, value);
     }
 
-    /// The caller's storage for a value that is external, state, not eligible or of unknown size, and for all
-    /// views of it. It stays bound.
+    /// Sets the caller's storage for a value that is external, state, not eligible or of unknown size, and
+    /// for all views of it. It stays bound.
     ///
-    /// Requires: the bytes outlive all runs, and nothing else changes them during one; where steps run at
-    ///           once, storage bound for two values does not overlap.
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one; where steps run
+    ///           concurrently, storage bound for two values does not overlap.
     /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///           bytes, or they do not begin at its alignment.
     template <id_like V>
@@ -172,7 +173,7 @@ public:
         values_.bind(lowered_.table.buffer_of[value], bytes);
         bindings_.mark_supplied(lowered_.table.buffer_of[value]);
     }
-    /// The same for what no step writes.
+    /// The same for a value that no step writes.
     template <id_like V, class Bytes>
         requires(std::convertible_to<Bytes, std::span<std::byte const>> &&
                  !std::convertible_to<Bytes, std::span<std::byte>> &&
@@ -187,11 +188,11 @@ public:
         bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
     }
 
-    /// What has been allocated since this executor was made.
+    /// Allocations since construction.
     [[nodiscard]] memory_use memory() const { return values_.memory().use(); }
 
 protected:
-    /// Throws: unsound_plan where a place is outside of its arena; allocation_error if there is no memory for
+    /// Throws: unsound_plan for an offset outside of its arena; allocation_error if there is no memory for
     ///         the arenas; precondition_error for an alignment that is no power of two.
     template <memory_mode Mode>
     executor_base(lowered_program lowered, Mode const& mode, executor_options const& settings)
@@ -207,10 +208,10 @@ protected:
     executor_base(executor_base&&) = default;
     ~executor_base() = default;
 
-    /// Calls `steps()`, which runs every step once, between what has to come before and after it.
+    /// Calls `steps()`, which runs every step once, with the checks before and the cleanup after it.
     ///
-    /// Ensures: outputs can be read. If it throws: all storage but the arenas is given back and inputs have
-    ///          to be given again.
+    /// Ensures: outputs can be read. If it throws: all storage but the arenas is released and inputs have to
+    ///          be given again.
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value not bound;
     ///          whatever `steps` throws.
     template <class Steps>
@@ -218,7 +219,7 @@ protected:
     {
         bindings_.expect_all(lowered_);
         SUBLET_EXPECTS(!std::atomic_ref(is_running_).exchange(true), concurrent_use_message);
-        struct run_cleanup { // whatever happens
+        struct run_cleanup { // on return and on exceptions
             executor_base& self;
             bool is_done = false;
             ~run_cleanup()
@@ -245,7 +246,7 @@ protected:
     lowered_program lowered_;
     value_storage values_;
     executor_options::checks check_;
-    run_report report_; ///< what is the same for every run
+    run_report report_; ///< the same for every run
 
 private:
     static constexpr char const* concurrent_use_message =

@@ -2,14 +2,14 @@
 #ifndef SUBLET_EXECUTION_DETAIL_PROVED_ORDER_HPP
 #define SUBLET_EXECUTION_DETAIL_PROVED_ORDER_HPP
 
-/// What is proved before a program runs at once, on threads or on streams.
+/// The order of a concurrent run, on threads or on streams, with a proof of the plan and of its waits.
 ///
 ///     the plan, for its own reading      check_plan, or check_concurrent_plan
-///     the waits that will be kept        check_waits: they order every two steps that touch the same bytes,
-///                                        one of which writes, as they come in the order of reference
+///     the waits that will be kept        check_waits: any two steps that touch the same bytes, one of them
+///                                        writing, are ordered as in the sequential order
 ///
-/// The first says that the plan can be run; the second, of these waits, that this run keeps to it. Neither
-/// shares code with what found the plan or the waits.
+/// The first proves that the plan can be run, the second that these waits suffice for it. Neither shares code
+/// with the planner or the wait finder.
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
@@ -24,11 +24,11 @@
 
 namespace sublet::detail {
 
-/// The order in which a program is run at once in a memory mode, proved as far as it is asked for.
+/// The order and waits of a concurrent run in a memory mode, proved unless `settings` turn the proof off.
 ///
 /// Requires:   as run_order_of().
 /// Complexity: that of run_order_of(), of check_waits(), and of the check of the plan.
-/// Throws:     unsound_plan with what is wrong; what run_order_of() throws.
+/// Throws:     unsound_plan with a witness; errors of run_order_of().
 template <memory_mode Mode>
 [[nodiscard]] run_order proved_order(snapshot const& p, plan_options const& options, Mode const& mode,
                                      std::vector<handoff> const& handoffs, executor_options const& settings)

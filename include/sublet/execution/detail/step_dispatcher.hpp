@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_DETAIL_STEP_DISPATCHER_HPP
 #define SUBLET_EXECUTION_DETAIL_STEP_DISPATCHER_HPP
 
-/// Ready steps, and the workers that they go to.
+/// Dispatches ready steps to workers: list scheduling with a queue policy. Amortised O(1) per wait and one
+/// queue operation per step; workers without work spin, then sleep.
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
@@ -15,87 +16,88 @@
 
 // --- ready queue -----------------------------------------------------------------------------------------
 
-/// Steps that wait for nothing any more, and which of them is next.
+/// The steps with all waits satisfied, in the order of a policy.
 ///
-///     ready, as they came      5  2  7  4
+///     ready, in this order     5  2  7  4
 ///
-///     plan_order   2           the first by position, as the plan has it
-///     fifo         5           who has been ready for longest
-///     lifo         4           who became ready last: its operands are still warm
-///     random       7, say      drawn; the same for the same seed
-///     given        -           6 is next in the order that was given, and nobody overtakes it
+///     plan_order   2           the lowest position: plan order
+///     fifo         5           ready for the longest time
+///     lifo         4           ready last: its operands are likely in the cache
+///     random       7           random; the same for the same seed
+///     given        -           none now: 6 is next in the given order
 ///
-/// A sound plan holds whichever is taken; the policies are there to show it, and to be measured.
+/// A sound plan is valid under every policy; the policies exist for tests and measurements.
 
 namespace sublet::detail {
 
 /// Positions, each of which may become ready once.
 class ready_queue {
 public:
-    /// Requires: of `given`, `order` names every position once; of the others there is none.
+    /// Requires: `order` names every position once for `given`, and is empty otherwise.
     /// Throws:   precondition_error where a requirement is broken.
     ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed = 0,
                 std::vector<step_id> order = {});
 
-    /// As it was made: nothing is ready.
+    /// Back to the initial state: nothing is ready.
     void clear();
 
     /// Complexity: of `plan_order` O(log ready), of the others O(1); no allocation.
     void push(step_id at);
 
-    /// The next one, or `no_step` if none can be taken now.
+    /// The next one, or `no_step` if none is ready.
     /// Complexity: as of push().
     step_id pop();
 
-    /// Whether none can be taken now.
+    /// Whether pop() would return `no_step`.
     [[nodiscard]] bool is_empty() const
     {
         if (policy_ == queue_policy::given) return first_ == order_.size() || !is_ready_[order_[first_]];
         return ready_.size() == first_;
     }
 
-    /// Somebody who is alone, and has just made one step ready, takes that.
+    /// Whether a worker may run the only ready step without the queue.
     [[nodiscard]] bool allows_bypass() const { return policy_ != queue_policy::given; }
 
 private:
-    static bool is_later(step_id a, step_id b) { return a > b; } // the heap has its greatest on top
+    static bool is_later(step_id a, step_id b) { return a > b; } // the heap has its maximum on top
 
     queue_policy policy_;
     std::uint64_t seed_, random_state_;
     std::vector<step_id> order_;          // of `given`
     std::vector<unsigned char> is_ready_; // of `given`, by position
-    std::vector<step_id> ready_;          // of the others; a heap, a row or a stack
-    std::size_t first_ = 0;               // how many of the row, or of the order, have been taken
+    std::vector<step_id> ready_;          // of the others: a heap, a queue or a stack
+    std::size_t first_ = 0;               // how many of the queue, or of the order, have been taken
 };
 
-/// The order in which one worker takes all steps.
+/// The order in which a single worker runs all steps.
 ///
 /// Requires:   each wait leads from a lower position to a higher one.
-/// Complexity: O(steps + waits) and as many pushes and pops as there are steps.
+/// Complexity: O(steps + waits) and one push and pop per step.
 /// Throws:     precondition_error if a given order has a step before one that it waits for.
 [[nodiscard]] std::vector<step_id> order_of_one_worker(step_waits const& waits, ready_queue& queue);
 
 // --- step dispatcher -------------------------------------------------------------------------------------
 
-/// Hands the steps of one run to workers, each step once, when all that it waits for is done.
+/// Runs each step of a run once, on some worker, when all that it waits for is done.
 ///
-///     pending   0: -   1: 1   2: 1   3: 2        worker A did 0: 1 and 2 have nothing to wait for any more,
-///                                                A takes 1; 2 is ready, and a worker that sleeps is woken
+///     pending   0: -   1: 1   2: 1   3: 2        worker A finished 0: 1 and 2 become ready,
+///                                                A takes 1; 2 is queued, and a sleeping worker is woken
 ///
-/// A worker that has done a step counts down those that wait for it. If one becomes ready and nothing else
-/// is, it goes on with that one and asks nobody: a chain costs no lock. Otherwise they meet at the queue. Who
-/// finds nothing there looks again for a while, then sleeps; a worker that leaves steps behind wakes one of
-/// the sleepers, who wakes the next. When nothing is ready and nobody works, all is done.
+/// A worker that finishes a step decrements the counts of the steps that wait for it. If exactly one becomes
+/// ready and the queue is empty, the worker runs it without the lock: a chain costs no lock. Otherwise it
+/// uses the queue. A worker that finds the queue empty spins for a while, then sleeps; a worker that leaves
+/// ready steps in it wakes one sleeping worker, which wakes the next. The run is over when nothing is ready
+/// and no worker is active.
 
 class step_dispatcher {
 public:
-    /// The tables stay the caller's, so that another run allocates nothing.
+    /// The caller owns the tables, so that another run allocates nothing.
     ///
     /// Requires: `pending` has an entry for each position; a given order keeps the waits.
     step_dispatcher(step_waits const& waits, ready_queue& queue, std::vector<std::uint32_t>& pending);
 
-    /// What a worker does: `do_step(position)` for steps as they become ready, until none is to come. Any
-    /// number of workers may come, at any time; the first does all if no other does.
+    /// The loop of a worker: calls `do_step(position)` for steps as they become ready, until none is left.
+    /// Any number of workers may call it, at any time; a single one runs all steps.
     ///
     /// Requires: do_step throws nothing.
     template <class DoStep>
@@ -111,42 +113,41 @@ public:
     /// No step begins any more.
     void stop() noexcept;
     [[nodiscard]] std::atomic<bool> const& is_stopping() const noexcept { return is_stopping_; }
-    /// All is done, or has been stopped.
+    /// All steps are done, or stop() was called.
     [[nodiscard]] bool is_over() const noexcept;
 
 private:
-    /// After a step: one that it has made ready, or the next of the queue; `no_step`: there is none now.
+    /// After a step: one that became ready, or the next of the queue; `no_step`: none now.
     step_id next(step_id done);
 
-    /// The step waited for one more. Was it the last?
+    /// Counts one satisfied wait of the step; true for its last one.
     bool count_down(step_id at);
 
-    /// For a worker that has nothing to do. `no_step`: the run is over.
+    /// The next step for an idle worker; `no_step`: the run is over.
     step_id wait_for_step();
 
-    /// Until there may be something to do.
     void sleep();
 
-    /// Whether there is something to do soon.
+    /// Whether a step became ready, or the run ended, while spinning.
     bool spin_for_work() const;
 
     // --- under the lock ---------------------------------------------------------------------------------
 
-    /// Says whether anything can be taken. True: somebody sleeps who has not been called, and is to be.
+    /// Publishes whether a step is ready. True: a sleeping worker must be notified.
     bool publish_ready();
     void end();
 
     step_waits const& waits_;
     ready_queue& queue_;
-    std::vector<std::uint32_t>& pending_; // by position: for how many it still waits
-    std::atomic<bool> has_ready_{false};  // as the queue says
+    std::vector<std::uint32_t>& pending_; // by position: waits still to be satisfied
+    std::atomic<bool> has_ready_{false};  // the queue is not empty
     std::atomic<bool> is_stopping_{false};
     std::atomic<bool> is_over_{false};
-    std::atomic<std::uint32_t> wakeups_{0}; // to those who sleep
-    adaptive_mutex lock_;                   // of the queue, and of
-    std::uint32_t active_ = 0;              // workers that have a step
+    std::atomic<std::uint32_t> wakeups_{0}; // counts notifications; idle workers sleep on it
+    adaptive_mutex lock_;                   // guards the queue and the next three
+    std::uint32_t active_ = 0;              // workers that run a step
     std::uint32_t sleeping_ = 0;            // workers that sleep
-    std::uint32_t waking_ = 0;              // of those, who will be up soon
+    std::uint32_t waking_ = 0;              // sleeping workers that have been notified
 };
 
 } // namespace sublet::detail

@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXECUTION_DETAIL_STREAM_EXECUTOR_BASE_HPP
 #define SUBLET_EXECUTION_DETAIL_STREAM_EXECUTOR_BASE_HPP
 
-/// What a run on streams needs of the device: the bytes of values, their digests, what the caller gives and
-/// takes.
+/// The base of stream_executor: storage of values on a device, digests of their contents, and the transfer of
+/// inputs and outputs. A run costs O(touches) host operations for digests and storage.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
@@ -24,13 +24,13 @@
 
 // --- digests ---------------------------------------------------------------------------------------------
 
-/// Is every value still what its producer left? Asked on the streams, answered when the run is over.
+/// Compares digests of values on the device with those that their producers left.
 ///
-///     stream 0   launch 0   digest a → 0   record 0           the host compares, in the end:
+///     stream 0   launch 0   digest a → 0   record 0           the host compares at the end:
 ///     stream 1                       wait 0   digest a → 1   launch 1        0 with 1
 ///
-/// A digest is taken behind the step that wrote a value and before each step that touches it, on the stream
-/// of that step, so it needs no wait of its own. Which is compared with which is known before anything runs.
+/// A digest is taken after the step that writes a value, and before each step that touches it, on the stream
+/// of that step, so it needs no wait of its own. The pairs to compare are fixed at construction.
 
 namespace sublet::detail {
 
@@ -38,7 +38,7 @@ class stream_digests {
 public:
     explicit stream_digests(lowered_program const& lowered);
 
-    /// Each calls `take(buffer, digest)` for what is to be taken at that point of the stream.
+    /// Each calls `take(buffer, digest)` for every digest due at that point of the stream.
     template <class Take>
     void at_start(Take take)
     {
@@ -60,8 +60,7 @@ public:
         each(1 + 2 * lowered_.step_at.size(), take);
     }
 
-    /// The first difference, in the order of the tape, when all have been taken. `plan`: of the arenas, or a
-    /// null pointer.
+    /// The first change in program order, after all digests are taken. `plan`: of the arenas, or null.
     [[nodiscard]] std::optional<clobbered_value::finding> first_change(memory_plan const* plan) const;
 
 private:
@@ -69,7 +68,7 @@ private:
     struct sample {
         buffer_id id;
         step_id at;
-        std::uint32_t reference; ///< the digest of the producer; `none`: this is it
+        std::uint32_t reference; ///< index of the producer's digest; `none`: this is one
     };
 
     buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
@@ -83,33 +82,32 @@ private:
             take(digest_samples_[i].id, &digest_[i]);
     }
 
-    /// Who is written over those bytes next, as the steps are listed; if nobody, who was before.
+    /// Finds the next buffer in program order that is written over those bytes, cyclically from the producer.
     void find_culprit(clobbered_value::finding& found, buffer_id b, step_id producer,
                       memory_plan const& plan) const;
 
     lowered_program const& lowered_;
     std::vector<sample> digest_samples_;
-    std::vector<std::size_t> row_end_; // rows of notes: of the start, {before, behind} each step, of the end
+    std::vector<std::size_t> row_end_; // end of each row: start, {before, after} each step, end
     std::vector<std::uint64_t> digest_;
 };
 
 // --- storage ---------------------------------------------------------------------------------------------
 
-/// The bytes of values on a device: blocks that come and go in the order of streams, or offsets in an arena.
+/// The bytes of values on a device: blocks allocated in stream order, or offsets in arenas.
 ///
-///     allocate(b, stream 1) ──► launch ... (stream 1) ──► release(b, stream 0)   behind a wait for stream 1
+///     allocate(b, stream 1) ──► launch ... (stream 1) ──► release(b, stream 0)   after a wait for stream 1
 ///     host: counts 64 bytes                                host: counts 64 bytes less
 ///
-/// Nothing here decides when: that is in the schedule. What is counted is counted when it is issued, so
-/// `live` is what one stream would hold that does the commands as they are listed; how much a device keeps
-/// for streams that are behind is for the device to say.
-
-/// A device's pool on one of its streams, as a memory resource.
+/// The schedule decides when. Counters change when a command is issued, so `live` is what a single stream
+/// would hold; the memory that a device keeps for delayed frees is not counted.
+///
+/// A stream of a device as a memory resource.
 template <stream_device Device>
 struct stream_pool_source {
     Device& device;
     typename Device::stream_type stream;
-    bool skips_device = false; ///< the device is not told: it is lost, or has forgotten the block
+    bool skips_device = false; ///< frees do not reach the device: it is lost, or never had the block
 
     void* allocate(std::size_t bytes, std::size_t alignment)
     {
@@ -121,7 +119,7 @@ struct stream_pool_source {
     }
 };
 
-/// Gives nothing back by itself.
+/// Its destructor releases nothing.
 template <stream_device Device>
 class stream_storage {
 public:
@@ -139,12 +137,12 @@ public:
         where_.assign(capacity_.size(), nullptr);
         blocks_.resize(capacity_.size());
     }
-    stream_storage(stream_storage const&) = delete; // the counts refer to the source
+    stream_storage(stream_storage const&) = delete; // memory_ refers to source_
     stream_storage& operator=(stream_storage const&) = delete;
 
-    /// Blocks for the arenas of a plan.
+    /// Allocates the arenas of a plan.
     ///
-    /// Throws: unsound_plan if a buffer has no place, or one outside of its arena; allocation_error.
+    /// Throws: unsound_plan if a buffer has no offset, or ends outside of its arena; allocation_error.
     void place(memory_plan const& plan)
     {
         expect_placed(lowered_, plan);
@@ -186,14 +184,14 @@ public:
         capacity_[b] = bytes.size();
     }
 
-    /// `step` is told to who hears that there are no bytes.
+    /// `step` is reported in allocation_error.
     void allocate(buffer_id b, stream_type stream, step_id step)
     {
         source_.stream = stream;
         blocks_[b] = take(capacity_[b], lowered_.table.buffers[b].alignment, step);
         where_[b] = blocks_[b].bytes;
     }
-    /// The same outside of any step, unless it has bytes. Whether it had none.
+    /// Allocates outside of any step, unless b has a block; returns whether it did.
     bool provide(buffer_id b, stream_type stream)
     {
         if (!arenas_.empty() || blocks_[b].bytes != nullptr) return false;
@@ -203,16 +201,16 @@ public:
     void transfer_block(buffer_id from, buffer_id to)
     {
         blocks_[to] = std::exchange(blocks_[from], {});
-        where_[to] = blocks_[to].bytes; // `from` still shows them: the step has to read it
+        where_[to] = blocks_[to].bytes; // where_[from] stays: the step reads it
     }
-    /// Nothing happens where there is no block.
+    /// Does nothing if there is no block.
     void release(buffer_id b, stream_type stream)
     {
         source_.stream = stream;
         if (blocks_[b].bytes != nullptr) give_back(blocks_[b]);
         if (arenas_.empty() && lowered_.table.buffers[b].is_planned()) where_[b] = nullptr;
     }
-    /// All that count, whatever the device says of one. Throws: the first that it says.
+    /// Releases all that match, even if some fail. Throws: the first error.
     template <class Predicate>
     void release_if(Predicate matches, stream_type stream)
     {
@@ -224,7 +222,6 @@ public:
             }
         if (refusal) std::rethrow_exception(refusal);
     }
-    /// Throws nothing: what a device does not take back it keeps.
     void release_arenas(stream_type stream) noexcept
     {
         source_.stream = stream;
@@ -234,7 +231,7 @@ public:
             }
     }
 
-    /// From now on, or until it is told otherwise, the device does not hear of what is given back.
+    /// Sets whether releases are kept from the device.
     void skip_device(bool skips_device) { source_.skips_device = skips_device; }
 
 private:
@@ -248,7 +245,7 @@ private:
     }
     void give_back(block& b)
     {
-        block const old = std::exchange(b, {}); // once, whatever the device says to it
+        block const old = std::exchange(b, {}); // released once, even if the device throws
         memory_.deallocate(old.bytes, old.size, old.alignment);
     }
 
@@ -258,20 +255,20 @@ private:
     std::vector<block> blocks_;        // by buffer
     std::vector<block> arenas_;        // by pool
     std::vector<std::byte*> where_;    // by buffer
-    std::vector<byte_count> capacity_; // by buffer; of the caller's what was bound
+    std::vector<byte_count> capacity_; // by buffer; for the caller's storage, the bytes that were bound
 };
 
-// --- desk ------------------------------------------------------------------------------------------------
+// --- stream executor base --------------------------------------------------------------------------------
 
-/// Where the caller of an executor hands in and takes away, if the bytes lie on a device.
+/// Transfer of inputs and outputs if the bytes lie on a device.
 ///
 ///     bind(weights, address)  once ──┐
-///     give(image, bytes)     a run ──┴─► run ──► take(scores, bytes)    until the next input
+///     give(image, bytes)     per run ┴─► run ──► take(scores, bytes)    until the next input
 ///
-/// It also ends what goes wrong: the device first comes to rest, then storage is given back, then the caller
-/// hears of it. A device that is lost gets nothing back, and is asked for nothing any more.
-
-/// A device refused a command, or says that one has failed.
+/// After an error, it waits until the device is idle, releases storage, then throws. It never calls a lost
+/// device.
+///
+/// A command failed on the device, now or earlier.
 class device_error : public run_error {
 public:
     explicit device_error(std::exception_ptr cause) : run_error(no_step, cause, {})
@@ -282,7 +279,7 @@ public:
     }
 };
 
-/// As long as it lives, kernels may run.
+/// Sets a flag while kernels may run.
 class kernels_running {
 public:
     explicit kernels_running(bool& are_running) noexcept : are_running_(are_running) { are_running_ = true; }
@@ -294,7 +291,7 @@ private:
     bool& are_running_;
 };
 
-/// Streams and events of a device. Nothing is queued in them when they go.
+/// Owns streams and events of a device; nothing is queued in them at destruction.
 template <stream_device Device>
 class stream_handles {
 public:
@@ -306,7 +303,7 @@ public:
         for (auto e : events) device_.destroy_event(e);
         for (auto s : streams) device_.destroy_stream(s);
     }
-    /// So many at least.
+    /// Creates streams and events up to these counts.
     void ensure(std::size_t streams_wanted, std::size_t events_wanted)
     {
         streams.reserve(streams_wanted);
@@ -322,31 +319,31 @@ private:
     Device& device_;
 };
 
-/// The caller's side of stream_executor. Addresses are the device's.
+/// The interface of stream_executor for values. Addresses are device addresses.
 template <stream_device Device>
 class stream_executor_base {
 public:
     using stream_type = typename Device::stream_type;
 
-    /// The bytes of an input on the device, which the caller may write when this returns; a run that has been
-    /// issued is waited for. Outputs of that run end here: an input may lie where they lie.
+    /// The bytes of an input on the device, which you may write when this returns. Waits for issued runs, and
+    /// ends the validity of their outputs: an input may share bytes with them.
     ///
-    /// Throws: precondition_error if v is no input or its storage is to be bound, or the device is lost;
-    ///         allocation_error; what synchronize() throws.
+    /// Throws: precondition_error if v is no input or has storage of the caller's, or the device is lost;
+    ///         allocation_error; errors of synchronize().
     template <id_like V>
     [[nodiscard]] std::span<std::byte> input(V const& v)
     {
         value_id const value = input_of(v);
         synchronize();
         provide(value);
-        synchronize(); // what was allocated is there
+        synchronize(); // waits for the allocation
         return values_.value_bytes(value);
     }
 
-    /// Copies an input, or what is to be in storage that is bound, to the device, behind the runs that have
-    /// been issued. The bytes may be changed when this returns.
+    /// Copies an input, or the contents of bound storage, to the device, after the runs issued so far. The
+    /// source may be changed when this returns.
     ///
-    /// Throws: as input(), but for runs; precondition_error if there are not as many bytes as v has.
+    /// Throws: as input(), without errors of runs; precondition_error if the size differs from that of v.
     template <id_like V>
     void give(V const& v, std::span<std::byte const> bytes)
     {
@@ -365,10 +362,10 @@ public:
         }
     }
 
-    /// The bytes of an output on the device, when the run that has been issued is over.
+    /// The bytes of an output on the device, after the issued runs are over.
     ///
-    /// Throws: precondition_error if v is no output; unusable_value if no run has made it, or an input has
-    ///         been given since; what synchronize() throws.
+    /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
+    ///         has been given since; errors of synchronize().
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v)
     {
@@ -379,9 +376,9 @@ public:
         return values_.value_bytes(value);
     }
 
-    /// Copies an output, or what is in storage that is bound, to the caller.
+    /// Copies an output, or the contents of bound storage, to the host.
     ///
-    /// Throws: as output(); precondition_error if there are not as many bytes as v has.
+    /// Throws: as output(); precondition_error if the size differs from that of v.
     template <id_like V>
     void take(V const& v, std::span<std::byte> bytes)
     {
@@ -400,13 +397,13 @@ public:
         }
     }
 
-    /// The caller's storage on the device for a value that is external, state, not eligible or of unknown
-    /// size, and for all views of it. It stays bound.
+    /// Sets the caller's storage on the device for a value that is external, state, not eligible or of
+    /// unknown size, and for all views of it. It stays bound.
     ///
     /// Requires: the bytes outlive all runs, and nothing else changes them during one; storage bound for two
     ///           values does not overlap.
     /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
-    ///           bytes, or they do not begin at its alignment; what synchronize() throws.
+    ///           bytes, or they do not begin at its alignment; errors of synchronize().
     template <id_like V>
     void bind(V const& v, std::span<std::byte> bytes)
     {
@@ -421,11 +418,11 @@ public:
         are_operands_written_ = false;
     }
 
-    /// Waits for the runs that have been issued. Their outputs can be read.
+    /// Waits for the issued runs. Then their outputs can be read.
     ///
-    /// Throws: run_error if something in them has failed, with the step if the device names it;
-    ///         clobbered_value. Then all storage but the arenas has been given back, inputs have to be given
-    ///         again, and it may run again, unless the device is lost.
+    /// Throws: run_error if a command of them failed, with the step if the device names it; clobbered_value.
+    ///         Then all storage but the arenas is released, inputs have to be given again, and it may run
+    ///         again unless the device is lost.
     void synchronize()
     {
         expect_idle();
@@ -445,13 +442,13 @@ public:
         }
     }
 
-    /// What has been allocated since this executor was made, as it was issued.
+    /// Allocations since construction, counted when issued.
     [[nodiscard]] memory_use memory() const { return values_.memory().use(); }
-    /// Throws: precondition_error if no step could be on it.
+    /// Throws: precondition_error if the executor does not use that stream.
     [[nodiscard]] stream_type stream(std::size_t number = 0) const
     {
         SUBLET_EXPECTS(number < handles_.streams.size(),
-                       "sublet: an executor is asked for a stream that it does not use");
+                       "sublet: stream() names a stream that the executor does not use");
         return handles_.streams[number];
     }
     [[nodiscard]] run_order const& order() const { return order_; }
@@ -463,15 +460,14 @@ protected:
           values_(device, first_, lowered_, settings.limit), check_(settings.check), bindings_(lowered_)
     {
     }
-    stream_executor_base(stream_executor_base const&) =
-        delete; // the device may be about to read what lies here
+    stream_executor_base(stream_executor_base const&) = delete; // queued work refers to it
     stream_executor_base& operator=(stream_executor_base const&) = delete;
     ~stream_executor_base()
     {
         if (!wait_until_idle()) values_.skip_device(true);
         try {
             values_.release_if([](value_role) { return true; }, first_);
-        } catch (...) { // what it has not taken back by now, it keeps
+        } catch (...) { // ignored: the device keeps the memory
         }
         values_.release_arenas(first_);
     }
@@ -491,13 +487,13 @@ protected:
         expect_device();
         bindings_.expect_all(lowered_);
     }
-    /// Not yet what is given before every run.
+    /// Does not require inputs yet.
     void expect_bound() const
     {
         expect_device();
         bindings_.expect_bound(lowered_);
     }
-    /// Nothing of the run counts any more; nothing of it is under way.
+    /// Discards a run, when nothing of it is in flight.
     void forget_run()
     {
         runs_in_flight_ = 0;
@@ -510,7 +506,7 @@ protected:
         }
     }
 
-    /// Whether it has: a device says of each failure once, and then goes on or is lost.
+    /// Returns whether it is idle. A device reports each failure once, then continues or is lost.
     bool wait_until_idle() noexcept
     {
         for (std::size_t tries = 0; tries != 1000 && !device_.is_lost(); ++tries) {
@@ -521,12 +517,12 @@ protected:
             } catch (...) {
             }
         }
-        is_idle_ = true; // there is nothing to wait for
+        is_idle_ = true; // a lost device has no work
         return false;
     }
 
-    /// Comes to rest, gives back what can be given back, and says why.
-    /// `at`: the step whose kernel was being launched, if one was.
+    /// Waits until idle, releases what can be released, and throws `why` with the step.
+    /// `at`: the step of the kernel being launched, or `no_step`.
     [[noreturn]] void fail(std::exception_ptr why, step_id at = no_step)
     {
         is_lost_ = !wait_until_idle();
@@ -534,10 +530,10 @@ protected:
         forget_run();
         try {
             std::rethrow_exception(why);
-        } catch (run_error const&) { // it knows its step
+        } catch (run_error const&) { // has its step already
             throw;
         } catch (...) {
-            if (at == no_step || is_lost_) throw device_error(why); // no kernel of a lost device has thrown
+            if (at == no_step || is_lost_) throw device_error(why); // a lost device: not the kernel's error
             throw run_error(at, why);
         }
     }
@@ -554,13 +550,13 @@ protected:
     std::optional<memory_plan> plan_; ///< of the arenas
     executor_options::checks check_;
     binding_state bindings_;
-    std::size_t runs_in_flight_ = 0; ///< issued since it was at rest, but for graphs
-    std::size_t rebinds_ = 0;        ///< how often what a graph refers to has got other bytes
-    bool is_idle_ = true;            ///< nothing has been issued that was not waited for
+    std::size_t runs_in_flight_ = 0; ///< issued since it was idle, without graphs
+    std::size_t rebinds_ = 0;        ///< counts changes of the storage that a graph refers to
+    bool is_idle_ = true;            ///< all issued work has been waited for
     bool has_results_ = false;
     bool are_kernels_running_ = false; ///< or may be
     bool are_digests_taken_ = false;
-    bool are_operands_written_ = false; ///< for all runs: in arenas, until somebody binds something
+    bool are_operands_written_ = false; ///< for all runs: with arenas, until the next bind()
 
 private:
     bool is_bound(value_id v) const

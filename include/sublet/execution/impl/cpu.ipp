@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-// --- watch -----------------------------------------------------------------------------------------------
+// --- clobber checker -------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -34,7 +34,7 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
         if (is_planned(b)) claim(b, no_step);
         track(b, no_step);
     }
-    if (is_shared) // whoever comes first may lie where those were: the first step does not read them
+    if (is_shared) // the first result may reuse these bytes: no step reads them
         for (buffer_id b : lowered.unused_inputs) is_tracked_[b] = 0;
     for (std::size_t pool = 0; pool != owners_.size(); ++pool)
         discard_unowned(pool, 0, values.arenas()[pool].size, no_buffer);
@@ -51,8 +51,7 @@ SUBLET_DECL void clobber_checker::before(step_id at)
         if (values_.has_arena()) claim(b, step);
         else if (!is_in_place(b, at)) paint(values_.bytes_of(b));
     }
-    // If two that it writes share bytes, whoever is needed later will be missed: it has to be the one
-    // beneath.
+    // If two results share bytes, the one that is needed later must be found clobbered: claim others last.
     for (csr_rows const* rows : {&lowered_.defs, &lowered_.scratch})
         for (value_id v : (*rows)[at]) {
             buffer_id const b = lowered_.table.buffer_of[v];
@@ -86,8 +85,7 @@ SUBLET_DECL void clobber_checker::finish()
     }
     sort_by_key(bound_ranges);
     std::uint64_t covered = 0;
-    for (std::size_t i = 0; i != bound_ranges.size();
-         ++i) { // bytes that are bound twice may well have changed
+    for (std::size_t i = 0; i != bound_ranges.size(); ++i) { // bytes that are bound twice may have changed
         bool const is_shared =
             bound_ranges[i].key < covered ||
             (i + 1 != bound_ranges.size() && bound_ranges[i + 1].key < bound_ranges[i].tie);
@@ -127,7 +125,7 @@ SUBLET_DECL void clobber_checker::compare_read(buffer_id b, step_id at) const
 {
     step_id const reader = lowered_.step_at[at];
     if (!is_last(b)) return compare(b, reader, [](buffer_id) { return true; });
-    bool const has_block = !values_.has_arena() || !is_planned(b); // which its heir may have now
+    bool const has_block = !values_.has_arena() || !is_planned(b); // which an in-place result may have now
     auto const rows = lowered_.reuses_at(at);
     auto may_reuse = [b, rows](buffer_id occupant) {
         return std::any_of(rows.begin(), rows.end(),

@@ -42,10 +42,10 @@ SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
                 pairs.push_back({y.from, y.to, to.size});
         }
         std::vector<std::uint32_t> const taken = match_overwrites(pairs);
-        for (std::uint32_t i : taken) is_live[pairs[i].out] = 1; // within the operand, beside nobody
+        for (std::uint32_t i : taken) is_live[pairs[i].out] = 1; // inside the operand's bytes
         for (buffer_id b : lowered.touched[at])
             if (lowered.first_write[b] == at) enter(b);
-        for (buffer_id b : lowered.touched[at]) { // only their pools can have risen
+        for (buffer_id b : lowered.touched[at]) { // only their pools can have grown
             if (!is_live[b]) continue;
             pool_id const pool = lowered.table.buffers[b].pool;
             peak[pool] = std::max(peak[pool], live[pool]);
@@ -54,7 +54,7 @@ SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
         for (buffer_id b : lowered.touched[at])
             if (--remaining[b] == 0) leave(b);
         for (std::uint32_t i : taken)
-            if (remaining[pairs[i].out] != 0) enter(pairs[i].out); // what is left of the operand's bytes
+            if (remaining[pairs[i].out] != 0) enter(pairs[i].out); // now counted with its own bytes
         pairs.clear();
     }
     byte_count sum = 0;
@@ -62,7 +62,7 @@ SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
     return sum;
 }
 
-// --- caller duties ---------------------------------------------------------------------------------------
+// --- binding state ---------------------------------------------------------------------------------------
 
 SUBLET_DECL binding_state::binding_state(lowered_program const& lowered)
     : is_supplied_(lowered.ref_counts.size(), 0)
@@ -78,7 +78,7 @@ SUBLET_DECL binding_state::binding_state(lowered_program const& lowered)
 SUBLET_DECL void binding_state::expect_results(value_id v, bool has_results)
 {
     if (!has_results)
-        throw unusable_value(v, "is an output: it is there after a run, until the next input()");
+        throw unusable_value(v, "is an output, which can be read after a run and before the next input()");
 }
 
 SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value_id v,
@@ -93,9 +93,9 @@ SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value
         if (lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size &&
             lowered.bytes[view] > bytes.size())
             throw unusable_value(static_cast<value_id>(view),
-                                 "is larger than the storage that is bound for what it is a view of");
+                                 "is larger than the storage that is bound for its root");
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
-        throw unusable_value(v, "has an alignment, and the storage that is bound for it does not keep it");
+        throw unusable_value(v, "is bound to storage that does not have its alignment");
 }
 
 SUBLET_DECL void binding_state::consume_inputs(lowered_program const& lowered)
@@ -120,10 +120,10 @@ SUBLET_DECL void binding_state::expect_supplied(buffer const& its, buffer_id b) 
     if (is_supplied_[b]) return;
     throw unusable_value(its.root, its.is_planned()
                                        ? "is an input, and was not given since the last run"
-                                       : "has storage of the caller's, and none is bound: see bind()");
+                                       : "needs storage of the caller's, and none is bound: see bind()");
 }
 
-// --- run desk --------------------------------------------------------------------------------------------
+// --- executor base ---------------------------------------------------------------------------------------
 
 SUBLET_DECL void executor_base::expect_idle()
 {

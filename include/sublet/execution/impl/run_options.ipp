@@ -2,7 +2,7 @@
 #include <sublet/execution/run_options.hpp>
 #include <sublet/impl/config.hpp>
 
-// --- sentence --------------------------------------------------------------------------------------------
+// --- bounded text ----------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -79,10 +79,10 @@ SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignmen
     detail::scoped_lock const guard(lock());
     if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
         throw memory_limit_exceeded(bytes, use_.bytes.live, limit_);
-    if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than this machine can address
+    if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than can be addressed
     void* const block =
         source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
-    if (block == nullptr && bytes != 0) throw std::bad_alloc(); // not what a resource should do
+    if (block == nullptr && bytes != 0) throw std::bad_alloc(); // a resource should not return null
     for (memory_use* use : {&use_, &since_mark_}) {
         use->bytes.add(bytes);
         use->allocations.add(1);

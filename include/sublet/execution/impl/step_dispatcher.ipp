@@ -15,17 +15,16 @@ SUBLET_DECL ready_queue::ready_queue(queue_policy policy, std::size_t positions,
     : policy_(policy), seed_(seed), random_state_(seed), order_(std::move(order))
 {
     SUBLET_EXPECTS(policy == queue_policy::given || order_.empty(),
-                   "sublet: an order to run in is that of queue_policy::given");
+                   "sublet: an order is given without queue_policy::given");
     ready_.reserve(positions);
     if (policy != queue_policy::given) return;
     is_ready_.assign(positions, 0);
     for (step_id at : order_) {
         SUBLET_EXPECTS(at < positions && !is_ready_[at],
-                       "sublet: an order to run in does not name every position once");
+                       "sublet: the given order does not name every position once");
         is_ready_[at] = 1;
     }
-    SUBLET_EXPECTS(order_.size() == positions,
-                   "sublet: an order to run in does not name every position once");
+    SUBLET_EXPECTS(order_.size() == positions, "sublet: the given order does not name every position once");
     clear();
 }
 
@@ -79,7 +78,7 @@ SUBLET_DECL std::vector<step_id> order_of_one_worker(step_waits const& waits, re
             if (--pending[next] == 0) queue.push(next);
     }
     SUBLET_EXPECTS(order.size() == pending.size(),
-                   "sublet: an order to run in has a step before one that it has to wait for");
+                   "sublet: the given order has a step before one that it waits for");
     return order;
 }
 
@@ -156,7 +155,7 @@ SUBLET_DECL step_id step_dispatcher::wait_for_step()
             taken = queue_.pop();
             active_ += taken != no_step;
             wakes = publish_ready();
-            if (active_ == 0) end(); // there was no step at all
+            if (active_ == 0) end(); // there are no steps
         }
         if (wakes) wakeups_.notify_one();
         if (taken != no_step) return taken;
@@ -176,7 +175,7 @@ SUBLET_DECL void step_dispatcher::sleep()
     wakeups_.wait(seen, std::memory_order_relaxed);
     scoped_lock const guard(&lock_);
     --sleeping_;
-    if (waking_ != 0) --waking_; // several may have woken at one call
+    if (waking_ != 0) --waking_; // one notification may wake several
 }
 
 SUBLET_DECL bool step_dispatcher::spin_for_work() const

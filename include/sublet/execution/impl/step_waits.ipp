@@ -34,7 +34,7 @@ SUBLET_DECL std::size_t byte_owners::segment_at(byte_count begin) const
     return static_cast<std::size_t>(at - borders_.begin());
 }
 
-// --- tenants ---------------------------------------------------------------------------------------------
+// --- arena occupants -------------------------------------------------------------------------------------
 
 SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, memory_plan const& plan)
     : lowered_(lowered), plan_(plan)
@@ -53,7 +53,7 @@ SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, mem
         if (its(b).is_planned() && is_given(its(b).role)) arenas_[its(b).pool].claim(begin(b), end(b), b);
 }
 
-// --- listed order ----------------------------------------------------------------------------------------
+// --- program order ---------------------------------------------------------------------------------------
 
 SUBLET_DECL program_order::program_order(snapshot const& program, plan_options const& options)
     : program_(program), options_(options), is_written_(program.values())
@@ -63,7 +63,7 @@ SUBLET_DECL program_order::program_order(snapshot const& program, plan_options c
     buffer_classes classes = aliases(program.values(), [&](value_id v) { return alias_of[v]; });
     storage_of_ = std::move(classes.buffer_of);
     storages_ = classes.root.size();
-    std::vector<unsigned char> writes(storages_); // and whether it is given
+    std::vector<unsigned char> writes(storages_); // number of writes, at most 2; given counts as one
     std::vector<step_id> read_at(storages_, no_step);
     for (value_id v = 0; v != program.values(); ++v)
         if (is_given(role[v])) writes[storage_of_[v]] = 1;
@@ -71,7 +71,7 @@ SUBLET_DECL program_order::program_order(snapshot const& program, plan_options c
         for (touch t : program.touches(s)) { // reads come first
             buffer_id const b = storage_of_[t.value];
             if (t.kind != touch::access::def) read_at[b] = s;
-            else if (classes.root[b] == t.value || read_at[b] != s) // else it is a mere view
+            else if (classes.root[b] == t.value || read_at[b] != s) // otherwise a mere view
                 is_written_[t.value] = 1, writes[b] += writes[b] < 2;
         }
     for (buffer_id& b : storage_of_)
@@ -86,10 +86,10 @@ SUBLET_DECL std::optional<witness> program_order::moved_write(std::vector<step_i
 {
     if (!has_order_) return std::nullopt;
     listed_touches const listed(program_, options_.order);
-    std::vector<step_id> rank_of(steps.size()); // in the list, from 1
+    std::vector<step_id> rank_of(steps.size()); // rank in the list, from 1
     for (step_id at = 0; at != steps.size(); ++at) rank_of[listed.steps[at]] = at + 1;
     struct users {
-        step_id touched = 0, written = 0; // places of the latest
+        step_id touched = 0, written = 0; // maximal ranks so far
         witness write;
     };
     std::vector<users> users_of(storages_);
@@ -152,7 +152,7 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
 
 SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
-    std::size_t next_end_use = 0; // of those needed where nodes end, so many have been seen
+    std::size_t next_end_use = 0; // index of the next entry of end_uses_
     for (step_id at = 0; at != lowered_.positions(); ++at) {
         for (touch t : program_.touches(lowered_.step_at[at])) { // reads come first
             if (t.kind != touch::access::def) read(t.value, at);
@@ -248,7 +248,7 @@ SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_o
                                .handoffs = handoffs,
                                .order = dependence_options::position_order::as_listed});
     };
-    auto steps_of = [](dependence_graph const& g) { // not where they read early
+    auto steps_of = [](dependence_graph const& g) { // skip the early reads of a step
         std::vector<step_id> steps;
         for (std::size_t at = 0; at != g.step_at.size(); ++at)
             if (step_id const its = g.step_at[at]; g.position_of[its] == at) steps.push_back(its);

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-// --- tape ------------------------------------------------------------------------------------------------
+// --- lowered program -------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -46,20 +46,20 @@ public:
         lowered_.first_write.assign(buffers, no_step);
         accesses_.assign(buffers, {});
         for (edge_use u : program_.edge_uses())
-            SUBLET_EXPECTS(!is_scratch[u.value], "sublet: scratch is read by no step");
+            SUBLET_EXPECTS(!is_scratch[u.value], "sublet: scratch may not be read by a step");
         for (step_id at = 0; at != lowered_.positions(); ++at) write_step(at, is_scratch);
         for (std::size_t b = 0; b != buffers; ++b)
             lowered_.ref_counts[b] += has_role(lowered_.table.buffers[b].role, value_role::output);
         for (std::size_t v = 0; v != is_scratch.size(); ++v)
             SUBLET_EXPECTS(!is_scratch[v] || lowered_.ref_counts[lowered_.table.buffer_of[v]] <= 1,
-                           "sublet: scratch is touched by one step only, and is no output");
+                           "sublet: scratch may be touched by one step only, and may not be an output");
     }
 
 private:
-    /// How the step that is being written touches a buffer.
+    /// How the current step touches a buffer.
     struct step_access {
         step_id at = no_step;
-        value_id sole_read = no_value; // the one value of it that is read; no_value: it is touched otherwise
+        value_id sole_read = no_value; // the only value of it that is read; no_value: other touches
         bool is_early = true;          // every touch is an early use
     };
 
@@ -69,7 +69,7 @@ private:
         for (touch t : program_.touches(step)) {
             bool const defines = t.kind == touch::access::def;
             buffer_id const b = lowered_.table.buffer_of[t.value];
-            SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch is read by no step");
+            SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch may not be read by a step");
             (is_scratch[t.value] ? lowered_.scratch
              : defines           ? lowered_.defs
                                  : lowered_.uses)
@@ -80,7 +80,7 @@ private:
         for (; next_end_use_ != end_uses_.size() && end_uses_[next_end_use_].key == at; ++next_end_use_)
             touch_buffer(end_uses_[next_end_use_].id, at, no_value, false);
 
-        for (buffer_id b : touched_) { // in one order an input lives [0, 1) at least
+        for (buffer_id b : touched_) { // in a single order an input is live in [0, 1) at least
             bool const is_input = has_role(lowered_.table.buffers[b].role, value_role::input);
             bool const stays_live = at == 0 && is_input && !lowered_.is_any_schedule;
             if (accesses_[b].is_early && !stays_live) lowered_.reuses.push_back({b, no_buffer});
@@ -114,13 +114,13 @@ private:
     snapshot const& program_;
     lowered_program& lowered_;
     bool in_place_;
-    std::vector<sort_key> end_uses_;    // {position, 0, buffer}: needed when its step has written
-    std::size_t next_end_use_ = 0;      // of those, how many have been seen
+    std::vector<sort_key> end_uses_;    // {position, 0, buffer}: used at the end of its step
+    std::size_t next_end_use_ = 0;      // index of the next entry of end_uses_
     std::vector<step_access> accesses_; // by buffer
     std::vector<buffer_id> touched_;
 };
 
-/// The tape of steps in an order that is believed, one of any or the only one; `lives` say who is touched.
+/// Lowers the steps in a given order, which is not checked; `lives` are the live ranges in it.
 SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options const& options,
                                            per_value<bool> const& scratch, live_ranges const& lives,
                                            std::vector<step_id> steps, bool is_any_schedule)
@@ -179,8 +179,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
                                           per_value<bool> const& scratch, std::vector<step_id> steps)
 {
-    SUBLET_EXPECTS(steps.size() == program.steps(),
-                   "sublet: an order of steps does not name each of them once");
+    SUBLET_EXPECTS(steps.size() == program.steps(), "sublet: an order of steps does not name each step once");
     auto const role = options.role.tabulate(program.values());
     live_ranges lives{std::vector<live_range>(program.values()), static_cast<step_id>(steps.size()),
                       std::nullopt};
@@ -188,7 +187,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
     std::vector<step_id> position_of(steps.size(), no_step);
     for (std::size_t at = 0; at != steps.size(); ++at) {
         SUBLET_EXPECTS(steps[at] < steps.size() && position_of[steps[at]] == no_step,
-                       "sublet: an order of steps does not name each of them once");
+                       "sublet: an order of steps does not name each step once");
         position_of[steps[at]] = static_cast<step_id>(at);
         for (touch t : program.touches(steps[at])) touched(t.value, static_cast<step_id>(at));
     }
@@ -399,7 +398,7 @@ SUBLET_DECL void value_storage::transfer_block(lowered_program const& lowered, o
     if (!lowered.is_same_size(y) || remaining_touches(y.from) != 1 || where_[y.to] != nullptr) return;
     block& old = blocks_[y.from];
     if (old.bytes == nullptr || old.alignment < lowered.table.buffers[y.to].alignment) return;
-    where_[y.to] = old.bytes; // where_[from] stays until the step has read it
+    where_[y.to] = old.bytes; // where_[from] stays: the step reads it
     blocks_[y.to] = std::exchange(old, {});
 }
 

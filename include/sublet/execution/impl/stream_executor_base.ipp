@@ -16,7 +16,7 @@ SUBLET_DECL stream_digests::stream_digests(lowered_program const& lowered) : low
     };
     for (std::size_t b = 0; b != producer.size(); ++b)
         if (is_given(lowered.table.buffers[b].role)) add_reference(static_cast<buffer_id>(b), no_step);
-    for (buffer_id b : lowered.unused_inputs) producer[b] = none; // others may lie there at once
+    for (buffer_id b : lowered.unused_inputs) producer[b] = none; // others may reuse these bytes at once
     end_row();
     for (step_id at = 0; at != lowered.positions(); ++at) {
         for (buffer_id b : lowered.touched[at]) compare(b, at);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-// --- knowledge -------------------------------------------------------------------------------------------
+// --- vector clocks ---------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -108,8 +108,7 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
         if (paints_ && is_unwritten(b, at)) add(stream_schedule::action::fill, s, b);
     add(stream_schedule::action::launch, s, at);
 
-    // In an arena the next tenant waits for the last step that touched the bytes: it is done when they
-    // are painted.
+    // In an arena the next occupant waits for the last step that touches the bytes: paint before its mark.
     bool const paints_in_arena = paints_ && kind_ == blocks::arena;
     if (paints_in_arena) release_dead(at, s);
     std::size_t finish = streams_[s].finish_time;
@@ -125,7 +124,7 @@ SUBLET_DECL std::uint32_t stream_scheduler::stream_for(step_id at)
     if (!settings_.stream_of.empty()) return settings_.stream_of[lowered_.step_at[at]];
     std::span<step_id const> const before = waits_.before[at];
     std::uint32_t best = no_stream;
-    for (step_id p : before) { // of those that are the last on their stream, the one that is done last
+    for (step_id p : before) { // of those that are last on their stream, the one that ends last
         std::uint32_t const s = result_.stream_of[p];
         if (streams_[s].last != p) continue;
         bool const is_later = best == no_stream || streams_[s].finish_time > streams_[best].finish_time;
@@ -297,7 +296,7 @@ public:
             }
             case stream_schedule::action::launch: {
                 SUBLET_EXPECTS(c.which == next && next != lowered_.positions(),
-                               "sublet: a schedule does not launch each step once, in the order of its tape");
+                               "sublet: a schedule does not launch each step once, in program order");
                 command_of_[lowered_.step_at[next]] =
                     add(stream_commands::operation_kind::work, c.stream, lowered_.step_at[next]);
                 for (std::uint32_t i : touches_at_[next]) touch(touches_[i]);
@@ -309,15 +308,14 @@ public:
                 break;
             }
         }
-        SUBLET_EXPECTS(next == lowered_.positions(),
-                       "sublet: a schedule does not launch each step once, in the "
-                       "order of its tape");
+        SUBLET_EXPECTS(next == lowered_.positions(), "sublet: a schedule does not launch each step once, in "
+                                                     "program order");
         end();
         return list_;
     }
 
-    /// An edge of the program, a row of steps or a hand-off that is not kept; or something that begins before
-    /// the run does on stream 0, or is not done when it ends there.
+    /// The first edge, step sequence of a node or hand-off that is not kept, or command that is not ordered
+    /// between the begin and the end of the run on stream 0.
     std::optional<stream_fault> broken_order(std::vector<handoff> const& handoffs) const
     {
         stream_clocks const clocks(list_);
@@ -366,11 +364,11 @@ private:
     value_id root_of(buffer_id b) const
     {
         SUBLET_EXPECTS(b < lowered_.table.buffers.size(),
-                       "sublet: a schedule names a buffer that is not there");
+                       "sublet: a schedule names a buffer that does not exist");
         return lowered_.table.buffers[b].root;
     }
     std::uint32_t& block_at(value_id root) { return block_of_[pools_ + root]; }
-    /// One that nobody has allocated yet is told of as such.
+    /// A block without allocation is added, so that the checker reports it.
     std::uint32_t ensure_block(value_id root)
     {
         if (block_at(root) == none) block_at(root) = add_block(1, false);
@@ -394,7 +392,7 @@ private:
         list_.blocks.push_back({bytes, is_given});
         return static_cast<std::uint32_t>(list_.blocks.size() - 1);
     }
-    /// By the command that was added last.
+    /// Adds an access of the last command.
     void touch(byte_access access)
     {
         access.at = static_cast<std::uint32_t>(list_.operations.size() - 1);
@@ -403,7 +401,7 @@ private:
         list_.touches.push_back(access);
     }
 
-    /// What is there when a run begins was written on stream 0, if only by the run before.
+    /// Contents at the begin of a run count as written on stream 0.
     void begin()
     {
         for (std::uint32_t pool = 0; pool != pools_; ++pool)
@@ -425,7 +423,7 @@ private:
             if (block != none && is_released[block]) block = none;
         end_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
-        for (value_id v = 0; v != program_.values(); ++v) // what is kept for the caller to read
+        for (value_id v = 0; v != program_.values(); ++v) // outputs are kept for the caller
             if (owns_block(v) && has_role(requirements_.class_role[v], value_role::output) &&
                 block_at(v) != none)
                 add(stream_commands::operation_kind::release, 0, block_at(v));
@@ -444,12 +442,12 @@ private:
     plan_requirements requirements_;
     std::uint32_t pools_;
     bool keeps_io_addresses_;
-    std::vector<byte_access> touches_;      // as derived: spaces are pools and classes
+    std::vector<byte_access> touches_;      // spaces are pools, then alias classes
     csr_rows touches_at_;                   // by position
-    std::vector<byte_access> bytes_of_;     // by root: the whole class
-    std::vector<std::uint32_t> block_of_;   // by space: what lies there now
+    std::vector<byte_access> bytes_of_;     // by root: all bytes of the class
+    std::vector<std::uint32_t> block_of_;   // by space: its current block
     std::vector<std::uint32_t> command_of_; // by step
-    std::uint32_t begin_ = 0, end_ = 0;     // the commands before and behind the run
+    std::uint32_t begin_ = 0, end_ = 0;     // the commands before and after the run
     stream_commands list_;
 };
 

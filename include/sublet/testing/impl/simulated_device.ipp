@@ -168,7 +168,7 @@ SUBLET_DECL std::byte* stream_pool::allocate(byte_count bytes, byte_count alignm
     if (bytes == 0) return nullptr;
     std::size_t found = best_fit(bytes, alignment, stream, queues);
     if (found == blocks_.size()) found = add_chunk(bytes, alignment, queues);
-    if (found == blocks_.size()) found = best_fit(bytes, alignment, stream, queues); // all is past now
+    if (found == blocks_.size()) found = best_fit(bytes, alignment, stream, queues); // all work is done now
     return take(found, bytes, alignment);
 }
 
@@ -176,8 +176,9 @@ SUBLET_DECL void stream_pool::expect_taken(std::byte const* data, byte_count byt
 {
     std::size_t const at = position_of(data);
     bool const is_there = at != blocks_.size() && blocks_[at].begin == data && !blocks_[at].is_free;
-    SUBLET_EXPECTS(is_there || bytes == 0, "sublet: bytes are given back that are nobody's");
-    SUBLET_EXPECTS(bytes == 0 || blocks_[at].size == bytes, "sublet: bytes are given back with another size");
+    SUBLET_EXPECTS(is_there || bytes == 0, "sublet: deallocated bytes are not allocated");
+    SUBLET_EXPECTS(bytes == 0 || blocks_[at].size == bytes,
+                   "sublet: deallocated bytes have another size than was allocated");
 }
 
 SUBLET_DECL void stream_pool::deallocate(std::byte* data, byte_count bytes, std::uint32_t stream,
@@ -240,7 +241,7 @@ SUBLET_DECL std::size_t stream_pool::best_fit(byte_count bytes, byte_count align
 
 SUBLET_DECL std::size_t stream_pool::add_chunk(byte_count bytes, byte_count alignment, stream_queues& queues)
 {
-    blocks_.reserve(blocks_.size() + 3); // of which two may be cut: below nothing may throw
+    blocks_.reserve(blocks_.size() + 3); // room for two splits: nothing below may throw
     chunks_.reserve(chunks_.size() + 1);
     alignment = std::max<byte_count>(alignment, alignof(std::max_align_t));
     void* fresh = nullptr;

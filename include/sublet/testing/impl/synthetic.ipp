@@ -28,7 +28,7 @@ SUBLET_DECL std::vector<step_id> adversarial_order(step_waits const& waits, std:
 {
     std::size_t const positions = waits.before.rows();
     auto expect_position = [&](step_id at) {
-        SUBLET_EXPECTS(at < positions, "sublet: an order is asked for around a position that does not exist");
+        SUBLET_EXPECTS(at < positions, "sublet: an adversarial order names a position that does not exist");
     };
     std::vector<step_id> order;
     std::vector<unsigned char> is_scheduled(positions);
