@@ -63,32 +63,32 @@ std::vector<value_role> roles(char const* text)
 
 } // namespace
 
-TEST_CASE("a buffer is away between two steps that touch it, and comes back by copy or by its step")
+TEST_CASE("a buffer can be spilled between two steps that touch it, and restored by a copy or by its step")
 {
     auto const found = absences_of({{}, {0}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}, {}}, 4);
     CHECK(found == std::vector<spill_candidate>{{0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}});
-    // Step 1 cannot be run again before step 4: its operand has died.
+    // Step 1 cannot be run again before step 4: its operand is dead.
     auto const longer = absences_of({{}, {0}, {}, {0}, {1}, {0}}, {{0}, {1}, {2}, {3}, {}, {}}, 4);
     CHECK(longer ==
           std::vector<spill_candidate>{
               {0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}, {0, 0, 3, 5}, {0, 0, 3, 5, 0}});
 }
 
-TEST_CASE("steps that follow each other leave no time between them, and nothing has none")
+TEST_CASE("adjacent steps have no idle interval between them, and an empty program has none")
 {
     CHECK(absences_of({{}, {0}, {0}}, {{0}, {1}, {2}}, 3).empty());
     CHECK(absences_of({}, {}, 0).empty());
     CHECK(absences_of({{}, {}, {}, {}}, {{0}, {}, {}, {}}, 1).empty()); // never read
 }
 
-TEST_CASE("an input is touched as the run begins and an output as it ends; an input is not made again")
+TEST_CASE("inputs are touched at the start of a run and outputs at its end; inputs are not recomputed")
 {
     plan_options const options{.bytes = 8, .role = roles("io")};
     CHECK(absences_of({{}, {}, {0}, {}, {}}, {{}, {1}, {}, {}, {}}, 2, options) ==
           std::vector<spill_candidate>{{0, 0, 0, 2}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}});
 }
 
-TEST_CASE("what is not planned, or pinned, or has a pinned view, is never away")
+TEST_CASE("a buffer that is not planned, is pinned or has a pinned view is never spilled")
 {
     std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0}, {1}, {}};
     CHECK(absences_of(uses, defs, 2).size() == 2);
@@ -102,12 +102,12 @@ TEST_CASE("what is not planned, or pinned, or has a pinned view, is never away")
               .empty());
 }
 
-TEST_CASE("a step is not run again if its operand was written since, or if it writes what is not planned")
+TEST_CASE("a step is not run again if its operand was written since, or if it writes unplanned storage")
 {
     // b = f(a), then a is written again.
     CHECK(absences_of({{}, {0}, {0}, {}, {1, 0}}, {{0}, {1}, {0}, {2}, {}}, 3) ==
           std::vector<spill_candidate>{{1, 1, 1, 4}, {0, 0, 2, 4}});
-    // Beside b the step writes a state, or a view of something else, or a pinned value.
+    // Besides b the step writes a state, or a view of something else, or a pinned value.
     std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0, 1}, {}, {}};
     CHECK(absences_of(uses, defs, 2).size() == 2);
     CHECK(absences_of(uses, defs, 2, {.bytes = 8, .role = roles(".x")}).size() == 1);
@@ -116,12 +116,12 @@ TEST_CASE("a step is not run again if its operand was written since, or if it wr
     CHECK(absences_of(uses, defs, 2, {.bytes = 8, .eligible = {true, false}}).size() == 1);
 }
 
-TEST_CASE("views and what is written in place are touches of the buffer")
+TEST_CASE("touches of views and of in-place results are touches of their buffer")
 {
     // b is a view of a
     CHECK(absences_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3, {.bytes = 8, .alias_of = {-1, 0, -1}}) ==
-          std::vector<spill_candidate>{{0, 0, 1, 3}}); // the view was made by another step than its root
-    // b is written over a, and neither can be made again
+          std::vector<spill_candidate>{{0, 0, 1, 3}}); // another step than that of the root defines the view
+    // b is written over a, and neither can be recomputed
     auto const p = sequence(6, 3, [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
         if (step == 2) {
@@ -136,7 +136,7 @@ TEST_CASE("views and what is written in place are touches of the buffer")
           std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
 }
 
-TEST_CASE("on random programs the absences are the times between the touches of planned classes")
+TEST_CASE("on random programs the spill candidates are the idle intervals of planned classes")
 {
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
@@ -151,7 +151,7 @@ TEST_CASE("on random programs the absences are the times between the touches of 
             std::set<step_id> at;
             for (auto const& [position, how] : its) at.insert(position);
             auto const role = p.class_role(root);
-            bool is_there = is_given(p.role[root]); // the root itself, not only a view of nothing
+            bool is_there = is_given(p.role[root]); // the root itself, not only a view of an undefined root
             if (has_role(role, value_role::input)) at.insert(0);
             if (has_role(role, value_role::output)) at.insert(end - 1);
             for (auto i = at.begin(); i != at.end(); ++i) {
@@ -174,9 +174,9 @@ TEST_CASE("on random programs the absences are the times between the touches of 
 
 namespace {
 
-using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
+using kernel = std::function<void(cpu_call const&)>; // type-erased, so that one executor is compiled
 
-/// Most bytes alive at once in a pool, in place as the planner takes it.
+/// Peak of the bytes live in a pool, with the planner's in-place pairs.
 byte_count live_peak(snapshot const& p, plan_options const& options, pool_id pool)
 {
     auto const lives = lifetimes(p, {.role = options.role});
@@ -197,8 +197,8 @@ struct trace {
     friend bool operator==(trace const&, trace const&) = default;
 };
 
-/// Runs a program with kernels by which each byte counts, watched as closely as can be. Values that are shown
-/// get their bytes by what they stand for: the same for the program and for what advice makes of it.
+/// Runs a program, checked at every step, with kernels that hash every byte they read. Given values get bytes
+/// that depend on their origin, so they are the same for the program and for its spilled version.
 template <class Mode>
 trace run(snapshot const& p, plan_options const& options, std::vector<spilled_program::step> const& steps,
           std::vector<value_id> const& origin, std::vector<value_id> const& shown, Mode const& mode)
@@ -244,7 +244,7 @@ trace run(snapshot const& p, plan_options const& options, std::vector<spilled_pr
     return result;
 }
 
-/// Activations of so many layers, made forwards and used backwards.
+/// A training step: activations of `layers` layers, defined forwards and used backwards.
 struct training {
     std::uint32_t layers;
     snapshot program() const
@@ -260,9 +260,9 @@ struct training {
 
 } // namespace
 
-TEST_CASE("a plan that does not fit gets advice, and the plan that then fits")
+TEST_CASE("a program that does not fit gets suggestions, and its spilled program fits")
 {
-    //  step  0 makes a; 1 makes b of it; 2 makes c of b; 3 needs a and c
+    //  step  0 defines a; 1 defines b from a; 2 defines c from b; 3 uses a and c
     auto const p = sequence(4, 4, [](step_id s, effect_sink& step) {
         if (s != 0) step.use(s - 1);
         if (s == 3) step.use(0);
@@ -286,7 +286,8 @@ TEST_CASE("a plan that does not fit gets advice, and the plan that then fits")
     CHECK(again.suggestions[0].cost == 64);
 }
 
-TEST_CASE("what fits gets no advice, and what never fits is told which step needs how much")
+TEST_CASE(
+    "a program that fits gets no suggestions, and one that cannot fit gets the step with the largest need")
 {
     training const net{8};
     auto const fits = advise_memory(net.program(), net.options(10'000));
@@ -303,7 +304,8 @@ TEST_CASE("what fits gets no advice, and what never fits is told which step need
     CHECK(never.pools[0].peak_after == 300);
 }
 
-TEST_CASE("an order in which a value is missing is refuted without advice; nothing needs none")
+TEST_CASE(
+    "an order in which a value is undefined is refuted without suggestions; the empty program needs none")
 {
     auto const p = sequence(2, 1, [](step_id s, effect_sink& step) {
         if (s == 0) step.use(0);
@@ -316,7 +318,7 @@ TEST_CASE("an order in which a value is missing is refuted without advice; nothi
     CHECK(advise_memory(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8}).is_enough());
 }
 
-TEST_CASE("a network of forty layers is trained in a tenth of its memory by copies, in half of it by reruns")
+TEST_CASE("a network of forty layers is trained in a tenth of its memory by copies, in half by recomputation")
 {
     training const net{40};
     auto const program = net.program();
@@ -333,7 +335,7 @@ TEST_CASE("a network of forty layers is trained in a tenth of its memory by copi
     }
 }
 
-TEST_CASE("what the caller says of costs counts: never to be run again, never to be moved")
+TEST_CASE("the caller's costs are respected: steps that must not run again, values that must not move")
 {
     training const net{10};
     auto const program = net.program();
@@ -352,9 +354,9 @@ TEST_CASE("what the caller says of costs counts: never to be run again, never to
     CHECK(none.pools[0].least == 1100);
 }
 
-TEST_CASE("what is read early and made again has left before its reader writes")
+TEST_CASE("a value that is read early and recomputed is free before its reader writes")
 {
-    //  step  0 makes a; 1 reads it early and makes b; 2 makes c; 3 reads a
+    //  step  0 defines a; 1 reads it early and defines b; 2 defines c; 3 reads a
     auto const p = sequence(4, 3, [](step_id s, effect_sink& step) {
         if (s == 1) step.use_early(0);
         if (s == 3) step.use(0);
@@ -365,10 +367,10 @@ TEST_CASE("what is read early and made again has left before its reader writes")
     CHECK(again.is_enough());
     CHECK(again.pools == std::vector<memory_advice::pool>{{30, 20, 20, 1}});
     CHECK_FALSE(
-        advise_memory(p, options, {.remats = false}).is_enough()); // copied out, it is there throughout 1
+        advise_memory(p, options, {.remats = false}).is_enough()); // copied out, it is live throughout 1
 }
 
-TEST_CASE("ResNet-50 forward has little to move: its peak is one block")
+TEST_CASE("ResNet-50 forward has little to spill: its peak is one block")
 {
     auto const net = network::resnet50();
     auto options = net.options();
@@ -377,7 +379,8 @@ TEST_CASE("ResNet-50 forward has little to move: its peak is one block")
     CHECK(advice.is_enough() == (advice.pools[0].least < 9633792));
 }
 
-TEST_CASE("random programs under a capacity: what is said is exact, and what is run leaves the same")
+TEST_CASE("random programs under a capacity: the figures are exact, and the spilled program leaves the same "
+          "results")
 {
     std::size_t spilled = 0, fitting = 0, unreachable = 0, missed = 0, suggestions = 0, remats = 0;
     for (unsigned seed = 0, n = rounds(250); seed != n; ++seed) {
@@ -422,7 +425,7 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
             ++(advice.is_enough() ? spilled : missed);
         }
 
-        // Each saving, by the program with all the others.
+        // Each saving, from the program with all other suggestions.
         detail::spill_problem const spill(program, options, how);
         std::vector<spill_candidate> all;
         for (memory_advice::suggestion const& s : advice.suggestions)
@@ -457,15 +460,15 @@ TEST_CASE("random programs under a capacity: what is said is exact, and what is 
         CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin, shown,
                   arena{advice.planned.plan}) == expected);
     }
-    MESSAGE("relieved " << spilled << " programs, fitting " << fitting << ", out of reach " << unreachable
-                        << ", missed " << missed << "; " << suggestions << " suggestions, " << remats
-                        << " of them to run a step again");
+    MESSAGE("spilled " << spilled << " programs, fitting " << fitting << ", out of reach " << unreachable
+                       << ", missed " << missed << "; " << suggestions << " suggestions, " << remats
+                       << " of them to run a step again");
     CHECK(spilled > rounds(60));
     CHECK(unreachable > rounds(10));
     CHECK(remats > rounds(20));
 }
 
-// --- apply absences ----------------------------------------------------------------------------------------
+// --- spilled program ---------------------------------------------------------------------------------------
 
 using ids = std::vector<value_id>;
 
@@ -494,8 +497,8 @@ struct found {
     }
 };
 
-/// Contents as numbers, one a class, by what each kind of step means. What does `final_version` of `values` come
-/// to, what has each original step read?
+/// Contents as numbers, one per class, with the meaning of each kind of step: the final contents of `values`,
+/// and the contents that each original step reads.
 struct outcome {
     std::vector<std::uint64_t> read, left;
     friend bool operator==(outcome const&, outcome const&) = default;
@@ -546,7 +549,7 @@ outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& 
     return result;
 }
 
-/// Of each time at most one absence, and nobody away whom a step that is run again reads.
+/// At most one candidate per interval, and no spilled operand of a step that is run again.
 std::vector<spill_candidate> draw_absences(random_source& pick, found const& f,
                                            std::vector<value_id> const& alias_of)
 {
@@ -556,7 +559,7 @@ std::vector<spill_candidate> draw_absences(random_source& pick, found const& f,
         return v;
     };
     auto is_in_the_way = [&](spill_candidate const& made,
-                             spill_candidate const& away) { // who reads what is away
+                             spill_candidate const& away) { // the recomputed step reads the spilled value
         if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before)
             return false;
         for (touch t : f.program.touches(f.steps[made.remat_step]))
@@ -574,7 +577,7 @@ std::vector<spill_candidate> draw_absences(random_source& pick, found const& f,
     return chosen;
 }
 
-/// 0: a from nothing; 1: b from a; 2: c; 3: reads a and b.
+/// 0: defines a; 1: b from a; 2: c; 3: reads a and b.
 found small(bool has_view = false)
 {
     std::vector<std::vector<int>> const uses{{}, {0}, {}, {0, 1}}, defs{{0}, {1}, {2}, {}};
@@ -585,7 +588,7 @@ found small(bool has_view = false)
 
 } // namespace
 
-TEST_CASE("a value is copied to a home of the caller's and back into another value")
+TEST_CASE("a value is copied to an external home and back into another value")
 {
     found const f = small();
     auto const spilled = f.apply({{0, 0, 1, 3}});
@@ -625,7 +628,7 @@ TEST_CASE("a step is run again right before its result is needed")
     CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());
 }
 
-TEST_CASE("a view comes back with what it is a view of")
+TEST_CASE("a view is restored with its root")
 {
     found const f = small(true);
     REQUIRE(f.candidates == std::vector<spill_candidate>{{0, 0, 1, 3}});
@@ -635,9 +638,9 @@ TEST_CASE("a view comes back with what it is a view of")
     CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());
 }
 
-TEST_CASE("a view comes back for a step that is run again, though nobody else reads it any more")
+TEST_CASE("a view is restored for a step that is run again, without other later reads")
 {
-    // 1 is a view of 0, and 2 is made of it; then 0 and 2 are away until step 5 reads both.
+    // 1 is a view of 0, and 2 is computed from it; then 0 and 2 are spilled until step 5 reads both.
     std::vector<std::vector<int>> const uses{{}, {0}, {1}, {}, {}, {0, 2}}, defs{{0}, {1}, {2}, {3}, {4}, {}};
     found const f(
         sequence(
@@ -650,10 +653,10 @@ TEST_CASE("a view comes back for a step that is run again, though nobody else re
     CHECK(spilled.origin[read] == 1);
     auto const planned = plan_memory(spilled.program, spilled.options(f.options));
     CHECK(planned.is_sound());
-    CHECK(planned.report.lower_bound_bytes == 16); // nothing of old is held
+    CHECK(planned.report.lower_bound_bytes == 16); // no old value stays live
 }
 
-TEST_CASE("without absences the program is the same list of steps, and of no program it is none")
+TEST_CASE("without spills the program is the same list of steps, and the empty program has none")
 {
     found const f = small();
     auto const spilled = f.apply({});
@@ -665,7 +668,7 @@ TEST_CASE("without absences the program is the same list of steps, and of no pro
     CHECK(none.apply({}).program == snapshot{});
 }
 
-TEST_CASE("random programs read and leave the same with any absences, and their plans are sound")
+TEST_CASE("random programs read and leave the same with any spills, and their plans are valid")
 {
     std::size_t applied = 0, remats = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {

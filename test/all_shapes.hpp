@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-/// All buffers of a problem, whatever their pools say.
+/// All buffers of a problem, in one pool.
 inline sublet::detail::placement_shapes shapes_of_all(sublet::placement_problem const& problem)
 {
     std::vector<sublet::buffer_id> members(problem.buffers.size());

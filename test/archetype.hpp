@@ -2,15 +2,15 @@
 #ifndef SUBLET_TEST_ARCHETYPE_HPP
 #define SUBLET_TEST_ARCHETYPE_HPP
 
-/// For each concept the poorest type that models it: what a concept does not ask for, its archetype has not.
+/// For each concept a minimal model: it has nothing beyond what the concept requires.
 ///
-///     an answer to < or ==     no bool, only something that turns into one
+///     a result of < or ==      not bool, only convertible to it
 ///     a vertex                 no default, no ==
 ///     a cursor                 no assignment, no ->, no iterator traits; it returns by value
 ///     an edge, an id           no copy
 ///     a graph, a program       no copy; functions that only ADL finds
 ///
-/// An algorithm that compiles with these asks for no more than it says.
+/// An algorithm that compiles with these requires no more than its concept.
 
 #include <sublet/graph/program.hpp>
 #include <sublet/units.hpp>
@@ -37,7 +37,7 @@ private:
     bool answer_;
 };
 
-/// A number that has to be converted to be one.
+/// A type that converts to a number.
 class id : no_copy {
 public:
     explicit id(int number) : number_(number) {}
@@ -47,7 +47,7 @@ private:
     int number_;
 };
 
-/// Over ints from where to where, each shown as a T.
+/// Iterates over a range of ints, each converted to a T.
 template <class T>
 class cursor {
 public:
@@ -72,7 +72,7 @@ struct cursor_pair : no_copy {
     cursor<T> const second;
 };
 
-/// What a lambda may return: begin, end, and ids that come by value.
+/// A range that a lambda may return: begin, end, and ids by value.
 class id_list : no_copy {
 public:
     explicit id_list(std::vector<int> list) : list_(std::move(list)) {}
@@ -93,7 +93,7 @@ private:
     int name_;
 };
 
-/// Vertices named -0, -1, -2 ... in this order, so that a name is neither a number nor in its order.
+/// Vertices named -0, -1, -2 ... in this order, so that a name is neither an index nor ascending.
 class graph : no_copy {
 public:
     explicit graph(std::vector<std::vector<int>> successors) : successors_(std::move(successors))
@@ -152,7 +152,7 @@ private:
     int nodes_;
 };
 
-/// Ranges one after the other: [i, i + 1). Not const, not copied, and no live_range but what turns into one.
+/// Consecutive ranges [i, i + 1). Not const, not copied, and a type that converts to live_range.
 class lives {
 public:
     lives() = default;
@@ -169,7 +169,7 @@ public:
     life operator()(std::uint32_t index) { return life(index); }
 };
 
-/// Every size is 8. Not const, not copied, and no byte_count but what turns into a number.
+/// Every size is 8. Not const, not copied, and a type that converts to a number.
 class sizes {
 public:
     sizes() = default;
@@ -177,7 +177,7 @@ public:
     id operator()(std::uint32_t) { return id(8); }
 };
 
-/// A table of a property: [] and size(), both counted in int, values by proxy.
+/// A table of a property: [] and size() with int, values by proxy.
 class table {
 public:
     explicit table(std::vector<int> list) : list_(std::move(list)) {}

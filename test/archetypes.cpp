@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every planner, analysis and colouring takes the poorest program and the poorest graph that are one: ids
-// that are no integers, vertices without ==, edges that are walked once, nothing that is copied.
+// Every planner, analysis and colouring accepts the minimal program and the minimal graph: ids that are no
+// integers, vertices without ==, edges that can be walked once only, and no copies.
 #include "archetype.hpp"
 
 #include <sublet/execution.hpp>
@@ -16,11 +16,11 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-/// A chain: step n reads value n - 1 and writes value n. At each step two values of 8 bytes are alive.
+/// A chain: step n reads value n - 1 and writes value n. At each step two values of 8 bytes are live.
 archetype::program const chain(5);
 plan_options const options{.bytes = 8};
 
-TEST_CASE("every planner takes the poorest program")
+TEST_CASE("every planner accepts the minimal program")
 {
     auto const alone = plan_memory(chain, options);
     REQUIRE(alone.is_sound());
@@ -52,7 +52,7 @@ TEST_CASE("every planner takes the poorest program")
     CHECK(advice.suggestions.empty());
 }
 
-TEST_CASE("every analysis takes the poorest program, and every checker of plans")
+TEST_CASE("every analysis and every checker of plans accepts the minimal program")
 {
     CHECK(lifetimes(chain).of[1] == live_range{1, 3});
     CHECK(dependences(chain).positions() == 5);
@@ -72,7 +72,7 @@ TEST_CASE("every analysis takes the poorest program, and every checker of plans"
     CHECK(!check_slots(chain, {{0, 1, 0, 1, 0}, 2}));
 }
 
-TEST_CASE("tokens and colourings take the poorest program, lives and sizes")
+TEST_CASE("tokens and colourings accept the minimal program, live ranges and sizes")
 {
     CHECK(share_slots(chain, options).slots == 2);
     CHECK(color_chordal(chain).plan.slots == 2);
@@ -81,7 +81,7 @@ TEST_CASE("tokens and colourings take the poorest program, lives and sizes")
     CHECK(share_linearly(3, archetype::lives{}, archetype::sizes{}).slots == 1);
 }
 
-TEST_CASE("the poorest graph is as good as a program")
+TEST_CASE("the minimal graph is accepted as a program")
 {
     archetype::graph const loop({{1}, {2, 1}, {}});
     auto reads = [](archetype::vertex const& v) {
@@ -98,7 +98,7 @@ TEST_CASE("the poorest graph is as good as a program")
     CHECK(loops(loop).preorder.size() == 3);
 }
 
-TEST_CASE("executors take the poorest program")
+TEST_CASE("executors accept the minimal program")
 {
     arena const planned{plan_memory(chain, options).plan};
     CHECK(cpu_executor(chain, options, planned, synthetic_kernel{}).run().steps == 5);

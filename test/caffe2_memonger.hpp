@@ -2,14 +2,14 @@
 #ifndef SUBLET_TEST_CAFFE2_MEMONGER_HPP
 #define SUBLET_TEST_CAFFE2_MEMONGER_HPP
 
-/// What Caffe2's memonger (`memonger.cc`, Facebook 2016) makes of a net, to compare plans with: an opponent,
-/// written anew from what it does. Only for nets that it is right about: one head, each value written once
-/// and by an operation that the head leads to, operations listed in an order to run in.
+/// What Caffe2's memonger (`memonger.cc`, Facebook 2016) does to a net, reimplemented as a baseline for
+/// plans. Only for nets that it handles correctly: one head, each value written once and by an operation that
+/// the head reaches, operations listed in an order in which they can run.
 ///
-/// It walks depth first from the head. An operation is entered when the last of its operands is there, with
-/// the tokens of the one who enters it and of all that came before; each way out of a fork gets a token. A
-/// result takes the storage of a value that has been read by all, if all tokens of those who touched
-/// that storage are at hand. What falls free below one reader of the head is not seen below the next.
+/// It traverses depth first from the head. An operation is entered when its last operand is available, with
+/// the tokens of its predecessor and of all earlier ones; each successor of a fork gets a token. A result
+/// takes the storage of a value that all readers have read, if all tokens of the operations that touched that
+/// storage are available. Storage that becomes free below one reader of the head is lost below the next.
 
 #include <sublet/units.hpp>
 
@@ -30,8 +30,8 @@ struct caffe2_net {
 
 struct caffe2_memonger {
     caffe2_net net;
-    bool by_size;                          ///< whether it is told the sizes
-    std::vector<sublet::value_id> storage; ///< by value: whose it has taken; its own at first
+    bool by_size;                          ///< whether it knows the sizes
+    std::vector<sublet::value_id> storage; ///< by value: the value that owns its storage; initially itself
 
     caffe2_memonger(caffe2_net the_net, bool is_told_sizes)
         : net(std::move(the_net)), by_size(is_told_sizes), readers_(net.bytes.size()),
@@ -63,7 +63,7 @@ struct caffe2_memonger {
 
 private:
     using tokens = std::set<int>;
-    using free_storage = std::pair<int, sublet::value_id>; // less the times it was shared, and whose it is
+    using free_storage = std::pair<int, sublet::value_id>; // minus the times it was shared, and its owner
 
     std::vector<std::pair<sublet::value_id, sublet::byte_count>> sizes() const
     {
@@ -96,7 +96,7 @@ private:
         for (free_storage f : freed) {
             free.push_back(f);
             std::push_heap(free.begin(), free.end(), std::greater<>());
-            if (known_size_[f.second] == 0) known_size_[f.second] = net.bytes[f.second]; // and never raised
+            if (known_size_[f.second] == 0) known_size_[f.second] = net.bytes[f.second]; // never raised later
         }
         std::size_t fanout = 0;
         for (auto v : net.outputs[op]) fanout += readers_[v].size();
@@ -144,15 +144,15 @@ private:
         }
         if (best == free.end()) return std::nullopt;
         auto const reused = best->second;
-        free.erase(best); // out of the middle of what was a heap
+        free.erase(best); // from the middle of a heap
         return reused;
     }
 
-    std::vector<std::vector<std::size_t>> readers_; // by value, operations, one as often as it reads
+    std::vector<std::vector<std::size_t>> readers_; // by value: operations, once per read
     std::vector<std::size_t> readers_left_;         // by value
     std::vector<int> times_shared_;                 // by storage
-    std::vector<tokens> needed_;                    // by storage: of all that have touched it
-    std::vector<std::size_t> awaited_, arrived_;    // by operation: operands
+    std::vector<tokens> needed_;                    // by storage: of all operations that touched it
+    std::vector<std::size_t> awaited_, arrived_;    // by operation: numbers of operands
     std::vector<bool> visited_;
     std::vector<tokens> deposits_;
     std::vector<sublet::byte_count> known_size_; // by storage

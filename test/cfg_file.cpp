@@ -40,7 +40,7 @@ std::string error_of(std::string const& text)
 
 } // namespace
 
-TEST_CASE("a function of a file is a program: parameters and phis first, then a step an instruction")
+TEST_CASE("a function of a file is a program: parameters and phis first, then one step per instruction")
 {
     auto const functions = cfg_file::functions_in(countdown, "text");
     REQUIRE(functions.size() == 1);
@@ -87,13 +87,13 @@ TEST_CASE("a text of functions may be empty, its blocks too, and constants are l
     CHECK(read.edge_uses().empty());
 }
 
-TEST_CASE("a function that counts neither edges nor instructions is taken as it is")
+TEST_CASE("a function without counts of edges and instructions is accepted")
 {
     auto const functions = cfg_file::functions_in("F f 2 1 0 0 0\nB 0 1\nI 0\nB 1\n", "text");
     CHECK(functions[0].successors.items() == 1);
 }
 
-TEST_CASE("a damaged file is told in one sentence with its line")
+TEST_CASE("a damaged file is reported in one sentence with its line")
 {
     struct damage {
         char const* text;
@@ -134,14 +134,14 @@ TEST_CASE("a damaged file is told in one sentence with its line")
     }
 }
 
-TEST_CASE("a file that is not there is told by its name")
+TEST_CASE("a missing file is reported with its name")
 {
     CHECK_THROWS_WITH_AS((void)cfg_file::functions_of("no/such.txt"), "no/such.txt: cannot be opened",
                          std::runtime_error);
     CHECK_THROWS_WITH_AS((void)cfg_file::functions_of("."), ".: is a directory", std::runtime_error);
 }
 
-TEST_CASE("a file may be plain or packed, and one that is cut off while packed is told with its line")
+TEST_CASE("a file may be plain or packed, and a truncated packed file is reported with its line")
 {
     auto const folder = std::filesystem::temp_directory_path() /
                         ("sublet_cfg_file_" + std::to_string(std::random_device{}()));
@@ -156,7 +156,7 @@ TEST_CASE("a file may be plain or packed, and one that is cut off while packed i
 
     std::string const packed = plain + ".gz";
 #ifdef SUBLET_HAS_ZLIB
-    std::string many; // random enough to be cut in its midst
+    std::string many; // random enough that truncation hits the packed data
     for (unsigned i = 0; i != 20'000; ++i) many += "F f" + std::to_string(i * 2654435761u) + " 0 0 0 0 0\n";
     gzFile const out = gzopen(packed.c_str(), "wb");
     REQUIRE(gzwrite(out, many.data(), static_cast<unsigned>(many.size())) == static_cast<int>(many.size()));
@@ -166,7 +166,7 @@ TEST_CASE("a file may be plain or packed, and one that is cut off while packed i
     std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
     try {
         (void)cfg_file::functions_of(packed);
-        FAIL("a packed file that is cut off was read");
+        FAIL("a truncated packed file was read");
     } catch (std::runtime_error const& e) {
         std::string const sentence = e.what();
         CAPTURE(sentence);

@@ -72,8 +72,8 @@ struct function {
     }
 };
 
-/// A function as the library reads it. Parameters and the phis of a block are written at once, in a first
-/// step of their own; then each instruction is a step, which uses its operands as `Use` says.
+/// A function as a program. Parameters and the phis of a block are written together, in a first step of their
+/// own; then each instruction is a step, which uses its operands as `Use` says.
 template <touch::access Use>
 struct as_program {
     function const& source;
@@ -99,7 +99,7 @@ struct as_program {
     }
 };
 
-/// The words of a line, one after the other.
+/// The words of a line, one after another.
 class words {
 public:
     explicit words(std::string_view line) : rest_(line) {}
@@ -146,7 +146,7 @@ private:
     std::string_view rest_;
 };
 
-/// Reads line after line, and keeps what a function has announced until it is complete.
+/// Reads line by line, and compares each complete function with its announced counts.
 class reader {
 public:
     void take(std::string_view line)
@@ -246,14 +246,14 @@ private:
         return std::to_string(blocks) + ' ' + std::to_string(edges) + ' ' + std::to_string(instructions);
     }
 
-    static constexpr std::size_t most_values = 1 << 24; // for a file that is none would ask for any number
+    static constexpr std::size_t most_values = 1 << 24; // limit for invalid files
 
     std::vector<function> functions_;
-    // Of the open function: what it announced, and where the instructions of its open block begin.
+    // Of the open function: its announced counts, and where the instructions of its open block begin.
     std::size_t blocks_ = 0, edges_ = 0, instructions_ = 0, block_begin_ = 0;
 };
 
-/// The functions in a text; `source` names it in errors. `damage` is what keeps more text from being had.
+/// The functions in a text; `source` names it in errors. `damage` is the error that ended the text, if any.
 /// Throws: std::runtime_error that names the line.
 inline std::vector<function> functions_in(std::string_view text, std::string const& source,
                                           std::string const& damage = "")
@@ -277,15 +277,14 @@ inline std::vector<function> functions_in(std::string_view text, std::string con
 }
 
 /// Throws: std::runtime_error if there is no such file, it is damaged or has no function; the sentence names
-/// the
-///         line.
+///         the line.
 inline std::vector<function> functions_of(std::string const& file)
 {
     std::string text, damage;
     std::error_code ignored;
     if (std::filesystem::is_directory(file, ignored)) throw std::runtime_error(file + ": is a directory");
 #ifdef SUBLET_HAS_ZLIB
-    gzFile const in = gzopen(file.c_str(), "rb"); // reads what is not packed as it is
+    gzFile const in = gzopen(file.c_str(), "rb"); // reads unpacked files unchanged
     if (in == nullptr) throw std::runtime_error(file + ": cannot be opened");
     char piece[1 << 16];
     int got = 0;

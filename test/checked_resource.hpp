@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-/// The poorest memory resource, two members. It remembers what it has lent, and runs dry after so many
-/// blocks.
+/// A minimal memory resource that records the blocks in use, and fails after a number of blocks.
 struct checked_resource {
     using block = std::pair<std::size_t, std::size_t>; // bytes, alignment
     std::map<void*, block> live_blocks = {};

@@ -2,13 +2,13 @@
 #ifndef SUBLET_TEST_CONCURRENT_ORACLE_HPP
 #define SUBLET_TEST_CONCURRENT_ORACLE_HPP
 
-/// The slow and obvious judge of a plan for steps that run in any order: runs them in all orders.
+/// Decides by brute force whether a plan for concurrent steps is valid: runs them in all orders.
 ///
 ///     done {0, 1}   memory  a a b b      step 2 may run, and reads a: it finds a
 ///     done {0, 2}   memory  c c - -      step 1 may run, and reads a: it finds c, the plan is wrong
 ///
-/// Memory is kept in cells, each with the name of the class that was last written there. A state is the set
-/// of tasks that are done and what every cell holds; every state that some order leads to is visited once.
+/// Memory is a row of cells, each with the class that was last written there. A state is the set of finished
+/// tasks and the contents of all cells; every state that some order reaches is visited once.
 
 #include "random_tasks.hpp"
 
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-/// A plan of tasks whose classes all have sizes and offsets that are multiples of a cell.
+/// A plan of tasks with all sizes and offsets multiples of a cell.
 class concurrent_oracle {
 public:
     static constexpr sublet::byte_count cell = 8;
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    /// Some order of the tasks lets one of them, or whoever takes an output in the end, find what was not
+    /// In some order of the tasks a task, or the reader of an output at the end, finds bytes that were not
     /// written for it.
     bool has_corruption() const
     {
@@ -72,8 +72,9 @@ public:
         return false;
     }
 
-    /// The schedule of a clash names every task once, in an order that may come, and there a task finds what
-    /// was not written for it; or two tasks that may run at the same time write the same bytes, for nobody.
+    /// The schedule of a clash names every task once, in a possible order, and there a task finds bytes that
+    /// were not written for it; or two tasks that may run concurrently write the same bytes, which are never
+    /// read.
     bool confirms(sublet::concurrent_witness const& w) const
     {
         if (w.begin >= w.end || !lies_in(w.value, w) || !lies_in(w.other, w)) return false;
@@ -99,7 +100,7 @@ public:
         return !finds_all && is_needed_after && (was_there || is_given(w.value));
     }
 
-    /// Nobody ever reads the class, and nobody wants it in the end.
+    /// The class is never read, and is no output.
     bool is_only_written(sublet::value_id r) const
     {
         for (auto const& task : tasks_.tasks)
@@ -122,7 +123,7 @@ private:
 
     struct state {
         std::vector<bool> done;
-        ids memory; // by cell: whose
+        ids memory; // by cell: its class
         friend bool operator<(state const& a, state const& b)
         {
             return a.done != b.done ? a.done < b.done : a.memory < b.memory;
@@ -142,7 +143,7 @@ private:
     bool is_given(sublet::value_id r) const { return is_role(r, sublet::value_role::input); }
     bool is_kept(sublet::value_id r) const { return is_role(r, sublet::value_role::output); }
 
-    /// The cells of v's class; none if it has no place.
+    /// The cells of v's class; none if it has no offset.
     std::pair<std::size_t, std::size_t> place(sublet::value_id v) const
     {
         if (!is_placed(v)) return {0, 0};
@@ -182,7 +183,7 @@ private:
             if (!now.done[d]) return false;
         return true;
     }
-    /// Whether t waits for d, over any number of others.
+    /// Whether t waits for d, directly or indirectly.
     bool waits(std::size_t t, std::size_t d) const
     {
         for (std::size_t before : waits_for_[t])
@@ -201,12 +202,12 @@ private:
         for (auto out : task.defs) {
             auto const [first, last] = place(out);
             for (std::size_t c = first; c != last; ++c) {
-                // Of two results of a task nobody knows which is written last.
+                // The order in which a task writes two results is unknown.
                 now.memory[c] = is_written[c] && now.memory[c] != root_[out] ? clobbered : root_[out];
                 is_written[c] = true;
             }
         }
-        // What is not read early is read while the results are written.
+        // Operands not read early are read while the results are written.
         for (auto in : task.uses) {
             auto const [first, last] = place(in);
             for (std::size_t c = first; c != last; ++c)
@@ -219,7 +220,7 @@ private:
     bool may_be_over(random_tasks::task const& task, sublet::value_id in, sublet::value_id over) const
     {
         if (!in_place_ || over == clobbered) return false;
-        for (auto const* row : {&task.early, &task.uses}) // of two operands none is written over
+        for (auto const* row : {&task.early, &task.uses}) // with two operands, neither is overwritten
             for (auto v : *row)
                 if (root_[v] == root_[in] && v != in) return false;
         for (auto [from, to] : task.pairs)

@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_COUNTED_HEAP_HPP
 #define SUBLET_TEST_COUNTED_HEAP_HPP
 
-/// The free store of a test program, which main.cpp counts and can let run dry. Sanitizers keep it to
-/// themselves: there, nothing is counted.
+/// The free store of a test program, which main.cpp counts and can limit. Under sanitizers, which have their
+/// own, nothing is counted.
 
 #include <atomic>
 #include <cstddef>
@@ -16,7 +16,7 @@
 #endif
 #endif
 
-extern std::atomic<std::size_t> heap_allocations; // asked for, ever
-extern std::atomic<std::size_t> heap_limit;       // so many, and no more
+extern std::atomic<std::size_t> heap_allocations; // total number
+extern std::atomic<std::size_t> heap_limit;       // largest number of them
 
 #endif

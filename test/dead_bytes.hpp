@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_DEAD_BYTES_HPP
 #define SUBLET_TEST_DEAD_BYTES_HPP
 
-/// An ordinary program can look at dead bytes and must find them painted; under the address sanitizer it must
-/// not look, and asks.
+/// An ordinary program can read dead bytes and must find them painted; under the address sanitizer it must
+/// not read them, and asks the sanitizer.
 
 #include <cstddef>
 

@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-/// What a solver over rows of bits has found, by node: what is alive where it begins, then what is where it
-/// ends.
+/// The result of a solver over rows of bits, by node: the values live in, then those live out.
 inline std::vector<std::vector<sublet::value_id>>
 dense_lists(sublet::detail::cross_block_values const& cross_block, sublet::detail::dense_sets const& sets)
 {

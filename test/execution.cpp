@@ -10,7 +10,7 @@
 
 namespace this_test {
 
-TEST_CASE("one include runs a planned program: with floats in, floats out, and the bytes that the plan says")
+TEST_CASE("one include runs a planned program on floats in the bytes of the plan")
 {
     //   x ─► square ─► add 1 ─► double
     auto program = sublet::sequence(

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-/// A control-flow program with one step a node, written down as lists.
+/// A control-flow program with one step per node, given as lists.
 namespace flow_nodes {
 
 using ids = std::vector<sublet::value_id>;

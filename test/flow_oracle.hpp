@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_FLOW_ORACLE_HPP
 #define SUBLET_TEST_FLOW_ORACLE_HPP
 
-/// The slow obvious answers about control flow: liveness in three ways that have nothing in common, who
-/// interferes, who dominates. Of the library they use what a snapshot can be asked, and nothing else.
+/// Brute-force analyses of control flow: liveness in three independent ways, interference, dominance. They
+/// use the accessors of a snapshot, and nothing else of the library.
 
 #include <sublet/graph/snapshot.hpp>
 
@@ -20,7 +20,7 @@ inline truth_table all_false(std::size_t rows, std::size_t columns)
     return truth_table(rows, std::vector<bool>(columns));
 }
 
-/// The definitions, word for word: each answer is a search along the steps.
+/// The definitions, literally: each answer is a search along the steps.
 class flow_oracle {
 public:
     explicit flow_oracle(sublet::snapshot const& program) : p_(program)
@@ -40,7 +40,7 @@ public:
     {
         return is_needed(v, node_of_[s], s + 1);
     }
-    /// What is alive where the program begins is there, so it occupies the first step of all.
+    /// A value live where the program begins occupies the first step.
     bool occupies(sublet::value_id v, sublet::step_id s) const
     {
         return touches(v, s, sublet::touch::access::def) || touches(v, s, sublet::touch::access::use) ||
@@ -63,7 +63,7 @@ public:
             most = std::max(most, static_cast<std::size_t>(std::count(row.begin(), row.end(), true)));
         return most;
     }
-    /// By value, by value; nobody interferes with himself.
+    /// By value, by value; no value interferes with itself.
     truth_table interference() const
     {
         truth_table meets = all_false(p_.values(), p_.values());
@@ -74,7 +74,7 @@ public:
         return meets;
     }
 
-    /// One def a value that is used, and it comes before each use on every path from the root of its tree.
+    /// Each used value has one def, before each use on every path from the root of its tree.
     bool is_strict_ssa() const;
 
 private:
@@ -118,8 +118,8 @@ private:
     std::vector<sublet::node_id> node_of_; // by step
 };
 
-/// By node a, by node b: without a, b would not be found from the root of its tree. The tree of node 0 is
-/// what it reaches; the next is what the lowest node reaches that is in none yet.
+/// By node a, by node b: without a, b is not reachable from the root of its tree. The tree of node 0 is what
+/// it reaches; the next tree is what the lowest node that is in none yet reaches.
 inline truth_table dominance(sublet::csr_graph const& g)
 {
     std::size_t const nodes = g.rows();
@@ -180,7 +180,7 @@ struct liveness_tables {
     friend bool operator==(liveness_tables const&, liveness_tables const&) = default;
 };
 
-/// From the definitions.
+/// By the definitions.
 inline liveness_tables searched_liveness(sublet::snapshot const& p)
 {
     flow_oracle const oracle(p);
@@ -193,7 +193,7 @@ inline liveness_tables searched_liveness(sublet::snapshot const& p)
     return live;
 }
 
-/// From the equations of data flow, solved round after round until nothing changes. For larger programs.
+/// By the data-flow equations, iterated to the fixed point. For larger programs.
 inline liveness_tables solved_liveness(sublet::snapshot const& p)
 {
     liveness_tables live{all_false(p.nodes(), p.values()), all_false(p.nodes(), p.values())};
@@ -217,7 +217,7 @@ inline liveness_tables solved_liveness(sublet::snapshot const& p)
     return live;
 }
 
-/// From the uses: each walks back along every path until a def stops it.
+/// By searches from the uses, backwards along every path to a def.
 inline liveness_tables walked_liveness(sublet::snapshot const& p)
 {
     liveness_tables live{all_false(p.nodes(), p.values()), all_false(p.nodes(), p.values())};

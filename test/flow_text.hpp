@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_FLOW_TEXT_HPP
 #define SUBLET_TEST_FLOW_TEXT_HPP
 
-/// A small program with branches as it is written on paper: a string for each node.
+/// A small control-flow program as text: a string for each node.
 ///
 ///     flow_text({"a= b= >1 >2",        node 0: def a, def b; leads to 1 and 2
 ///                "a c= >3",            node 1: use a, def c
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-/// Values are the letters up to the last that is named: a is 0.
+/// Values are letters: a is 0; there are as many as the last letter used.
 inline sublet::snapshot flow_text(std::vector<std::string_view> const& nodes)
 {
     random_flow f;

@@ -2,12 +2,12 @@
 #ifndef SUBLET_TEST_FLOW_WALKS_HPP
 #define SUBLET_TEST_FLOW_WALKS_HPP
 
-/// Control flow that is run: random programs with all that a plan has to respect, and a walk along a random
-/// path that keeps values in an arena, as a plan says, and beside it each class of values by itself.
+/// Execution of control flow: random programs with all that a plan must respect, and a random walk that keeps
+/// values in an arena, as a plan says, and each class of values separately for comparison.
 ///
-///     node 0 -> 2 -> 1 -> 2 -> ...      every byte that a step reads is compared with what it should be
+///     node 0 -> 2 -> 1 -> 2 -> ...      every byte that a step reads is compared with its expected value
 ///
-/// Where the plan says that bytes are dead, they are painted over before the step writes.
+/// Where the plan says that bytes are dead, they are painted before the step writes.
 
 #include "random_flow.hpp"
 #include "random_source.hpp"
@@ -28,7 +28,7 @@ struct flow_program {
     std::vector<sublet::byte_count> bytes;
 };
 
-/// The flow with in-place pairs at random between what a step reads and what it writes.
+/// The flow with random in-place pairs of operands and results of steps.
 inline sublet::snapshot with_pairs(random_flow const& f, random_source& pick, std::uint32_t one_in)
 {
     std::vector<std::vector<std::vector<sublet::overwrite>>> pairs(f.nodes.size());
@@ -97,7 +97,7 @@ inline flow_program draw_flow_program(random_source& pick)
     return drawn;
 }
 
-/// One walk; `steps()` counts what it has done.
+/// One walk of `steps()` steps.
 class flow_walk {
 public:
     flow_walk(flow_program const& f, sublet::planned_flow const& planned) : f_(f), planned_(planned)
@@ -134,7 +134,7 @@ public:
             auto const next = f_.program.successors(n);
             if (next.empty()) return are_outputs_right();
             node_id const to = next[pick.below(static_cast<std::uint32_t>(next.size()))];
-            for (node_id other : next) // which operand a phi takes is known where the node ends
+            for (node_id other : next) // the operand of a phi is known at the end of the node
                 for (edge_use u : f_.program.edge_uses(other))
                     if (u.pred == n && !is_right(u.value)) return false;
             n = to;

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-/// Who interferes with whom, as a table; every question is answered by looking at all of it.
+/// Interference as a table; every query reads all of it.
 class interferences {
 public:
     explicit interferences(std::size_t values) : table_(values, std::vector<char>(values, 0)) {}
@@ -38,7 +38,7 @@ public:
                 if (v < w && !(*this)(v, w)) return false;
         return true;
     }
-    /// No two neighbours have one slot.
+    /// No two interfering values have the same slot.
     bool allows(std::vector<sublet::slot_id> const& slot_of) const
     {
         for (std::size_t v = 0; v != size(); ++v)
@@ -51,7 +51,7 @@ private:
     std::vector<std::vector<char>> table_;
 };
 
-/// Each two with the same chance.
+/// Each pair with the same probability.
 inline interferences any_interferences(random_source& pick, std::size_t values, std::uint32_t percent)
 {
     interferences all(values);
@@ -61,8 +61,8 @@ inline interferences any_interferences(random_source& pick, std::size_t values, 
     return all;
 }
 
-/// Every value, when it comes, interferes with some that all interfere with each other. The numbers are dealt
-/// out at random, so that the order of coming cannot be seen in them.
+/// Every value, when inserted, interferes with a clique of earlier ones. The numbers are permuted, so that
+/// they do not show the order of insertion.
 inline interferences chordal_interferences(random_source& pick, std::size_t values)
 {
     std::vector<std::size_t> number(values);
@@ -84,7 +84,7 @@ inline interferences chordal_interferences(random_source& pick, std::size_t valu
     return all;
 }
 
-/// What no plan of slots goes below, by trying them all.
+/// The minimum of all slot plans, by enumeration.
 struct optimal_slots {
     std::size_t slots = ~std::size_t{0};
     sublet::byte_count bytes = sublet::no_size;

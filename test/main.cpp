@@ -11,7 +11,7 @@ std::atomic<std::size_t> heap_allocations = 0;
 std::atomic<std::size_t> heap_limit = ~std::size_t{0};
 
 #if !defined(HEAP_IS_NOT_COUNTED)
-[[gnu::noinline]] void* operator new(std::size_t bytes) // inlined, GCC 12 calls the pair mismatched
+[[gnu::noinline]] void* operator new(std::size_t bytes) // if inlined, GCC 12 warns of a mismatched pair
 {
     if (heap_allocations >= heap_limit) throw std::bad_alloc();
     ++heap_allocations;

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-/// The most values that occupy one step: that are defined or held by it, or needed after it, or alive where
-/// the program begins with it. From the end of each node back to where it begins.
+/// The most values that occupy one step: defined or held by it, live after it, or live in at the start of the
+/// program. From the end of each node backwards.
 inline std::size_t max_live(sublet::snapshot const& p, sublet::live_sets const& live)
 {
     using namespace sublet;

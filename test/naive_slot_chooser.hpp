@@ -13,7 +13,7 @@ inline constexpr sublet::slot_choice all_choices[] = {
     sublet::slot_choice::most_shared, sublet::slot_choice::best_fit, sublet::slot_choice::smallest_sufficient,
     sublet::slot_choice::grow_largest, sublet::slot_choice::caffe2_sized};
 
-/// The rules of choice by their definition, all slots looked at for each buffer.
+/// The rules of slot_choice by definition: all slots are examined for each buffer.
 struct naive_slot_chooser {
     struct slot {
         sublet::byte_count bytes, first_size;
@@ -66,7 +66,7 @@ struct naive_slot_chooser {
             if (chosen && !fits(*chosen)) chosen.reset();
             break;
         case sublet::slot_choice::grow_largest: chosen = best(by_fit); break;
-        case sublet::slot_choice::caffe2_sized: { // their loop, over their list
+        case sublet::slot_choice::caffe2_sized: { // Caffe2's loop
             std::sort(free.begin(), free.end(), [&](sublet::slot_id a, sublet::slot_id b) {
                 return slots[a].free_from != slots[b].free_from ? slots[a].free_from < slots[b].free_from
                                                                 : a < b;

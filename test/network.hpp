@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_NETWORK_HPP
 #define SUBLET_TEST_NETWORK_HPP
 
-/// Real networks made in code, so that no test about them needs a file.
+/// Real networks built in code, so that tests need no files.
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>

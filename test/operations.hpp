@@ -11,7 +11,7 @@
 
 using lists = std::vector<std::vector<int>>;
 
-/// A list of operations, by what each uses and defines.
+/// A list of operations, given by uses and defs.
 inline sublet::snapshot op_list(std::size_t values, lists const& uses, lists const& defs)
 {
     return sublet::sequence(
@@ -37,7 +37,7 @@ inline sublet::snapshot program_of(std::vector<operation> const& operations, std
     });
 }
 
-/// With as many values as the operations name.
+/// With the number of values that the operations name.
 inline sublet::snapshot program_of(std::vector<operation> const& operations)
 {
     std::size_t values = 0;

@@ -36,7 +36,7 @@ std::vector<std::tuple<step_id, step_id, byte_count>> sorted(placement_problem c
 
 } // namespace
 
-TEST_CASE("a dissection has as many buffers as asked for, and fills every byte at every position")
+TEST_CASE("a dissection has the requested number of buffers, and fills every byte at every position")
 {
     for (std::size_t n : {1u, 2u, 3u, 10u, 100u, 400u})
         for (std::uint32_t seed = 1; seed != 20; ++seed) {
@@ -52,9 +52,9 @@ TEST_CASE("a dissection has as many buffers as asked for, and fills every byte a
     CHECK(sorted(draw_dissection(50, 1)) == sorted(draw_dissection(50, 1)));
 }
 
-TEST_CASE("a dissection without room for its buffers is none") { CHECK_THROWS(draw_dissection(7, 1, 1, 2)); }
+TEST_CASE("a dissection too small for its buffers is refused") { CHECK_THROWS(draw_dissection(7, 1, 1, 2)); }
 
-TEST_CASE("a variant is the same problem in another order, an odd one backwards in time")
+TEST_CASE("a variant is the same problem in another order, an odd variant also reversed in time")
 {
     placement_problem const original = draw_dissection(30, 1);
     CHECK(sorted(variant(original, 2)) == sorted(original));
@@ -63,7 +63,7 @@ TEST_CASE("a variant is the same problem in another order, an odd one backwards 
     CHECK(sorted(variant(variant(original, 3), 5)) == sorted(original));
 }
 
-TEST_CASE("in a perturbed copy what had one size still has one, not far from the old")
+TEST_CASE("in a perturbed copy buffers of equal size stay equal, close to the old size")
 {
     placement_problem original = draw_placement("random", 2000);
     placement_problem const copy = perturbed(original, 1);
@@ -82,7 +82,7 @@ TEST_CASE("in a perturbed copy what had one size still has one, not far from the
         CHECK(perturbed({{{{0, 1}, 1}, {{0, 1}, 1}, {{0, 1}, 1}}}, seed).buffers.back().size == 1);
 }
 
-TEST_CASE("repeated blocks come one after the other, and some buffers live on into the next")
+TEST_CASE("repeated blocks follow one another, and some buffers live on into the next")
 {
     placement_problem const block{{{{10, 30}, 1}, {{20, 1'000'000}, 2}}}; // four positions
     placement_problem const many = repeated(block, 1001);

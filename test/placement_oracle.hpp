@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_PLACEMENT_ORACLE_HPP
 #define SUBLET_TEST_PLACEMENT_ORACLE_HPP
 
-/// What is true of a small placement problem, by definition: a table of which bytes are solid at which
-/// position, all orders of the buffers, all offsets. Nothing of the library but the problem itself is asked.
+/// Brute force for small placement problems: a table of solid bytes by position, all orders of the buffers,
+/// all offsets. Of the library only the problem type is used.
 
 #include <sublet/placement/problem.hpp>
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-/// The buffers of one pool. Who is colocated is one group; of the others each is one.
+/// The buffers of one pool. Colocated buffers form one group; each other buffer is a group.
 struct placement_oracle {
     using bytes = std::int64_t;
     static constexpr bytes unplaceable = std::numeric_limits<bytes>::max();
@@ -31,7 +31,7 @@ struct placement_oracle {
         std::vector<part> parts;
         std::vector<extent> solid; ///< by position, above the origin
         bytes size = 0;
-        bool clashes = false; ///< its distances contradict each other
+        bool clashes = false; ///< its distances are contradictory
     };
 
     sublet::placement_problem const& problem;
@@ -66,7 +66,7 @@ struct placement_oracle {
         }
     }
 
-    /// The least origin of group g that is not below `least` and keeps its pin and alignments.
+    /// The least origin of group g from `least` on that respects its pin and alignments.
     bytes least_origin(std::size_t g, bytes least) const
     {
         bytes period = pool_alignment, pin = unplaceable;
@@ -92,7 +92,7 @@ struct placement_oracle {
         return !groups[g].clashes;
     }
 
-    /// Whether nothing clashes, group by group and position by position.
+    /// Whether two groups share no solid byte at any position.
     bool is_apart(std::size_t a, bytes at_a, std::size_t b, bytes at_b) const
     {
         return for_common(a, b, [&](extent x, extent y) {
@@ -125,8 +125,8 @@ struct placement_oracle {
         return top;
     }
 
-    /// By buffer, as a placement has them: whether each has its place, nobody else has one, and all are
-    /// within `capacity`.
+    /// By buffer, as a placement has them: whether each buffer that needs one has an offset, and no other,
+    /// and all end within `capacity`.
     bool is_valid(std::vector<sublet::byte_count> const& offset, sublet::byte_count capacity) const
     {
         for (std::size_t b = 0; b != offset.size(); ++b)
@@ -153,7 +153,7 @@ struct placement_oracle {
         return sum;
     }
 
-    /// Each as low as those before it in `order` allow, by group; empty if one has no place.
+    /// Each as low as those before it in `order` allow, by group; empty if one cannot be placed.
     std::vector<bytes> stacked(std::vector<std::size_t> const& order) const
     {
         std::vector<bytes> origin(groups.size(), 0);
@@ -170,8 +170,8 @@ struct placement_oracle {
 
     // --- all orders --------------------------------------------------------------------------------------
 
-    /// The height of the lowest stacking of these groups, or `unplaceable`: in every order, each as low as those
-    /// before it allow.
+    /// The height of the lowest stacking of these groups, or `unplaceable`: in every order, each as low as
+    /// those before it allow.
     bytes lowest_stacking(std::vector<bool> const& of) const
     {
         orders all{*this, std::vector<bool>(of.size()), std::vector<bytes>(of.size(), 0), {}, unplaceable};
@@ -187,7 +187,7 @@ struct placement_oracle {
     // --- all offsets -------------------------------------------------------------------------------------
 
     struct grid_answer {
-        bytes placement = unplaceable; ///< valid, perhaps threaded through
+        bytes placement = unplaceable; ///< valid, possibly interlocking
         bytes stacking = unplaceable;
     };
     /// With each offset below `limit`.
@@ -206,16 +206,16 @@ struct placement_oracle {
             if (g == groups.size()) return found;
         }
     }
-    /// The height of the lowest placement below `limit`, or `unplaceable`: each at each offset, whatever comes to
-    /// lie above what.
+    /// The height of the lowest placement below `limit`, or `unplaceable`: all offsets, in any vertical order
+    /// at each position.
     bytes lowest_placement(bytes limit) const
     {
         offsets all{*this, std::vector<bytes>(groups.size(), 0), limit};
         all.extend(0, 0);
         return all.best == limit ? unplaceable : all.best;
     }
-    /// Whether a group of `of` has no byte that is solid whenever any of it is. Where none is such, of any
-    /// two the one is above the other at all positions: the one whose byte is higher.
+    /// Whether a group of `of` has no byte that is solid whenever any of its bytes is. If there is none, one
+    /// of any two groups is above the other at all positions: the one with the higher such byte.
     bool can_interleave(std::vector<bool> const& of) const
     {
         for (std::size_t g = 0; g != groups.size(); ++g) {
@@ -230,8 +230,8 @@ struct placement_oracle {
         return false;
     }
     bool can_interleave() const { return can_interleave(std::vector<bool>(groups.size(), true)); }
-    /// Whether there is a placement that is no stacking, with each offset below `limit`, whatever alignments
-    /// and pins say.
+    /// Whether there is a placement that is no stacking, with each offset below `limit`, ignoring alignments
+    /// and pins.
     bool has_other_than_stackings(bytes limit) const
     {
         std::vector<bytes> origin(groups.size(), 0);
@@ -245,7 +245,7 @@ struct placement_oracle {
             if (g == groups.size()) return false;
         }
     }
-    /// How many sets of offsets there are.
+    /// The number of combinations of offsets.
     double offset_combinations(bytes limit) const
     {
         double result = 1;
@@ -270,7 +270,7 @@ struct placement_oracle {
 private:
     static constexpr bytes apart = std::numeric_limits<bytes>::min();
 
-    /// How far the origin of `above` is from that of `below`, at least.
+    /// The least distance of the origins if `above` is above `below`.
     bytes min_separation(std::size_t below, std::size_t above) const
     {
         bytes farthest = apart;
@@ -297,9 +297,8 @@ private:
         std::vector<bytes> min_separation; ///< below, above
         bytes best;
 
-        /// All orders that begin with what is placed, `last` at its end, on the way to something below
-        /// `best`. Of two neighbours that do not meet the lower number comes first: the other order is the
-        /// same.
+        /// All orders that begin with the placed groups, `last` at the end, as long as they are below `best`.
+        /// Of two independent neighbours the lower number comes first: the other order is equivalent.
         void extend(bytes height, std::size_t last)
         {
             std::size_t const n = origin.size();

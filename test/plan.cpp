@@ -37,7 +37,7 @@ TEST_CASE("an offset is that of the value's buffer")
     CHECK(plan.offset_of(3) == no_offset);
 }
 
-TEST_CASE("buffers need not stand in the order of the values")
+TEST_CASE("buffers need not be in the order of the values")
 {
     memory_plan plan;
     plan.buffers = {{2, {0, 1}, 4, 1, 0, 8}, {0, {0, 1}, 8, 1, 0, 0}};
@@ -47,7 +47,7 @@ TEST_CASE("buffers need not stand in the order of the values")
     CHECK(plan.offset_of(2) == 8);
 }
 
-TEST_CASE("a buffer that nobody has placed has no offset")
+TEST_CASE("a buffer that was not placed has no offset")
 {
     memory_plan plan;
     plan.buffers = {{}};
@@ -55,7 +55,7 @@ TEST_CASE("a buffer that nobody has placed has no offset")
     CHECK(plan.offset_of(0) == no_offset);
 }
 
-TEST_CASE("plans are compared like the data they are")
+TEST_CASE("plans are compared by value")
 {
     memory_plan const none;
     memory_plan plan = none;
@@ -129,7 +129,7 @@ TEST_CASE("a table is anything with [] and size()")
     CHECK(braces[1] == 20);
 }
 
-TEST_CASE("a callable takes whatever an id turns into")
+TEST_CASE("a callable may take any type to which an id converts")
 {
     std::vector<byte_count> const held{10, 20, 30};
     CHECK(sizes([](int v) { return 10 * (v + 1); }).tabulate(3) == held);
@@ -141,7 +141,7 @@ TEST_CASE("a callable takes whatever an id turns into")
     CHECK(sizes(function).tabulate(3) == held);
 }
 
-TEST_CASE("truth values come from truth values, and from numbers")
+TEST_CASE("a bool property accepts bools and numbers")
 {
     per_value<bool> const from_bits = std::vector<bool>{true, false, true};
     CHECK(from_bits[0]);
@@ -163,7 +163,7 @@ TEST_CASE("a role is given like any other property")
           })[0] == value_role::state);
 }
 
-TEST_CASE("minus one is no id, and no other number may be negative")
+TEST_CASE("minus one is the id none, and no other number may be negative")
 {
     per_value<value_id> const parents = {-1, 0, 1};
     CHECK(parents.tabulate(3) == std::vector<value_id>{no_value, 0, 1});
@@ -182,13 +182,15 @@ TEST_CASE("minus one is no id, and no other number may be negative")
     CHECK_THROWS_WITH_AS((void)sizes(archetype::table({-4}))[0], negative, precondition_error);
 }
 
-TEST_CASE("a table of another length is refused, whichever way it is read")
+TEST_CASE("a table of another length is refused in every way of reading it")
 {
     sizes const two_entries = std::vector{1, 2};
     CHECK_THROWS_WITH_AS((void)two_entries.tabulate(3),
-                         "sublet: the table of a property has not one entry per value", precondition_error);
+                         "sublet: the size of a property's table is not the number of values",
+                         precondition_error);
     CHECK_THROWS_WITH_AS((void)two_entries.tabulate(1),
-                         "sublet: the table of a property has not one entry per value", precondition_error);
+                         "sublet: the size of a property's table is not the number of values",
+                         precondition_error);
     CHECK_THROWS_WITH_AS((void)two_entries[2], "sublet: the table of a property has no entry for a value",
                          precondition_error);
     CHECK(sizes(std::vector<int>{}).tabulate(0).empty());
@@ -237,7 +239,7 @@ sizes made_from_locals(int kind)
 
 } // namespace
 
-TEST_CASE("a property outlives what it was made from")
+TEST_CASE("a property outlives its argument")
 {
     for (int kind = 0; kind != 6; ++kind) {
         sizes stored = made_from_locals(kind);
@@ -254,7 +256,7 @@ TEST_CASE("a property outlives what it was made from")
     }
 }
 
-TEST_CASE("a span refers: it shows what its table says later")
+TEST_CASE("a span refers to its table and shows later changes")
 {
     std::vector<int> table{1, 2};
     sizes const bytes = std::span(table);
@@ -262,7 +264,7 @@ TEST_CASE("a span refers: it shows what its table says later")
     CHECK(bytes[1] == 7);
 }
 
-TEST_CASE("what is kept is released")
+TEST_CASE("a stored property is released")
 {
     auto const counted = std::make_shared<int>(5);
     {
@@ -279,7 +281,7 @@ TEST_CASE("what is kept is released")
 
 static_assert(std::is_aggregate_v<plan_options> && !std::is_default_constructible_v<plan_options>);
 
-TEST_CASE("bytes are all that has to be said")
+TEST_CASE("bytes are the only required option")
 {
     plan_options const options{.bytes = 64};
     CHECK(options.bytes[3] == 64);
@@ -297,7 +299,7 @@ TEST_CASE("bytes are all that has to be said")
     CHECK(pool_limits{}.alignment == 1);
 }
 
-TEST_CASE("each property is given the way its owner has it")
+TEST_CASE("each property may be a constant, a table or a callable")
 {
     std::vector<int> const sizes{10, 20};
     std::vector<bool> const planned{true, false};
@@ -368,7 +370,7 @@ TEST_CASE("state is external storage, and external storage need not be state")
     CHECK_FALSE(has_role(value_role::external, value_role::state));
 }
 
-TEST_CASE("inputs, external values and state are there before the first step")
+TEST_CASE("inputs, external values and state exist before the first step")
 {
     CHECK(is_given(value_role::input));
     CHECK(is_given(value_role::external));
@@ -378,7 +380,7 @@ TEST_CASE("inputs, external values and state are there before the first step")
     CHECK_FALSE(is_given(value_role::output));
 }
 
-TEST_CASE("every set has the empty one")
+TEST_CASE("every set of roles contains the empty set")
 {
     CHECK(has_role(value_role::external, value_role::intermediate));
     CHECK(has_role(value_role::intermediate, value_role::intermediate));

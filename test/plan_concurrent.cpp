@@ -25,7 +25,7 @@ static snapshot listed(lists const& uses)
         [](step_id s) { return std::vector{s}; });
 }
 
-TEST_CASE("what one order lets share, branches that run at once do not")
+TEST_CASE("buffers that share in one order do not share if their branches run concurrently")
 {
     // 0 -> 1 -> 2 and 0 -> 3 -> 4 meet in 5
     snapshot const p = listed({{}, {0}, {1}, {0}, {3}, {2, 4}});
@@ -47,7 +47,7 @@ TEST_CASE("what one order lets share, branches that run at once do not")
     CHECK(refuted->what == fault::clash);
 }
 
-TEST_CASE("what speaks against a concurrent reading is returned as a witness")
+TEST_CASE("a program without a concurrent reading is refuted with a witness")
 {
     auto fact = [](lists const& uses, lists const& defs, std::size_t values) {
         auto const planned =
@@ -64,7 +64,7 @@ TEST_CASE("what speaks against a concurrent reading is returned as a witness")
     CHECK(fact({{1}, {0}}, {{0}, {1}}, 2).what == fault::cycle);
 }
 
-TEST_CASE("pins that clash, capacities and pools are as in a plan for one order")
+TEST_CASE("conflicting pins, capacities and pools are handled as in a plan for one order")
 {
     snapshot const p = listed({{}, {0}});
     auto const clash = plan_concurrent(p, {.bytes = 8, .pinned = byte_count{0}});
@@ -80,7 +80,7 @@ TEST_CASE("pins that clash, capacities and pools are as in a plan for one order"
     CHECK(apart.report.lower_bound_bytes == 16);
 }
 
-TEST_CASE("what has no size is listed, what is external is not planned, nothing at all is fine")
+TEST_CASE("unsized values are listed, external ones are not planned, the empty program is accepted")
 {
     snapshot const p = listed({{}, {0}, {1}});
     auto const planned =
@@ -93,9 +93,9 @@ TEST_CASE("what has no size is listed, what is external is not planned, nothing 
     CHECK(plan_concurrent(listed({{}}), {.bytes = 0}).report.arena_bytes == 0);
 }
 
-TEST_CASE("a hand-off that the execution keeps lets share what else could not")
+TEST_CASE("a hand-off that the execution keeps allows more sharing")
 {
-    snapshot const p = listed({{}, {0}, {}, {2}}); // two threads of work that know nothing of each other
+    snapshot const p = listed({{}, {0}, {}, {2}}); // two independent chains
     CHECK(plan_concurrent(p, {.bytes = 8}).report.arena_bytes == 32);
     auto const planned = plan_concurrent(p, {.bytes = 8}, {.handoffs = {{1, 2}}});
     REQUIRE(planned.is_sound());
@@ -103,7 +103,7 @@ TEST_CASE("a hand-off that the execution keeps lets share what else could not")
     CHECK(planned.plan.handoffs == std::vector<handoff>{{1, 2}});
 }
 
-TEST_CASE("random programs are planned within their rule, never above slots, and the bound is proved")
+TEST_CASE("random programs get valid plans, never above slots, and the bound is proved")
 {
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
@@ -133,7 +133,7 @@ TEST_CASE("random programs are planned within their rule, never above slots, and
     }
 }
 
-TEST_CASE("a plan whose budget is spent is sound, no higher than slots, and says so")
+TEST_CASE("a plan with a spent budget is valid, no higher than slots, and marked as cut short")
 {
     std::size_t cut_short = 0, higher = 0;
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {

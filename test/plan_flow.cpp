@@ -22,9 +22,9 @@ namespace this_test {
 using namespace sublet;
 using flow_nodes::ids, flow_nodes::node, flow_nodes::program_of;
 
-TEST_CASE("what only one branch needs and what only the other needs take the same bytes")
+TEST_CASE("values of alternative branches take the same bytes")
 {
-    //      0: def a, use     then: b = a, use b     else: c = a, use c    b and c are never both there
+    //      0: def a, use     then: b = a, use b     else: c = a, use c    b and c are never live together
     snapshot const p = program_of(
         3,
         {{{1, 2}, {}, {0}}, {{3}, {0}, {1}}, {{4}, {0}, {2}}, {{5}, {1}, {}}, {{5}, {2}, {}}, {{}, {}, {}}});
@@ -41,7 +41,7 @@ TEST_CASE("what only one branch needs and what only the other needs take the sam
     CHECK(said.str() == "128 B instead of 192 B; no plan for every path goes below 128 B");
 }
 
-TEST_CASE("a buffer lies in the hole that another branch leaves in a life")
+TEST_CASE("a buffer lies in the hole of a live range that another branch leaves")
 {
     // 0: def a -> 1 or 2;  1: def b -> 3: use b;  2: use a      a has a hole over 1 and 3
     snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}, {{}, {1}, {}}});
@@ -59,7 +59,7 @@ TEST_CASE("a buffer lies in the hole that another branch leaves in a life")
 TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
 {
     // 0: def a, the loop: 1: use a, def b; 2: use b -> 1 or 3. b may not take the bytes of a, which is read
-    // again in the next round.
+    // again in the next iteration.
     snapshot const p = program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{1, 3}, {1}, {}}, {{}, {}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64});
     CHECK(planned.is_sound());
@@ -71,12 +71,12 @@ TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
     auto const found = check_flow_plan(p, broken, {.bytes = 64});
     REQUIRE(found);
     CHECK(found->what == fault::clash);
-    // In a line it would do: a is dead behind its only use.
+    // Without the loop it may: a is dead after its only use.
     CHECK(plan_memory(program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}}, {{}, {}, {1}}}), {.bytes = 64})
               .report.arena_bytes == 64);
 }
 
-TEST_CASE("the move at the end of a loop is no move where next and current value get one buffer")
+TEST_CASE("the move at the end of a loop copies nothing if next and current value get one buffer")
 {
     // x = ..; while (..) { y = f(x); x = y; } use x
     snapshot const p = program_of(
@@ -100,7 +100,7 @@ TEST_CASE("the move at the end of a loop is no move where next and current value
     CHECK(plan_flow(in_place, {.bytes = 64, .in_place = false}).report.arena_bytes == 128);
 }
 
-TEST_CASE("a value that a path reads before it is written is refused, or read for what it is")
+TEST_CASE("a value that a path reads before it is written is refused, or allowed as undefined")
 {
     snapshot const p = program_of(1, {{{1, 2}, {}, {}}, {{2}, {}, {0}}, {{}, {0}, {}}});
     planned_flow const refused = plan_flow(p, {.bytes = 8});
@@ -124,7 +124,7 @@ TEST_CASE("a value that a path reads before it is written is refused, or read fo
     CHECK(out.refuted->position == 3);
 }
 
-TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
+TEST_CASE("the empty program, one node and an endless loop have plans")
 {
     CHECK(plan_flow(snapshot(), {.bytes = 8}).is_sound());
     snapshot const touched = flow(
@@ -135,7 +135,7 @@ TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
     snapshot const one = program_of(1, {{{}, {}, {0}}});
     CHECK(plan_flow(one, {.bytes = 8}).report.arena_bytes == 8);
 
-    // out = ..; for (;;) { t = ..; use t; }      nobody can leave the loop, but it can be stopped
+    // out = ..; for (;;) { t = ..; use t; }      the loop has no exit, but it can be stopped
     snapshot const infinite_loop = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
     planned_flow const kept = plan_flow(
         infinite_loop, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
@@ -144,7 +144,7 @@ TEST_CASE("programs of nothing, of one node and of an endless loop have plans")
     CHECK(plan_flow(infinite_loop, {.bytes = 8}).report.arena_bytes == 8);
 }
 
-TEST_CASE("tables and pictures get a row for each range, and none that covers a hole")
+TEST_CASE("tables and pictures get a row for each range, and no row covers a hole")
 {
     snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}, {{}, {1}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64, .order = {0, 1, 3, 2}});
@@ -157,7 +157,7 @@ TEST_CASE("tables and pictures get a row for each range, and none that covers a 
     CHECK(picture.str().find("positions [0, 4)") == std::string::npos);
 }
 
-TEST_CASE("straight-line code in SSA form takes what it takes in the sequential reading")
+TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequential reading")
 {
     std::size_t same = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
@@ -221,7 +221,7 @@ TEST_CASE("straight-line code in SSA form takes what it takes in the sequential 
     MESSAGE(same, " buffers at the same offsets");
 }
 
-TEST_CASE("whatever the program, the plan is sound and every walk through it finds its bytes")
+TEST_CASE("on random programs the plan is valid and every walk through it finds its bytes")
 {
     std::size_t sound = 0, undefined = 0, pinned = 0, joined = 0, steps = 0, holes = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
@@ -235,7 +235,7 @@ TEST_CASE("whatever the program, the plan is sound and every walk through it fin
             auto const pins = planned.refuted->what;
             bool const is_pin = pins == fault::off_pin || pins == fault::misaligned || pins == fault::clash;
             REQUIRE((is_undefined || is_pin));
-            if (is_pin) { // then pins are to blame
+            if (is_pin) { // then pins are the cause
                 plan_options without = f.options;
                 without.pinned = no_offset;
                 REQUIRE(plan_flow(f.program, without, flow).is_sound());

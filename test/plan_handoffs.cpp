@@ -17,8 +17,8 @@ using namespace sublet;
 
 namespace {
 
-/// A long branch and a short one. What the short one needs for a moment (value 5) is as large as what the
-/// long one makes later (value 3), and both are alive only if the short branch dawdles.
+/// A long branch and a short one. The temporary value 5 of the short branch is as large as value 3, which the
+/// long branch defines later; both are live together only if the short branch is late.
 ///
 ///     0 ──► 1 ──► 2 ──► 3 ──► 4 ──► 7
 ///     └───► 5 ──► 6 ────────────────┘
@@ -35,7 +35,7 @@ struct branches {
     }
 };
 
-/// Of two buffers that overlap in bytes one gives to the other.
+/// Of two buffers that overlap in bytes one ends before the other begins.
 bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<handoff> const& handoffs)
 {
     sharing_rule const rule(tasks, handoffs);
@@ -59,7 +59,7 @@ TEST_CASE("a step waits where that saves memory and costs no time")
     CHECK(planned.report.is_checked);
     CHECK(planned.report.is_scheduled);
     CHECK(planned.plan.valid_for == program_reading::concurrent);
-    // Value 3 takes the place of value 5, so the step that makes it waits for the only one that reads that.
+    // Value 3 reuses the bytes of value 5, so its step waits for the only reader of value 5.
     CHECK(planned.plan.handoffs == std::vector<handoff>{{6, 3}});
     CHECK(planned.handoff_bytes == std::vector<byte_count>{1000});
     CHECK(planned.bytes_without > 2000);
@@ -69,7 +69,7 @@ TEST_CASE("a step waits where that saves memory and costs no time")
     CHECK(planned.critical_path_with == 6);
 }
 
-TEST_CASE("nobody waits where the time of a step forbids it")
+TEST_CASE("no step waits where the duration of a step forbids it")
 {
     // Reading value 5 takes as long as the rest of the other branch.
     branches const program;
@@ -89,7 +89,7 @@ TEST_CASE("nobody waits where the time of a step forbids it")
     CHECK(alone.critical_path_with > 12);
 }
 
-TEST_CASE("nobody waits for a trifle")
+TEST_CASE("no step waits for less than the minimum gain")
 {
     branches program;
     program.bytes[3] = program.bytes[5] = 2;
@@ -104,7 +104,7 @@ TEST_CASE("nobody waits for a trifle")
     CHECK(with.report.arena_bytes < without.report.arena_bytes);
 }
 
-TEST_CASE("what does not fit under every schedule may fit with waiting")
+TEST_CASE("a plan that does not fit under every schedule may fit with hand-offs")
 {
     branches const program;
     plan_options options{.bytes = program.bytes, .pools = {{.capacity = 1200}}};
@@ -116,7 +116,7 @@ TEST_CASE("what does not fit under every schedule may fit with waiting")
     CHECK(plan_with_handoffs(program.program(), options).refuted->what == fault::over_capacity);
 }
 
-TEST_CASE("two that are pinned onto each other are told to wait")
+TEST_CASE("two buffers pinned to the same bytes get a hand-off")
 {
     branches const program;
     std::vector<byte_count> pinned(8, no_offset);
@@ -128,14 +128,14 @@ TEST_CASE("two that are pinned onto each other are told to wait")
     CHECK(!planned.plan.handoffs.empty());
     CHECK(planned.plan.offset_of(3) == 64);
     CHECK(planned.plan.offset_of(5) == 64);
-    pinned[0] = pinned[1] = 2000; // the step that makes 1 reads 0: no waiting helps
+    pinned[0] = pinned[1] = 2000; // the step that defines 1 reads 0: no hand-off helps
     CHECK(plan_with_handoffs(program.program(), {.bytes = program.bytes, .pinned = pinned}).refuted->what ==
           fault::clash);
 }
 
-TEST_CASE("one pool is nothing to another")
+TEST_CASE("pools are independent")
 {
-    // The large ones lie in pool 1; in pool 0 there is nothing to save.
+    // The large ones lie in pool 1; in pool 0 nothing can be saved.
     branches const program;
     std::vector<pool_id> const pool{0, 0, 0, 1, 0, 1, 0, 0};
     plan_options const options{.bytes = program.bytes, .pool = pool};
@@ -150,7 +150,7 @@ TEST_CASE("one pool is nothing to another")
     for (value_id v : {0u, 1u, 2u, 4u, 6u, 7u}) CHECK(planned.plan.offset_of(v) == without.plan.offset_of(v));
 }
 
-TEST_CASE("hand-offs that are kept anyway are kept, and may do")
+TEST_CASE("given hand-offs are kept, and may suffice")
 {
     branches const program;
     auto const planned =
@@ -167,7 +167,7 @@ TEST_CASE("hand-offs that are kept anyway are kept, and may do")
               .refuted->what == fault::cycle);
 }
 
-TEST_CASE("a step that takes no time is refused")
+TEST_CASE("a step of duration 0 is refused")
 {
     branches const program;
     CHECK_THROWS_AS(
@@ -183,7 +183,7 @@ TEST_CASE("the empty program has the empty plan")
     CHECK(planned.report.arena_bytes == 0);
 }
 
-TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is for nothing")
+TEST_CASE("every plan is safe, within the accepted makespan, and no hand-off is redundant")
 {
     std::size_t with_handoffs = 0, fewer = 0, longer = 0;
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
@@ -232,7 +232,7 @@ TEST_CASE("every plan is safe, takes no longer than accepted, and no hand-off is
     CHECK(longer > rounds(30));
 }
 
-TEST_CASE("thousands of steps are planned as tens are")
+TEST_CASE("thousands of steps are planned as well as tens")
 {
     for (auto name : {"chain", "inception", "training", "ladder8"}) {
         CAPTURE(name);

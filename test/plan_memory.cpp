@@ -28,7 +28,7 @@ std::string sentence(planned_memory const& planned)
 
 } // namespace
 
-TEST_CASE("a chain needs no more than two neighbours at once")
+TEST_CASE("a chain needs two adjacent values at a time")
 {
     auto planned = plan_memory(chain, {.bytes = {64, 32, 16, 48}});
     CHECK(planned.is_sound());
@@ -52,7 +52,7 @@ TEST_CASE("an empty program has an empty plan")
     CHECK(planned.plan.arena_bytes.empty());
 }
 
-TEST_CASE("any program will do, not only a snapshot")
+TEST_CASE("any program is accepted, not only a snapshot")
 {
     auto planned = plan_memory(archetype::program(5), {.bytes = 8});
     CHECK(planned.is_sound());
@@ -76,7 +76,7 @@ TEST_CASE("a declared in-place pair saves its bytes, and can be switched off")
     CHECK(plan_memory(p, {.bytes = 64, .in_place = false}).report.arena_bytes == 128);
 }
 
-TEST_CASE("views lie in their root, and external, unsized, empty and ineligible values nowhere")
+TEST_CASE("views lie in their root, and external, unsized, empty and ineligible values have no offset")
 {
     auto p = op_list(6, {{5}, {0}, {1}, {}, {}}, {{0}, {1}, {2}, {3}, {4}});
     std::vector<byte_count> bytes{64, 1, no_size, 0, 8, 1000};
@@ -94,7 +94,7 @@ TEST_CASE("views lie in their root, and external, unsized, empty and ineligible 
     CHECK(planned.plan.unsized == std::vector<value_id>{2});
 }
 
-TEST_CASE("another order has another peak, and is written into the plan")
+TEST_CASE("another order has another peak, and is recorded in the plan")
 {
     // Two producers of 8 bytes that are each reduced to 1: depth first needs less than breadth first.
     auto p = op_list(4, {{}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}});
@@ -118,32 +118,32 @@ TEST_CASE("an order that breaks a dependence is refused with a witness and plans
           "value 0 is used at position 0 and never defined, and is neither input nor external");
 }
 
-TEST_CASE("an order that moves a write past a read of the version before is refused, as by the checker")
+TEST_CASE("an order that moves a write past a read of the previous version is refused, as by the checker")
 {
     auto p = op_list(2, {{}, {0}, {}, {0}}, {{0}, {1}, {0}, {}});
     plan_options options{.bytes = 8, .order = {0, 2, 1, 3}};
     auto const planned = plan_memory(p, options);
-    CHECK(
-        sentence(planned) ==
-        "value 0 is written at position 1, on the other side of another of its touches than in the program");
+    CHECK(sentence(planned) ==
+          "value 0 is written at position 1, but the program orders this write and another access of the "
+          "value the other way");
     CHECK(check_plan(p, memory_plan{.order = options.order, .buffer_of = {no_buffer, no_buffer}}, options) ==
           planned.refuted);
     options.order = {0, 1, 2, 3};
     CHECK(plan_memory(p, options).is_sound());
 }
 
-TEST_CASE("pools are arenas of their own, with limits of their own")
+TEST_CASE("each pool has its own arena and limits")
 {
     auto planned =
         plan_memory(chain, {.bytes = 30, .pool = {0, 1, 1, 0}, .pools = {{no_limit, 1}, {no_limit, 64}}});
     REQUIRE(planned.is_sound());
     CHECK(planned.plan.arena_bytes == std::vector<byte_count>{30, 94});
     CHECK(planned.report.arena_bytes == 124);
-    CHECK(planned.report.lower_bound_bytes == 124); // 60 bytes alive in pool 1, but none begins at 30
+    CHECK(planned.report.lower_bound_bytes == 124); // 60 bytes live in pool 1, but none begins at 30
     CHECK(planned.report.pools[1].naive_bytes == 60);
 }
 
-TEST_CASE("a capacity that is too small is said, with what would be needed")
+TEST_CASE("a capacity that is too small is reported with the bytes needed")
 {
     auto planned = plan_memory(chain, {.bytes = 30, .pools = {{59, 1}}});
     CHECK(!planned.is_sound());
@@ -153,7 +153,7 @@ TEST_CASE("a capacity that is too small is said, with what would be needed")
     CHECK(sentence(second) == "the arena of pool 1 needs 60 bytes and its capacity is 59");
 }
 
-TEST_CASE("pins are kept; pins that clash, differ or are misaligned are named")
+TEST_CASE("pins are kept; pins that overlap, differ or are misaligned are reported")
 {
     std::vector<byte_count> pinned{64, no_offset, no_offset, no_offset};
     auto kept = plan_memory(chain, {.bytes = 32, .pinned = pinned});
@@ -194,10 +194,11 @@ TEST_CASE("a plan of more than 4 GiB, and one of buffers as large as they may be
     CHECK_THROWS_AS((void)plan_memory(chain, {.bytes = most + 1}), precondition_error);
 }
 
-TEST_CASE("what makes no sense is refused with a sentence")
+TEST_CASE("invalid options are refused with a sentence")
 {
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = {1, 2}}),
-                         "sublet: the table of a property has not one entry per value", precondition_error);
+                         "sublet: the size of a property's table is not the number of values",
+                         precondition_error);
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alignment = 0}),
                          "sublet: an alignment is at least 1", precondition_error);
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = -8}), "sublet: a property of a value is negative",
@@ -210,7 +211,7 @@ TEST_CASE("what makes no sense is refused with a sentence")
                          "sublet: a pool id is out of range (pools are numbered from 0)", precondition_error);
 }
 
-TEST_CASE("a plan says of each buffer what it is, when it lives and how it is aligned")
+TEST_CASE("a plan gives the root, live range and alignment of each buffer")
 {
     auto planned = plan_memory(chain, {.bytes = {64, 32, 16, 48}, .alignment = {1, 2, 4, 8}});
     auto const& b = planned.plan.buffers;
@@ -227,7 +228,7 @@ TEST_CASE("the five largest buffers are named by their roots, of equal ones the 
     CHECK(planned.report.largest == std::vector<value_id>{4, 1, 2, 6, 5});
 }
 
-TEST_CASE("in-place pairs are taken in the order that is asked for")
+TEST_CASE("in-place pairs are taken in the requested order")
 {
     // Both want to overwrite 0: in the order of the list the second may, in the other order the first.
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {
@@ -246,7 +247,7 @@ TEST_CASE("in-place pairs are taken in the order that is asked for")
     CHECK(!joins(turned, 0, 2));
 }
 
-TEST_CASE("a report counts steps and values, and measures its distance from the bound")
+TEST_CASE("a report counts steps and values, and measures its gap to the bound")
 {
     auto p = flow(
         1, 3, [](auto) { return std::vector<int>{}; },
@@ -254,7 +255,7 @@ TEST_CASE("a report counts steps and values, and measures its distance from the 
     auto planned = plan_memory(p, {.bytes = 3, .alignment = 4});
     CHECK(planned.report.steps == 2);
     CHECK(planned.report.values == 3);
-    CHECK(planned.report.lower_bound_bytes == 7); // 6 alive, but aligned to 4
+    CHECK(planned.report.lower_bound_bytes == 7); // 6 live, but aligned to 4
     CHECK(planned.report.arena_bytes == 7);
     CHECK(planned.report.gap() == 0);
     CHECK(planned.values() == std::vector<value_id>{0, 1}); // nothing touches 2
@@ -265,7 +266,7 @@ TEST_CASE("a report counts steps and values, and measures its distance from the 
     CHECK(planned.report.gap() == doctest::Approx(1.0 / 6));
 }
 
-TEST_CASE("nodes that lead back are not planned as if they ran once")
+TEST_CASE("programs with back edges are refused")
 {
     auto loop = [](bool leads_back) {
         return flow(
@@ -277,14 +278,11 @@ TEST_CASE("nodes that lead back are not planned as if they ran once")
     };
     CHECK(plan_memory(loop(false), {.bytes = 8}).is_sound());
     CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
-          "from position 1 an edge or a hand-off leads back: plan_flow() is for programs whose nodes run "
-          "again, or not in "
-          "this "
-          "order");
+          "an edge or a hand-off from position 1 goes backward in the order: use plan_flow() for programs "
+          "whose nodes run again, or choose another order");
 }
 
-TEST_CASE(
-    "in place, the bound knows that all but the highest take up whole alignments, however large they are")
+TEST_CASE("in place, the bound counts whole alignment units for all buffers but the highest")
 {
     auto p = sequence(3, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0), s.def(1);
@@ -292,7 +290,7 @@ TEST_CASE(
         s.use(1), s.use(2), s.def(3);
     });
     auto planned = plan_memory(p, {.bytes = {3, 5, 3, 2}, .alignment = 4});
-    CHECK(planned.report.lower_bound_bytes == 4 + 4 + 5); // alive are 10: of 3, 2 and 5
+    CHECK(planned.report.lower_bound_bytes == 4 + 4 + 5); // 10 bytes live: 3, 2 and 5
     CHECK(planned.report.arena_bytes == 13);
     byte_count const large = byte_count{1} << 60;
     auto huge = plan_memory(p, {.bytes = {3, 0, 3, 2}, .alignment = large});
@@ -300,7 +298,7 @@ TEST_CASE(
     CHECK(huge.report.lower_bound_bytes == large + 2);
 }
 
-TEST_CASE("a plan says of each in-place pair what it gains")
+TEST_CASE("a plan gives the gain of each in-place pair")
 {
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {
         s.def(step);
@@ -314,7 +312,7 @@ TEST_CASE("a plan says of each in-place pair what it gains")
     CHECK(plan_memory(p, {.bytes = {64, 32, 32}, .in_place = false}).in_place.empty());
 }
 
-TEST_CASE("options made elsewhere, stored and copied still mean the same")
+TEST_CASE("options that were stored and copied give the same plan")
 {
     auto made_elsewhere = [] {
         std::vector<int> sizes{64, 32, 16, 48};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rows of SYSTEMS.md and REGRESSIONS.md that speak of nested programs stand above their tests.
+// The rows of SYSTEMS.md and REGRESSIONS.md about nested programs stand above their tests.
 #include <sublet/plan_nested.hpp>
 
 #include "operations.hpp"
@@ -43,7 +43,7 @@ snapshot const outer = program_of({{{}, {0, 1}}, {{}, {}}, {{0}, {}}}, 2);
 
 } // namespace
 
-TEST_CASE("a loop whose values can stay where they are needs no copy")
+TEST_CASE("a loop needs no copy if its values can stay in place")
 {
     // x = ...; y = loop (a = x) { b = f(a); a = b }; use y
     program_tree tree(program_of({{{}, {0}}, {{}, {}}, {{1}, {}}}, 2));
@@ -72,14 +72,14 @@ TEST_CASE("a value that is needed after the loop is copied into it, once")
     CHECK(planned.flat.value_of[planned.copies[0].to] == tree_value{1, 0});
 }
 
-TEST_CASE("values that change places in a loop are copied in an order in which none is lost")
+TEST_CASE("values that are exchanged in a loop are copied in an order that loses none")
 {
     program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}, {{2}, {}}}, 3));
     tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0, 1}, {}}}, 2), {},
                   {{0, 0, 1, 2}, {1, 1, 0, no_value}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
-    REQUIRE(planned.copies.size() == 3); // but for the spare nothing more than the two
+    REQUIRE(planned.copies.size() == 3); // a spare, and the two
     byte_count const x = planned.offset_of(1, 0), y = planned.offset_of(1, 1);
     CHECK(!overlap(x, y));
     std::vector<int> arena(planned.report.arena_bytes);
@@ -115,20 +115,20 @@ TEST_CASE("a blob that only a step net reads keeps its bytes until the step net 
     snapshot const net = program_of({{{}, {0}}, {{}, {1}}, {{}, {}}, {{1}, {}}}, 3);
     program_tree tree(net);
     tree.add_body(0, 2, program_body::run_kind::once, program_of({{{0}, {1}}, {{1}, {}}}, 2), {{0, 0}});
-    auto const alone = plan_memory(net, {.bytes = 8}); // what was wrong: bytes are given away too early
+    auto const alone = plan_memory(net, {.bytes = 8}); // the bug: bytes are freed too early
     CHECK(alone.plan.offset_of(0) == alone.plan.offset_of(1));
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
     CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(0, 1)));
     CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(1, 1)));
-    auto const with_uses = plan_memory(with_captures(tree), {.bytes = 8}); // for whoever plans the net alone
+    auto const with_uses = plan_memory(with_captures(tree), {.bytes = 8}); // for planning the net alone
     CHECK(!overlap(with_uses.plan.offset_of(0), with_uses.plan.offset_of(1)));
 }
 
 // REGRESSIONS, user thread 1: the second cond's arena lay over the first cond's live output, and a nested
 // cond's began at offset 0.
-TEST_CASE("no cond's values lie over what another cond has given and is still read, nor a nested one's over "
-          "those around it")
+TEST_CASE("no cond's values overlap a live result of another cond, nor a nested one's those of the enclosing "
+          "conds")
 {
     // c1 = cond {}, c2 = cond {}, use c1, c2; each branch makes a temporary of its own; the second holds a
     // third
@@ -157,12 +157,13 @@ TEST_CASE("no cond's values lie over what another cond has given and is still re
             CHECK(!overlap(condition, planned.offset_of(i, v))); // an operand of the step around
             CHECK(!overlap(planned.offset_of(tree.body(i).parent, 0), planned.offset_of(i, v)));
         }
-    CHECK(planned.report.arena_bytes == 5 * 8); // condition, first result, around the third, its two
+    CHECK(planned.report.arena_bytes ==
+          5 * 8); // condition, first result, the enclosing value, the two of the third
 }
 
 // REGRESSIONS, user thread 4: storage allocated in `then` was used in `else`. The arena is there whichever
 // branch runs, so both may use the same bytes, and neither needs what the other does.
-TEST_CASE("both branches use the same bytes, and whichever runs finds what it needs")
+TEST_CASE("both branches use the same bytes, and each is valid when it runs")
 {
     program_tree tree(outer);
     snapshot const small = program_of({{{}, {0}}, {{0}, {1}}, {{1}, {}}}, 2);
@@ -171,16 +172,15 @@ TEST_CASE("both branches use the same bytes, and whichever runs finds what it ne
     tree.add_body(0, 1, program_body::run_kind::branch, large);
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
-    CHECK(planned.report.arena_bytes == (1 + 3) * 8); // 0 is alive, and 1 has been given up
+    CHECK(planned.report.arena_bytes == (1 + 3) * 8); // 0 is live, and 1 is dead
     for (value_id v = 0; v != 3; ++v) CHECK(!overlap(planned.offset_of(0, 0), planned.offset_of(2, v)));
-    program_tree each(outer); // either of them alone needs as much as it does there
+    program_tree each(outer); // each of them alone needs as much
     each.add_body(0, 1, program_body::run_kind::once, large);
     CHECK(plan_eights(each).report.arena_bytes == planned.report.arena_bytes);
 }
 
 // REGRESSIONS, user thread 15: scratch of one sub-graph was handed to another.
-TEST_CASE(
-    "scratch of one body is its own: no handle of it is valid in another, and it lies over nothing alive")
+TEST_CASE("scratch of a body is valid in that body only, and overlaps nothing live")
 {
     program_tree tree(outer);
     snapshot const with_scratch =
@@ -200,9 +200,9 @@ TEST_CASE(
 }
 
 // REGRESSIONS, user thread 16: a loop-invariant buffer was used again inside the loop.
-TEST_CASE("what every turn of a loop reads is given away by none, however deep it is read and however early")
+TEST_CASE("a value that every iteration reads keeps its bytes in the loop, at any depth of the read")
 {
-    // value 1 is read in the first step of the innermost body only, and nowhere behind the loop
+    // value 1 is read in the first step of the innermost body only, and never after the loop
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::loop,
                   program_of({{{}, {}}, {{}, {1}}, {{1}, {2}}, {{2}, {}}}, 3), {{0, 1}});
@@ -212,18 +212,18 @@ TEST_CASE("what every turn of a loop reads is given away by none, however deep i
     REQUIRE(planned.is_sound());
     for (value_id v = 1; v != 3; ++v)
         for (program_id i : {1u, 2u}) CHECK(!overlap(planned.offset_of(0, 1), planned.offset_of(i, v)));
-    // The same body run once gives it away.
+    // The same body run once frees it.
     program_tree once(outer);
     once.add_body(0, 1, program_body::run_kind::once, program_of({{{0}, {1}}, {{}, {2}}, {{1, 2}, {}}}, 3),
                   {{0, 1}});
     CHECK(plan_eights(once).report.arena_bytes == 3 * 8);
 }
 
-// SYSTEMS T6: while, conditional_block and their gradients, variables that cross into a sub-block, any depth.
-// SYSTEMS T10: a free block is reusable where it is visible, here wherever it is free.
-TEST_CASE("a while with a conditional inside, and their gradients, share the bytes of the block around them")
+// SYSTEMS T6: while, conditional_block and their gradients, captured variables of a sub-block, any depth.
+// SYSTEMS T10: a free block is reusable where it is visible, here wherever it is free (any program).
+TEST_CASE("a while with a conditional inside, and their gradients, share the bytes of the enclosing block")
 {
-    // forward: 0 w, 1 x; 2: y = while { y' = cond { f(w, y) | g(y) } }; 3: loss; backward twin: 4: dy; 5: dw
+    // forward: 0 w, 1 x; 2: y = while { y' = cond { f(w, y) | g(y) } }; 3: loss; backward net: 4: dy; 5: dw
     program_tree tree(
         program_of({{{}, {0}}, {{}, {1}}, {{}, {}}, {{2}, {3}}, {{3}, {4}}, {{}, {}}, {{5, 0}, {}}}, 6));
     snapshot const holder = program_of({{{}, {}}}, 3);
@@ -241,14 +241,14 @@ TEST_CASE("a while with a conditional inside, and their gradients, share the byt
                   {{.inner = 1, .result = 2}});
     auto const planned = plan_eights(tree);
     REQUIRE(planned.is_sound());
-    CHECK(planned.report.arena_bytes == 3 * 8); // w; y, which moves on; and what the branch makes of it
+    CHECK(planned.report.arena_bytes == 3 * 8); // w; y of this iteration; and the result of the branch
     for (program_id i : {then, other}) CHECK(!overlap(planned.offset_of(i, 1), planned.offset_of(0, 0)));
     CHECK(planned.offset_of(loop, 1) == planned.offset_of(0, 2));
     auto const least = planned.report.lower_bound_bytes;
     CHECK(least <= planned.report.arena_bytes);
 }
 
-TEST_CASE("what a backward twin reads of the step net's values is the caller's, one time step at a time")
+TEST_CASE("values of the step net that the backward net reads are external, one time step at a time")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{}, {0}}, {{0}, {1}}}, 2));
@@ -261,8 +261,9 @@ TEST_CASE("what a backward twin reads of the step net's values is the caller's, 
     CHECK(planned.offset_of(1, 1) != no_offset);
 }
 
-TEST_CASE("pools, sizes, alignments and views of each program hold for its values, and a spare is like what "
-          "it keeps")
+TEST_CASE(
+    "pools, sizes, alignments and views of each program hold for its values, and a spare has those of the "
+    "value it holds")
 {
     program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}, {{0, 1}, {}}}, 2));
     tree.add_body(0, 1, program_body::run_kind::loop,
@@ -286,7 +287,7 @@ TEST_CASE("pools, sizes, alignments and views of each program hold for its value
 
 TEST_CASE("a value that a loop may leave undefined is refused in terms of the tree")
 {
-    // the body makes its value 1 and gives 0, which nothing brings in
+    // the body defines its value 1 and passes on 0, which has no definition
     program_tree tree(program_of({{{}, {}}, {{0}, {}}}, 1));
     tree.add_body(0, 0, program_body::run_kind::loop, program_of({{{}, {1}}}, 2), {}, {{0, no_value, 1, 0}});
     auto const planned = plan_eights(tree);
@@ -298,7 +299,7 @@ TEST_CASE("a value that a loop may leave undefined is refused in terms of the tr
     CHECK(sentence(planned).find("1 is value 0 of program 1") != std::string::npos);
 }
 
-TEST_CASE("what a tree cannot be planned with is refused by a sentence")
+TEST_CASE("invalid options of a tree are refused with a sentence")
 {
     program_tree tree(outer);
     tree.add_body(0, 1, program_body::run_kind::once, program_of({{{}, {0}}}, 1));
@@ -308,12 +309,12 @@ TEST_CASE("what a tree cannot be planned with is refused by a sentence")
     plan_options const good{.bytes = 8};
     refuses({good}, "sublet: a tree of programs needs options for each of them");
     refuses({good, {.bytes = 8, .order = {0}}},
-            "sublet: nested programs are planned in the order in which they stand");
+            "sublet: nested programs are planned in listed order, without options.order");
     refuses({good, {.bytes = 8, .role = value_role::output}},
             "sublet: a value of a body is an input or an output: bind it, or capture one");
     refuses({good, {.bytes = 8, .alias_of = value_id{7}}},
             "sublet: alias_of names a value that does not exist");
-    refuses({{.bytes = {8}}, good}, "sublet: the table of a property has not one entry per value");
+    refuses({{.bytes = {8}}, good}, "sublet: the size of a property's table is not the number of values");
 }
 
 } // namespace this_test

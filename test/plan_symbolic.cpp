@@ -30,7 +30,7 @@ std::string sentence(planned_symbolic const& planned)
 
 } // namespace
 
-TEST_CASE("a chain of images needs two neighbours at once, for any batch")
+TEST_CASE("a chain of images needs two adjacent values at a time, for any batch")
 {
     auto const planned =
         plan_symbolic(chain, {.bytes = {affine_bytes{0, 64}, {0, 32}, {0, 16}, {0, 48}}, .max_batch = 32});
@@ -51,7 +51,7 @@ TEST_CASE("a chain of images needs two neighbours at once, for any batch")
     CHECK(plan.offset_of(0) == plan.offset_of(3));
 }
 
-TEST_CASE("an empty program has an empty plan, and a batch of 1 is the least there can be")
+TEST_CASE("an empty program has an empty plan, and the smallest batch is 1")
 {
     auto const planned = plan_symbolic(snapshot{}, {.bytes = affine_bytes{8, 8}});
     CHECK(planned.is_sound());
@@ -61,7 +61,7 @@ TEST_CASE("an empty program has an empty plan, and a batch of 1 is the least the
                     precondition_error);
 }
 
-TEST_CASE("any program will do, not only a snapshot")
+TEST_CASE("any program is accepted, not only a snapshot")
 {
     auto const planned = plan_symbolic(archetype::program(5), {.bytes = affine_bytes{0, 8}, .max_batch = 3});
     CHECK(planned.is_sound());
@@ -76,7 +76,7 @@ TEST_CASE("same input, same plan")
 }
 
 // SYSTEMS T3: shapes with an unknown first dimension (batch = -1) are compared among themselves only.
-TEST_CASE("kept apart, what grows with the batch never shares with what does not")
+TEST_CASE("kept apart, buffers that grow with the batch never share with buffers that do not")
 {
     std::vector<affine_bytes> const sizes{{0, 64}, {640, 0}, {0, 64}, {640, 0}};
     auto const apart = plan_symbolic(
@@ -92,10 +92,10 @@ TEST_CASE("kept apart, what grows with the batch never shares with what does not
     }
 }
 
-// SYSTEMS T3, and what is ours: an unknown batch has a largest one.
-TEST_CASE("proved to have room, what grows lies where something fixed lay")
+// SYSTEMS T3, and here: an unknown batch has a maximum.
+TEST_CASE("a buffer that grows reuses a fixed one if it is proved to fit")
 {
-    //   a: 64 N   b: 8   c: 640 bytes, where a was: for N up to 10 there is room
+    //   a: 64 N   b: 8   c: 640 bytes at the offset of a: fits for N up to 10
     std::vector<affine_bytes> const sizes{{0, 64}, {8, 0}, {640, 0}, {8, 0}};
     auto const planned = plan_symbolic(chain, {.bytes = sizes, .max_batch = 10});
     CHECK(planned.is_sound());
@@ -122,7 +122,7 @@ TEST_CASE("a size of which only a lower bound is known gets no storage; an upper
 }
 
 // REGRESSIONS, user thread 18: a plan not made again when shapes shrink.
-TEST_CASE("when the batch shrinks its plan is another one, and right; when it grows again so is that")
+TEST_CASE("a smaller batch gets another valid plan, and so does a larger one again")
 {
     std::vector<affine_bytes> const sizes{{0, 64}, {100, 32}, {0, 16}, {0, 48}};
     symbolic_options const options{.bytes = sizes, .max_batch = 32};
@@ -133,11 +133,11 @@ TEST_CASE("when the batch shrinks its plan is another one, and right; when it gr
         CHECK(!check_plan(chain, plan, options.at(n)));
         CHECK(plan.buffers[1].size == 100 + 32 * n);
     }
-    CHECK(check_plan(chain, planned.plan.at(3), options.at(32))); // a stale one is found out
+    CHECK(check_plan(chain, planned.plan.at(3), options.at(32))); // a stale plan is refuted
 }
 
 // REGRESSIONS, user thread 51: an upper bound for all shapes takes the memory of the largest for each.
-TEST_CASE("a small batch takes as little as if it had a plan of its own")
+TEST_CASE("a small batch takes as few bytes as a plan for this batch only")
 {
     auto const planned = plan_symbolic(
         chain, {.bytes = {affine_bytes{64, 64}, {32, 32}, {16, 16}, {48, 48}}, .max_batch = 1000});
@@ -145,7 +145,7 @@ TEST_CASE("a small batch takes as little as if it had a plan of its own")
     CHECK(planned.plan.at(1000).arena_bytes[0] == 96 * 1001);
 }
 
-TEST_CASE("in place is taken where sizes are equal for every batch, and not where they are so for one")
+TEST_CASE("in-place pairs are used if sizes are equal for every batch, not only for one")
 {
     auto const program = sequence(3, 3, [](auto step, effect_sink& s) {
         if (step != 0) s.use(step - 1);
@@ -162,7 +162,7 @@ TEST_CASE("in place is taken where sizes are equal for every batch, and not wher
     CHECK(plan_symbolic(program, options).report.buffers == 3);
 }
 
-TEST_CASE("pools have capacities for the largest batch, and the report says which batch still fits")
+TEST_CASE("pools have capacities for the largest batch, and the report gives the largest batch that fits")
 {
     symbolic_options options{.bytes = affine_bytes{16, 64},
                              .max_batch = 9,
@@ -181,7 +181,7 @@ TEST_CASE("pools have capacities for the largest batch, and the report says whic
     CHECK(plan_symbolic(chain, options).report.fits_up_to == 0);
 }
 
-TEST_CASE("what uses a value before it is there has no plan for any batch")
+TEST_CASE("a program that uses a value before its definition has no plan for any batch")
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 2, .order = {1, 0, 2, 3}};
     auto const planned = plan_symbolic(chain, options);
@@ -189,7 +189,7 @@ TEST_CASE("what uses a value before it is there has no plan for any batch")
     CHECK(planned.plan.at(2).buffer_of == std::vector<buffer_id>(4, no_buffer));
 }
 
-TEST_CASE("nodes that lead back have no plan for any batch, checked or not")
+TEST_CASE("programs with back edges have no plan for any batch, checked or not")
 {
     auto const loop = flow(
         2, 2, [](node_id n) { return std::vector<node_id>{1 - n}; },
@@ -203,7 +203,7 @@ TEST_CASE("nodes that lead back have no plan for any batch, checked or not")
     }
 }
 
-TEST_CASE("alignments hold for every batch: an odd slope costs a rounding, a multiple nothing")
+TEST_CASE("alignments hold for every batch: an odd slope costs padding, a multiple none")
 {
     auto const odd = plan_symbolic(chain, {.bytes = affine_bytes{0, 100}, .max_batch = 50, .alignment = 64});
     CHECK(odd.is_sound());
@@ -217,7 +217,7 @@ TEST_CASE("alignments hold for every batch: an odd slope costs a rounding, a mul
     CHECK(even.report.arena == affine_bytes{0, 256});
 }
 
-TEST_CASE("sizes near 2^40 and a million of a batch are planned; what leaves 64 bits is refused")
+TEST_CASE("sizes near 2^40 and a batch of a million are planned; sizes beyond 64 bits are refused")
 {
     symbolic_options options{.bytes = affine_bytes{1, (byte_count{1} << 40) - 1}, .max_batch = 1'000'000};
     auto const planned = plan_symbolic(chain, options);

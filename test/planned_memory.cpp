@@ -10,7 +10,7 @@ namespace this_test {
 
 using namespace sublet;
 
-TEST_CASE("the report says what the plan is held to: its order, or every schedule")
+TEST_CASE("the report names the reading of its bound: one order, or every schedule")
 {
     plan_report report;
     report.naive_bytes = 4096;
@@ -25,11 +25,11 @@ TEST_CASE("the report says what the plan is held to: its order, or every schedul
     report.is_scheduled = true;
     std::ostringstream in_schedule;
     in_schedule << report;
-    CHECK(in_schedule.str() == "2 KiB instead of 4 KiB; no plan in this clock goes below 1 KiB");
+    CHECK(in_schedule.str() == "2 KiB instead of 4 KiB; no plan in this schedule goes below 1 KiB");
     CHECK(report.gap() == 1);
 }
 
-TEST_CASE("values with an offset are listed, and nothing speaks against a plan until something does")
+TEST_CASE("values with an offset are listed, and a plan is sound unless it is refuted")
 {
     planned_memory planned;
     planned.plan.buffers = {{.root = 1, .size = 8, .offset = 16}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Mistakes that a sanitizer has to see inside of the library's own functions, not only in what calls them:
+// Errors that a sanitizer must detect inside the library's own functions, not only in their callers:
 //     planted_faults overflow | race
 
 #include <sublet/execution/stream_schedule.hpp>
@@ -13,12 +13,12 @@
 int main(int count, char** words)
 {
     std::string_view const asked = count == 2 ? words[1] : "";
-    if (asked == "overflow") { // a shape that is not there
+    if (asked == "overflow") { // a shape out of range
         sublet::detail::placement_shapes one;
         one.shapes.resize(1);
         return static_cast<int>(sublet::detail::subset_of(one, {1}).shapes.size());
     }
-    if (asked == "race") { // two threads tell one object
+    if (asked == "race") { // two threads write to one object
         sublet::detail::vector_clocks clocks(2);
         auto const mark = clocks.mark(1);
         auto learn = [&] {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-/// Which positions edges lead to from each, by its definition: a bit a pair.
+/// The transitive closure of positions: a bit per pair.
 struct position_closure {
     std::vector<std::vector<bool>> reaches;
 

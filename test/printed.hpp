@@ -15,7 +15,7 @@ std::string printed(Diagnostic const& found)
     return out.str();
 }
 
-/// The same of an optional one: nothing if there is none.
+/// The same for an optional one; empty if there is none.
 template <class Diagnostic>
 std::string printed(std::optional<Diagnostic> const& found)
 {

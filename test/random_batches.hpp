@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_RANDOM_BATCHES_HPP
 #define SUBLET_TEST_RANDOM_BATCHES_HPP
 
-/// Random programs and buffers whose sizes grow with a batch.
+/// Random programs and buffers with sizes that grow with a batch.
 
 #include "random_program.hpp"
 #include "random_source.hpp"
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-/// What a value of `bytes` bytes becomes: fixed, growing, or both.
+/// A random size from `bytes`: fixed, growing, or both.
 inline sublet::affine_bytes draw_growth(random_source& pick, sublet::byte_count bytes)
 {
     if (bytes == sublet::no_size) return sublet::affine_bytes::unknown();
@@ -28,7 +28,7 @@ struct random_batches {
     random_program drawn;
     sublet::symbolic_options options;
 
-    /// With an order of its own it is a list without edges: those would have to lead forwards in it.
+    /// With an explicit order it is a list without edges, which would have to agree with the order.
     sublet::snapshot program() const
     {
         if (drawn.order.empty()) return drawn.program();
@@ -46,12 +46,12 @@ struct random_batches {
     }
 };
 
-/// Equal sizes stay equal as a rule: otherwise nobody would be written in place.
+/// Equal sizes mostly stay equal: otherwise there would be no in-place pairs.
 inline random_batches draw_batches(random_source& pick, std::uint32_t most_nodes = 8)
 {
     random_program p = draw_program(pick, most_nodes);
     for (auto const& node : p.nodes)
-        if (!node.uses_at_end.empty()) p.order.clear(); // what leaves a node leaves it along an edge
+        if (!node.uses_at_end.empty()) p.order.clear(); // uses at node ends need edges
     std::vector<sublet::affine_bytes> bytes, usual;
     for (unsigned i = 0; i != 128; ++i) usual.push_back(draw_growth(pick, i));
     for (sublet::byte_count b : p.bytes)
@@ -93,7 +93,7 @@ draw_growing_buffers(random_source& pick, std::uint32_t most, std::uint32_t most
     return buffers;
 }
 
-/// Whether the buffers lie apart wherever they are alive together, and at multiples, for one batch.
+/// Whether buffers live together are disjoint, and all are aligned, for one batch.
 inline bool lie_apart(std::vector<sublet::symbolic_plan::buffer> const& buffers, sublet::byte_count batch)
 {
     for (auto const& a : buffers) {

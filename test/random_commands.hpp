@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_RANDOM_COMMANDS_HPP
 #define SUBLET_TEST_RANDOM_COMMANDS_HPP
 
-/// Random commands on streams, and what comes before what by a walk over all pairs.
+/// Random commands on streams, and their happens-before relation by all pairs.
 
 #include "random_source.hpp"
 

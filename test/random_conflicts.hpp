@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-/// Any begins and ranges at all: the conflicts need not be those of a program. `more` percent of the buffers
-/// begin again.
+/// Random begins and ranges: the conflicts need not be those of a program. `more` percent of the buffers
+/// begin at a further position.
 inline sublet::detail::placement_conflicts draw_conflicts(random_source& pick, std::size_t buffers,
                                                           sublet::step_id positions, unsigned more = 25)
 {

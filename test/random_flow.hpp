@@ -5,11 +5,11 @@
 /// Random programs with branches: any control flow, any touches; or strict SSA form by construction.
 ///
 ///     0 --> 1 <-> 2      loops with one entry and with several, self loops, parallel edges, dead ends,
-///     |           ^      nodes that nothing leads to; values defined twice, never, or for nobody
+///     |           ^      unreachable nodes; values defined twice, never, or without use
 ///     +--> 3 -----+
 ///
 /// A reducible graph shrinks to one node if self loops are dropped and nodes with one predecessor are merged
-/// into it. Run backwards that draws every reducible graph, and no other.
+/// into it. The inverse steps generate every reducible graph, and no other.
 ///
 /// Source: Hecht and Ullman, "Flow graph reducibility", SIAM J. Computing 1(2), 1972.
 
@@ -47,7 +47,7 @@ struct random_flow {
                 for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
                     if (i != 0) s.next_step();
                     step const& its = nodes[n].steps[i];
-                    for (auto v : its.defs) s.def(v); // first: a step reads all the same before it writes
+                    for (auto v : its.defs) s.def(v); // listed first; a step still reads before it writes
                     for (auto v : its.uses) s.use(v);
                     for (auto v : its.early) s.use_early(v);
                 }
@@ -57,12 +57,12 @@ struct random_flow {
 };
 
 struct flow_limits {
-    std::uint32_t nodes = 12, values = 8, steps = 3; ///< at least 1 and at most so many
+    std::uint32_t nodes = 12, values = 8, steps = 3; ///< from 1 to this
     bool is_reducible = false;                       ///< and every node is reached
-    bool is_reached = false;                         ///< every node is
+    bool is_reached = false;                         ///< every node is reached
 };
 
-/// Mark what a walk from `from` finds; it does not pass through what is marked.
+/// Marks the nodes reachable from `from` without passing through marked ones.
 inline void mark_found(random_flow const& f, sublet::node_id from, std::vector<bool>& is_marked)
 {
     random_flow::ids open{from};
@@ -75,7 +75,7 @@ inline void mark_found(random_flow const& f, sublet::node_id from, std::vector<b
     }
 }
 
-/// By node, the node that its tree of a depth-first forest hangs on: 0, or the lowest that was not yet found.
+/// By node, the root of its tree in a depth-first forest: 0, or the lowest node not yet found.
 inline random_flow::ids roots_of(random_flow const& f)
 {
     random_flow::ids root(f.nodes.size(), sublet::no_node);
@@ -88,14 +88,14 @@ inline random_flow::ids roots_of(random_flow const& f)
     return root;
 }
 
-/// A graph whose nodes have steps that do nothing.
+/// A graph with nodes of empty steps.
 inline random_flow draw_graph(random_source& pick, flow_limits const& limits = {})
 {
     using sublet::node_id;
     std::uint32_t const count = 1 + pick.below(limits.nodes);
     random_flow f;
     f.nodes.resize(1);
-    while (f.nodes.size() != count) { // split a node in two; to which half does an edge belong, or to both?
+    while (f.nodes.size() != count) { // split a node in two; an edge goes to one half or to both
         auto const tail = static_cast<node_id>(f.nodes.size()), n = pick.below(tail);
         if (pick.below(4) == 0) f.nodes[n].successors.push_back(n);
         random_flow::ids const before = std::exchange(f.nodes[n].successors, {tail});
@@ -116,13 +116,13 @@ inline random_flow draw_graph(random_source& pick, flow_limits const& limits = {
             for (std::uint32_t k = 1 + pick.below(3); k != 0; --k)
                 node.successors.push_back(pick.below(count));
         }
-    if (shape == 3) // what lay behind a lost edge may never run
+    if (shape == 3) // nodes behind a removed edge may be unreachable
         for (std::uint32_t i = 1 + count / 6; i != 0; --i)
             if (auto& row = any(); !row.empty()) row.erase(row.begin());
-    for (std::uint32_t i = count / 6; i != 0; --i) // twice the same edge
+    for (std::uint32_t i = count / 6; i != 0; --i) // parallel edges
         if (auto& row = any(); !row.empty()) row.push_back(row[0]);
 
-    std::vector<node_id> name(count); // says nothing, but that the entry is 0
+    std::vector<node_id> name(count); // a permutation that keeps the entry at 0
     for (node_id n = 0; n != count; ++n) {
         name[n] = n;
         if (n > 1) std::swap(name[n], name[1 + pick.below(n)]);
@@ -141,7 +141,7 @@ inline random_flow draw_graph(random_source& pick, flow_limits const& limits = {
     return f;
 }
 
-/// Whatever can be written down.
+/// Any control flow with any touches.
 inline random_flow draw_flow(random_source& pick, flow_limits const& limits = {})
 {
     random_flow f = draw_graph(pick, limits);
@@ -162,8 +162,8 @@ inline random_flow draw_flow(random_source& pick, flow_limits const& limits = {}
     return f;
 }
 
-/// One def a value, and each use behind it on every path from the root of its tree; to each phi every
-/// predecessor brings an operand.
+/// One def per value, before each use on every path from the root of its tree; each phi has an operand from
+/// every predecessor.
 inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
 {
     using sublet::node_id, sublet::value_id;
@@ -173,7 +173,7 @@ inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
     auto one_of = [&](random_flow::ids const& all) {
         return all[pick.below(static_cast<std::uint32_t>(all.size()))];
     };
-    std::vector<random_flow::ids> defined(count); // by node: what is defined on every path to its end
+    std::vector<random_flow::ids> defined(count); // by node: values defined on every path to its end
     auto define = [&](node_id n, std::uint32_t at) {
         auto const v = static_cast<value_id>(f.values++);
         f.nodes[n].steps[at].defs.push_back(v);
@@ -181,7 +181,7 @@ inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
         is_before[n] = true;
         mark_found(f, root[n], is_before);
         is_before[n] = false;
-        random_flow::ids dominated; // its own node and those that this cuts off
+        random_flow::ids dominated; // its own node and the nodes that it dominates
         for (node_id m = 0; m != count; ++m)
             if (root[m] == root[n] && !is_before[m]) defined[m].push_back(v), dominated.push_back(m);
         for (std::uint32_t k = pick.below(4); k != 0; --k) {
@@ -194,12 +194,12 @@ inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
         }
     };
     for (node_id n = 0; n != count; ++n)
-        if (root[n] == n) define(n, 0); // so something is there wherever a phi asks
+        if (root[n] == n) define(n, 0); // so every phi finds an operand
     for (std::uint32_t k = pick.below(limits.values); k != 0; --k) {
         node_id const n = pick.below(count);
         define(n, pick.below(static_cast<std::uint32_t>(f.nodes[n].steps.size())));
     }
-    for (node_id p = 0; p != count; ++p) // now that everything is defined: the operands
+    for (node_id p = 0; p != count; ++p) // the operands, now that everything is defined
         for (node_id s : f.nodes[p].successors)
             for (value_id phi : f.nodes[s].steps[0].defs)
                 if (phi % 2 == 0) f.nodes[s].operands.push_back({p, one_of(defined[p])});

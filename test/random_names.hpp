@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_RANDOM_NAMES_HPP
 #define SUBLET_TEST_RANDOM_NAMES_HPP
 
-/// Random programs whose names are written as often as they like, and what they mean: every name refers to a
-/// cell, as in a language with references, and nodes run as they are listed. Nothing here asks the library.
+/// Random programs with names that are written any number of times, and their semantics: every name refers to
+/// a cell, as in a language with references, and nodes run as listed. Independent of the library.
 
 #include "random_source.hpp"
 
@@ -31,7 +31,7 @@ struct random_names {
         std::vector<std::pair<sublet::node_id, sublet::value_id>> ends; // used at the end of a node before
     };
     std::vector<node> nodes;
-    std::vector<sublet::node_id> order; // in which they are listed, never empty
+    std::vector<sublet::node_id> order; // the listed order, never empty
     std::vector<sublet::value_role> role;
     ids alias_of; // of lower ids
     std::vector<bool> same_storage;
@@ -53,7 +53,7 @@ struct random_names {
                 for (auto [pred, v] : nodes[n].ends) s.use_at_end_of(pred, v);
             });
     }
-    /// The storage of v's name is kept: it, a view of it or what it is a view of asks for that.
+    /// The storage of v is kept: v, a view of it or its root requires that.
     bool is_kept(sublet::value_id v) const
     {
         for (sublet::value_id u = 0; u != values(); ++u)
@@ -115,7 +115,7 @@ random_names draw_names(RandomSource& random_source, random_names_shape const& s
             for (auto i = random_source.below(3); i != 0; --i) {
                 value_id const v = random_source.below(names), of = drawn.alias_of[v];
                 if (of != no_value && !is_there[of]) continue;
-                if (of != no_value && chance(80)) use(of); // otherwise it is a part, written there
+                if (of != no_value && chance(80)) use(of); // otherwise a written part of it
                 step.defs.push_back(v);
             }
             for (value_id in : step.uses)
@@ -136,8 +136,8 @@ random_names draw_names(RandomSource& random_source, random_names_shape const& s
     return drawn;
 }
 
-/// What is read and written when a program with names runs as listed. What is written is a mixture of where
-/// that is and of all that is read there, so that no two contents are equal by chance.
+/// What a program with names reads and writes when it runs as listed. A written content is a hash of its
+/// place and of all contents read there, so no two are equal by chance.
 struct names_run {
     using content = std::uint64_t;
     static content mix(content a, content b)
@@ -153,12 +153,12 @@ struct names_run {
         return all;
     }
 
-    std::vector<std::vector<content>> reads;   // by step: those of its touches that are uses
+    std::vector<std::vector<content>> reads;   // by step: of its uses
     std::vector<content> reads_at_end;         // by edge use
-    std::vector<content> left;                 // by value, in the end; 0: nothing
-    std::vector<std::vector<bool>> makes_view; // by step and touch: nothing is written
-    std::vector<std::vector<bool>> before;     // by step: has to come before, in the end transitive
-    bool is_ambiguous = false;                 // a step writes two things to one cell
+    std::vector<content> left;                 // by value, at the end; 0: nothing
+    std::vector<std::vector<bool>> makes_view; // by step and touch: it makes a view and writes nothing
+    std::vector<std::vector<bool>> before;     // by step: must come before; transitive at the end
+    bool is_ambiguous = false;                 // a step writes two contents to one cell
 
     explicit names_run(random_names const& names)
     {
@@ -213,7 +213,7 @@ struct names_run {
                 for (touch t : touches)
                     if (t.kind != touch::access::def) touched.insert(cell_of[t.value]);
                 std::vector<std::size_t> written_cells;
-                for (auto [v, i] : defs) { // what is viewed comes before its views
+                for (auto [v, i] : defs) { // roots come before their views
                     value_id const of = names.alias_of[v];
                     bool writes = of == no_value;
                     if (of != no_value) {

@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_RANDOM_ORDERS_HPP
 #define SUBLET_TEST_RANDOM_ORDERS_HPP
 
-/// Random programs that may run in many orders, an order drawn among them, what the planner's own stages say
-/// of one, and the best of all by looking at all.
+/// Random programs that may run in many orders, a drawn order of them, its peak by the planner's own stages,
+/// and the best order by enumeration.
 
 #include "random_program.hpp"
 #include "random_source.hpp"
@@ -47,8 +47,8 @@ inline drawn_program draw_unordered(random_source& pick, std::uint32_t most, boo
     return {r, without_edges(r), r.options(in_place)};
 }
 
-/// `count` operations that each make a value and read up to three others: sizes of very different lengths,
-/// some results written over operands, some kept, some given.
+/// `count` operations that each define a value and read up to three others: sizes of very different
+/// magnitude, some results written over operands, some outputs, some inputs.
 inline drawn_program draw_operations(random_source& pick, std::uint32_t count, std::uint32_t reach)
 {
     using namespace sublet;
@@ -105,7 +105,7 @@ inline std::vector<sublet::node_id> random_order(sublet::detail::order_graph con
     return order;
 }
 
-/// Whether each node is there once, behind all those that it waits for.
+/// Whether each node is listed once, after all its predecessors.
 inline bool is_order(sublet::detail::order_graph const& g, std::vector<sublet::node_id> const& order)
 {
     std::vector<std::size_t> place(g.nodes(), g.nodes());
@@ -118,7 +118,7 @@ inline bool is_order(sublet::detail::order_graph const& g, std::vector<sublet::n
     return order.size() == g.nodes();
 }
 
-/// The most bytes alive in an order, by lifetimes, buffers and in-place pairs; none if it cannot run so.
+/// The peak of bytes live in an order, with in-place pairs; none if the order is invalid.
 inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn,
                                                       std::vector<sublet::node_id> const& order)
 {
@@ -142,14 +142,14 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
         .peak;
 }
 
-/// The least peak of all orders, by the sets of nodes that may have run: up to 2^nodes of them.
+/// The least peak of all orders, by dynamic programming over down-sets: up to 2^nodes.
 inline sublet::byte_count min_peak_exhaustive(sublet::detail::order_graph const& g)
 {
     using namespace sublet;
     using namespace sublet::detail;
     struct state {
         byte_count least = no_size;
-        std::vector<node_id> order; // one that leads here
+        std::vector<node_id> order; // one that reaches this set
     };
     std::vector<state> states(std::size_t{1} << g.nodes());
     states[0].least = 0;

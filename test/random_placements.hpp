@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_RANDOM_PLACEMENTS_HPP
 #define SUBLET_TEST_RANDOM_PLACEMENTS_HPP
 
-/// Random placement problems with everything that one can say about a buffer, and a literal of each, so that
-/// one that fails can be written down.
+/// Random placement problems with every property of buffers, and a literal of each, so that a failing one can
+/// be copied into a test.
 
 #include "random_source.hpp"
 
@@ -22,8 +22,8 @@ struct random_placement_shape {
     unsigned windows = 50;   ///< percent of gaps with one
     unsigned pinned = 0;     ///< percent
     unsigned preferred = 0;  ///< percent
-    unsigned colocated = 0;  ///< percent of buffers that are colocated with one before them
-    unsigned needless = 0;   ///< percent of buffers of no bytes or of no life
+    unsigned colocated = 0;  ///< percent of buffers that are colocated with an earlier one
+    unsigned needless = 0;   ///< percent of buffers of no bytes or with an empty live range
     unsigned pools = 1;
     unsigned scale = 1; ///< of all bytes
 };
@@ -59,7 +59,7 @@ void draw_gaps(RandomSource& random_source, random_placement_shape const& shape,
 {
     auto const [life, size] = std::pair{problem.buffers[id].life, problem.buffers[id].size / shape.scale};
     sublet::step_id next =
-        life.first == 0 ? 0 : life.first - random_source.below(2); // perhaps begun before its life
+        life.first == 0 ? 0 : life.first - random_source.below(2); // perhaps beginning before its live range
     unsigned const wanted = 1 + random_source.below(2);
     for (unsigned i = 0; i != wanted && next < life.last; ++i) {
         next += random_source.below(3);
@@ -118,7 +118,7 @@ sublet::placement_problem draw_placement(RandomSource& random_source, random_pla
     return problem;
 }
 
-/// Buffers of which another few bytes matter at each position: many can be threaded through each other.
+/// Buffers with other solid bytes at each position: many can interlock.
 template <class RandomSource>
 sublet::placement_problem draw_interlocking(RandomSource& random_source, unsigned buffers)
 {
@@ -133,7 +133,7 @@ sublet::placement_problem draw_interlocking(RandomSource& random_source, unsigne
     return problem;
 }
 
-/// Three buffers, of which one is away at each position, and of the others a byte or two matters.
+/// Three buffers, of which one has a gap at each position and the others have one or two solid bytes.
 template <class RandomSource>
 sublet::placement_problem draw_circle(RandomSource& random_source)
 {
@@ -148,7 +148,7 @@ sublet::placement_problem draw_circle(RandomSource& random_source)
     return problem;
 }
 
-/// As a literal of the language.
+/// As a C++ literal.
 inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem const& p)
 {
     auto number = [&out](sublet::byte_count bytes) -> std::ostream& {

@@ -2,8 +2,7 @@
 #ifndef SUBLET_TEST_RANDOM_PROGRAM_HPP
 #define SUBLET_TEST_RANDOM_PROGRAM_HPP
 
-/// Random programs with everything at once, kept as they were drawn: an oracle reads these lists and never
-/// what the library makes of them.
+/// Random programs with all features, stored as lists: an oracle reads only these lists.
 
 #include "random_source.hpp"
 #include "view_sizes.hpp"
@@ -28,8 +27,8 @@ struct random_program {
         std::vector<step> steps;
         ids uses_at_end; // used where the node ends
     };
-    std::vector<node> nodes;       // each leads to the next, unless that runs earlier
-    bool drops_free_edges = false; // ... or nothing is needed where the node ends
+    std::vector<node> nodes;       // each leads to the next, unless the next runs earlier
+    bool drops_free_edges = false; // or unless nothing is used at its end
     std::vector<sublet::byte_count> bytes, alignment;
     std::vector<sublet::value_role> role;
     ids alias_of;
@@ -71,7 +70,7 @@ struct random_program {
         if (n != 0)
             for (auto v : nodes[n - 1].uses_at_end) s.use_at_end_of(n - 1, v);
     }
-    /// The same with nothing between nodes but data: steps may run at once.
+    /// The same without edges: only data order the steps, which may run concurrently.
     sublet::snapshot unordered_program() const
     {
         random_program loose = *this;
@@ -113,7 +112,7 @@ struct random_program {
         return all;
     }
 
-    /// A class is a value with all its views; it goes by the name of its root.
+    /// A class is a value with all its views, named by its root.
     sublet::value_id root(sublet::value_id v) const
     {
         while (alias_of[v] != sublet::no_value) v = alias_of[v];
@@ -136,11 +135,11 @@ struct random_program {
     }
 };
 
-/// What is done to a class at a position.
+/// The accesses to a class at a position.
 struct class_touch {
     std::set<sublet::value_id> read, read_early, written;
     bool is_used_at_end = false,
-         is_unused_input = false; // an input that nobody needs leaves with the first step
+         is_unused_input = false; // an unused input ends with the first step
     bool is_early() const { return read.empty() && written.empty() && !is_used_at_end && !is_unused_input; }
     bool only_reads(sublet::value_id v) const
     {
@@ -170,7 +169,7 @@ inline class_history access_history(random_program const& p)
     return touches;
 }
 
-/// The classes that need storage of a plan's, and when.
+/// The classes that need planned storage, and their live ranges.
 inline std::map<sublet::value_id, sublet::live_range> live_ranges_of(random_program const& p)
 {
     std::map<sublet::value_id, sublet::live_range> lives;
@@ -190,8 +189,7 @@ inline std::map<sublet::value_id, sublet::live_range> live_ranges_of(random_prog
     return lives;
 }
 
-/// Up to `most` nodes of one to three steps. Every class can be bound to 64 bytes that begin at a multiple
-/// of 64.
+/// Up to `most` nodes of one to three steps. Every class can be bound to 64 bytes at a multiple of 64.
 inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
 {
     using namespace sublet;
@@ -240,7 +238,7 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
                         if (pick.below(2) == 0) p.bytes[out] = p.bytes[in], p.pool[out] = p.pool[in];
                     }
             }
-            if (pick.below(8) == 0) step.defs.push_back(any()); // written again, perhaps as it is read
+            if (pick.below(8) == 0) step.defs.push_back(any()); // written again, perhaps by its reader
             if (pick.below(8) == 0) {
                 value_id const room = value(no_value);
                 p.is_scratch[room] = true;
@@ -250,7 +248,7 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
         if (&node != &p.nodes.back() && pick.below(4) == 0) node.uses_at_end.push_back(any());
     }
 
-    // Neighbours change places where the data allows it.
+    // Neighbours are exchanged where the data allows it.
     if (pick.below(2) == 0) {
         snapshot const program = p.program();
         std::vector<node_id> order;
@@ -261,7 +259,7 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
             std::swap(other[at], other[at + 1]);
             if (lifetimes(program, {.role = p.role, .order = other}).violation) continue;
             p.order = other;
-            bool keeps_edges = true; // those at whose beginnings something is read
+            bool keeps_edges = true; // those to nodes with reads at their begin
             for (node_id n = 0; n + 1 < p.nodes.size(); ++n)
                 keeps_edges = keeps_edges && (p.nodes[n].uses_at_end.empty() || p.has_next_edge(n));
             if (keeps_edges) order = other;
@@ -271,7 +269,7 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
     return p;
 }
 
-/// Make the results of many in-place pairs smaller than their operands.
+/// Makes the results of many in-place pairs smaller than their operands.
 inline void shrink_results(random_program& p, random_source& pick)
 {
     for (auto const& node : p.nodes)
@@ -281,7 +279,7 @@ inline void shrink_results(random_program& p, random_source& pick)
                     p.bytes[out] = 1 + pick.below(static_cast<std::uint32_t>(p.bytes[in]));
 }
 
-/// Every value is written once, by the first step that says so.
+/// Every value is written once, by its first writer.
 inline void write_once(random_program& p)
 {
     std::set<sublet::value_id> there;

@@ -2,8 +2,7 @@
 #ifndef SUBLET_TEST_RANDOM_RECORDING_HPP
 #define SUBLET_TEST_RANDOM_RECORDING_HPP
 
-/// Random recordings, what their calls do if each is run at once on vectors, and what an executor makes of
-/// them.
+/// Random recordings, and their results from immediate calls on vectors and from an executor.
 
 #include "random_source.hpp"
 
@@ -18,7 +17,7 @@
 using byte_list = std::vector<std::byte>;
 using bytes_of_values = std::map<sublet::value_id, byte_list>;
 
-/// What a drawn call does: results depend on all that it reads; half of what it updates stays.
+/// The effect of a drawn call: results depend on all that it reads; half of what it updates is kept.
 struct drawn_call {
     std::vector<sublet::value_id> reads, writes;
     std::uint64_t salt = 0;
@@ -36,7 +35,7 @@ struct drawn_call {
     }
 };
 
-/// A recording, and the same calls for whoever runs each of them at once.
+/// A recording, and the same calls for immediate execution.
 template <class Call>
 struct drawn_recording {
     sublet::detail::basic_recorder<Call> net;
@@ -97,7 +96,7 @@ drawn_recording<Call> draw_recording(random_source& pick)
     return drawn;
 }
 
-/// A value before a run: what is the caller's only before the first.
+/// A value before a run: external storage is set only before the first run.
 template <class Call>
 byte_list given(drawn_recording<Call> const& drawn, sublet::value_id v, unsigned run)
 {
@@ -106,7 +105,7 @@ byte_list given(drawn_recording<Call> const& drawn, sublet::value_id v, unsigned
     return its;
 }
 
-/// Each call at once, on vectors: what outputs and states are after each run.
+/// Runs each call immediately, on vectors: outputs and states after each run.
 template <class Call>
 std::vector<bytes_of_values> run_immediately(drawn_recording<Call> const& drawn, unsigned runs)
 {
@@ -131,7 +130,7 @@ struct alignas(16) line {
     std::byte bytes[48];
 };
 
-/// The same of an executor; `named` says by which id it knows an output.
+/// The same with an executor; `named` maps an output to its id there.
 template <class Call, class Executor, class Named>
 std::vector<bytes_of_values> run_recorded(drawn_recording<Call> const& drawn, Executor& runs, unsigned count,
                                           Named named)

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_RANDOM_SHARING_HPP
 #define SUBLET_TEST_RANDOM_SHARING_HPP
 
-/// A random program with what the planners of slots are asked with, beside the rule by its definition.
+/// A random program with the inputs of slot planners, and the sharing rule by definition.
 
 #include "random_tasks.hpp"
 
@@ -19,9 +19,9 @@ struct drawn_sharing {
     sublet::snapshot program;
     sublet::dependence_graph graph;
     sublet::detail::concurrent_live_ranges
-        lives; ///< a buffer a value; of a class of views only the root is touched
+        lives; ///< a buffer per value; of a class of views only the root is touched
     sublet::detail::conflict_ranges conflicts;
-    std::vector<sublet::byte_count> bytes; ///< 0 for who is no root, external, or nowhere at all
+    std::vector<sublet::byte_count> bytes; ///< 0 if not a root, external, or untouched
     std::vector<unsigned char> eligible;
     std::vector<sublet::value_id> wanted; ///< those of more than 0 bytes
 
@@ -44,32 +44,34 @@ struct drawn_sharing {
             if (bytes[v] != 0) wanted.push_back(v);
     }
 
-    /// Both in one slot.
+    /// Whether both may have the same slot.
     bool may_share(sublet::value_id u, sublet::value_id v) const
     {
         return eligible[u] && eligible[v] && tasks.pool[u] == tasks.pool[v] && rule.may_share(u, v);
     }
 
-    /// What is wrong with the slots, or nothing.
+    /// The first error of the slots, or null.
     char const* fault_of(std::vector<sublet::slot_id> const& slot_of, std::size_t slots) const
     {
         std::vector<bool> is_used(slots);
         for (sublet::value_id u = 0; u != tasks.values(); ++u) {
-            if ((slot_of[u] == sublet::no_slot) != (bytes[u] == 0)) return "0 bytes and no slot are the same";
+            if ((slot_of[u] == sublet::no_slot) != (bytes[u] == 0))
+                return "a buffer has no slot if and only if it has 0 bytes";
             if (bytes[u] == 0) continue;
-            if (slot_of[u] >= slots) return "there are fewer slots";
+            if (slot_of[u] >= slots) return "a slot is out of range";
             is_used[slot_of[u]] = true;
             for (sublet::value_id v = 0; v != u; ++v)
-                if (slot_of[u] == slot_of[v] && !may_share(u, v)) return "two share that must not";
+                if (slot_of[u] == slot_of[v] && !may_share(u, v))
+                    return "two conflicting buffers share a slot";
         }
         for (bool used : is_used)
-            if (!used) return "nobody is in a slot";
+            if (!used) return "a slot is unused";
         return nullptr;
     }
 };
 
-/// Several heads, dead values, edges without data, early reads, views, inputs and outputs, pools, and now and
-/// then two values that are the same bytes although neither is made from the other.
+/// Several heads, dead values, edges without data, early reads, views, inputs and outputs, pools, and
+/// sometimes two values in one class although neither is computed from the other.
 inline drawn_sharing draw_sharing(std::uint32_t seed, unsigned tasks)
 {
     random_source pick{std::mt19937(seed)};
@@ -88,7 +90,7 @@ inline drawn_sharing draw_sharing(std::uint32_t seed, unsigned tasks)
     return problem;
 }
 
-/// A thread of tasks with short cuts: many buffers share few slots, so there is much to link anew.
+/// A chain of tasks with shortcuts: many buffers share few slots, so slots are reused often.
 inline drawn_sharing draw_chain(std::uint32_t seed)
 {
     random_source pick{std::mt19937(seed)};

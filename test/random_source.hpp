@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <random>
 
-/// Random numbers, drawn one a statement: the order of operands is not the same everywhere.
+/// Random numbers. Draw one per statement: the evaluation order of operands differs between compilers.
 struct random_source {
     std::mt19937 random;
     std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); }
-    std::uint64_t wide() // of any length
+    std::uint64_t wide() // of any bit width
     {
         std::uint64_t const high = random();
         std::uint64_t const low = random();

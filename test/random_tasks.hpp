@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_RANDOM_TASKS_HPP
 #define SUBLET_TEST_RANDOM_TASKS_HPP
 
-/// Random programs for the concurrent reading, kept as they were drawn, and the slow obvious answers about
-/// them: who comes before whom, and who may give its bytes to whom. Neither asks the library.
+/// Random programs for the concurrent reading, stored as lists, and their happens-before and reuse relations
+/// by brute force, independent of the library.
 
 #include "random_source.hpp"
 #include "view_sizes.hpp"
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-/// A task is a node of one step. Every value is written once, or given.
+/// A task is a node of one step. Every value is written once, or is given.
 struct random_tasks {
     using ids = std::vector<sublet::value_id>;
     struct task {
@@ -56,9 +56,9 @@ struct random_tasks {
 
 struct random_tasks_shape {
     unsigned tasks = 10;
-    unsigned outputs = 2;  ///< of a task, at most
-    unsigned operands = 3; ///< of a task, at most
-    unsigned back = 0;     ///< operands are of so many tasks before, at most; 0: of any
+    unsigned outputs = 2;  ///< per task, at most
+    unsigned operands = 3; ///< per task, at most
+    unsigned back = 0;     ///< operands are results of at most so many tasks before; 0: of any
     unsigned edges = 20;   ///< percent of tasks with an edge that carries no data
     unsigned early = 10;   ///< percent of operands that are read early
     unsigned given = 2;    ///< inputs and externals, at most
@@ -67,10 +67,10 @@ struct random_tasks_shape {
     unsigned sizes = 8;      ///< different ones; about one in ten values has 0 bytes
     unsigned alignments = 1; ///< the largest
     unsigned in_place = 0;   ///< percent of tasks with a declared pair
-    bool shuffled = false;   ///< listed in an order that is none to run in
+    bool shuffled = false;   ///< listed in an order in which they cannot run
 };
 
-/// Values that nobody reads, tasks without operands and without results are among them.
+/// Includes unread values, and tasks without operands or results.
 template <class RandomSource>
 random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& shape)
 {
@@ -133,8 +133,8 @@ random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& s
     return drawn;
 }
 
-/// Say of some values that they are the same bytes as others, though no task makes the ones of the others:
-/// such a class begins, and ends, at several tasks.
+/// Puts some values into one class although no task computes one from the other: such a class begins, and
+/// ends, at several tasks.
 template <class RandomSource>
 void mix_views(RandomSource& random_source, random_tasks& tasks)
 {
@@ -149,7 +149,7 @@ void mix_views(RandomSource& random_source, random_tasks& tasks)
 struct sharing_rule {
     std::vector<std::vector<bool>> before; ///< task a has ended before task b begins, in every execution
     std::vector<std::size_t> root;         ///< by value, through its views
-    std::vector<std::vector<std::size_t>> defs, late, early; ///< by root, the tasks that do so
+    std::vector<std::vector<std::size_t>> defs, late, early; ///< by root: tasks
     std::vector<bool> is_given, is_kept;                     ///< by root
 
     explicit sharing_rule(random_tasks const& tasks, std::vector<sublet::handoff> const& more = {})
@@ -187,7 +187,7 @@ struct sharing_rule {
         }
     }
 
-    /// The bytes of u's class are free, in every execution, when any of v's class is written.
+    /// In every execution the bytes of u's class are free when any of v's class is written.
     bool reusable_by(sublet::value_id u, sublet::value_id v) const
     {
         std::size_t const from = root[u], to = root[v];

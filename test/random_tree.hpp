@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_RANDOM_TREE_HPP
 #define SUBLET_TEST_RANDOM_TREE_HPP
 
-/// Random programs that hold programs, kept as they were drawn: whoever runs them reads these lists, and
-/// nothing that the library makes of them. On no path is a value read before it is written.
+/// Random programs with nested programs, stored as lists: an oracle runs these lists, and not the library's
+/// copy. On no path is a value read before it is written.
 
 #include "random_source.hpp"
 #include "view_sizes.hpp"
@@ -35,13 +35,13 @@ struct random_tree {
     };
     struct program {
         std::vector<node> nodes;
-        bool is_list = true; // then nobody has successors
+        bool is_list = true; // then no node has successors
         std::vector<sublet::byte_count> bytes, alignment;
         ids alias_of;
         std::vector<sublet::value_role> role;
         std::vector<sublet::pool_id> pool;
         std::vector<bool> eligible;
-        sublet::program_body how; // of a body; its step is set by tree()
+        sublet::program_body how; // of a body; tree() sets its step
         sublet::step_id steps() const
         {
             std::size_t count = 0;
@@ -89,7 +89,7 @@ struct random_tree {
                 .in_place = in_place};
     }
 
-    /// Whose bytes a value is: what captures and views come to.
+    /// The value that owns the bytes: captures and views are resolved to it.
     struct place {
         sublet::program_id program;
         sublet::value_id value;
@@ -113,7 +113,7 @@ struct random_tree {
     sublet::byte_count size(place p) const { return programs[p.program].bytes[p.value]; }
 };
 
-/// Draws one.
+/// Draws a random tree.
 class tree_generator {
 public:
     tree_generator(random_source& pick, std::uint32_t depth)
@@ -164,19 +164,19 @@ private:
         p.eligible.push_back(pick_.below(30) != 0);
         return static_cast<value_id>(p.bytes.size() - 1);
     }
-    /// Of the size and in the pool of another program's value.
+    /// A new value with the size and pool of another program's value.
     value_id value_like(program_id i, program_id of, value_id v)
     {
         auto const r = all_.root(of, v);
         random_tree::program const& p = all_.programs[r.program];
         auto const size = p.bytes[r.value];
         value_id const made = value(i, size, p.pool[r.value]);
-        all_.programs[i].bytes[made] = size; // also if it is 0
+        all_.programs[i].bytes[made] = size; // even if it is 0
         all_.programs[i].pool[made] = p.pool[r.value];
         return made;
     }
     value_id any(ids const& of) { return of[pick_.below(static_cast<std::uint32_t>(of.size()))]; }
-    /// One that is no view; tried a few times.
+    /// A value that is no view, by a few trials.
     value_id any_root(program_id i, ids const& of)
     {
         for (int k = 0; k != 4; ++k)
@@ -191,12 +191,12 @@ private:
         std::uint32_t const count = is_list ? 1 + pick_.below(depth == 0 ? 5 : 3) : 2 + pick_.below(3);
         for (std::uint32_t n = 0; n != count; ++n) {
             all_.programs[i].nodes.emplace_back();
-            ids here = defined; // beyond node 0 of a graph, what a node defines counts within it only
+            ids here = defined; // values defined outside node 0 of a graph are used within their node only
             draw_steps(i, n, n == 0 || is_list ? defined : here, depth);
         }
         if (is_list) return;
         auto& nodes = all_.programs[i].nodes;
-        for (std::uint32_t n = 0; n != count; ++n) { // each leads on, and the last out
+        for (std::uint32_t n = 0; n != count; ++n) { // each leads to the next, the last is the exit
             if (n + 1 != count) nodes[n].successors.push_back(n + 1);
             if (n + 2 < count && pick_.below(3) == 0) nodes[n].successors.push_back(n + 2);
             if (n + 1 != count && pick_.below(2) == 0) nodes[n].successors.push_back(pick_.below(n + 1));
@@ -228,7 +228,7 @@ private:
                 value_id const out = value(i);
                 if (may_rewrite && s.bodies.empty() && !s.uses.empty() && pick_.below(4) == 0) {
                     all_.programs[i].alias_of[out] = s.uses[0];
-                    may_rewrite = false; // a view, or writes over old values, not both
+                    may_rewrite = false; // a view, or overwrites, not both
                 } else {
                     for (value_id in : s.uses) {
                         if (pick_.below(2) == 0) continue;
@@ -246,12 +246,12 @@ private:
         }
     }
 
-    /// Groups of bodies for a step; `made`: what they give.
+    /// Groups of bodies for a step; `made`: their results.
     void draw_bodies(program_id i, sublet::step_id step, random_tree::step& s, ids const& defined, ids& made,
                      std::uint32_t depth)
     {
         using enum sublet::program_body::run_kind;
-        ids outer = defined; // what the bodies may take hold of
+        ids outer = defined; // what the bodies may capture
         if (pick_.below(4) == 0) {
             value_id const filled = value(i);
             s.defs.push_back(filled); // bodies fill it
@@ -266,7 +266,7 @@ private:
             sublet::program_body::run_kind kind = pick_.below(3) == 0   ? once
                                                   : pick_.below(2) == 0 ? branch
                                                                         : loop;
-            if (kind == branch && last == branch) kind = once; // they would be one choice
+            if (kind == branch && last == branch) kind = once; // they would form one choice
             last = kind;
             std::vector<std::pair<value_id, value_id>> carried; // result, initial (or none)
             std::uint32_t const results = pick_.below(3);
@@ -285,7 +285,7 @@ private:
                 else if (all_.size(all_.root(i, target)) != all_.size(all_.root(i, initial))) from = target;
                 carried.push_back({target, from});
                 if (is_fresh) made.push_back(target);
-                if (pick_.below(3) == 0) s.defs.push_back(target); // says what the bodies say, too
+                if (pick_.below(3) == 0) s.defs.push_back(target); // the step defines it as the bodies do
             }
             std::uint32_t const arms = kind == branch ? 1 + pick_.below(3) : 1;
             for (std::uint32_t a = 0; a != arms; ++a)
@@ -296,7 +296,7 @@ private:
             bool is_captured = false;
             for (program_id b : s.bodies)
                 for (auto c : all_.programs[b].how.captures) is_captured |= c.outer == filled_;
-            if (!is_captured) { // it is defined at the end, where nobody has read it
+            if (!is_captured) { // it is defined at the end, after all reads
                 for (program_id b : s.bodies)
                     for (auto& c : all_.programs[b].how.bindings)
                         if (c.initial == filled_ && !std::exchange(is_captured, true))
@@ -333,19 +333,19 @@ private:
             }
             all_.programs[i].how.bindings.push_back(b);
         }
-        if (!outer.empty() && pick_.below(3) == 0) { // goes in and not out
+        if (!outer.empty() && pick_.below(3) == 0) { // an input of the body only
             value_id const initial = any(outer), inner = value_like(i, parent, initial);
             all_.programs[i].how.bindings.push_back({inner, initial, sublet::no_value, sublet::no_value});
             defined.push_back(inner);
         }
-        auto const bound = all_.programs[i].how.bindings; // the programs move as they become more
+        auto const bound = all_.programs[i].how.bindings; // a copy: the vector of programs may reallocate
         bool needs_steps = false;
         for (auto b : bound) needs_steps |= b.initial == sublet::no_value;
         if (needs_steps || pick_.below(8) != 0) {
             value_id const before = filled_;
             draw_nodes(i, defined, depth);
             filled_ = before;
-            for (auto b : bound) // what nothing brings in is made in the first step
+            for (auto b : bound) // values without initial value are defined in the first step
                 if (b.initial == sublet::no_value) {
                     all_.programs[i].nodes[0].steps[0].defs.push_back(b.inner);
                     defined.push_back(b.inner);
@@ -353,13 +353,13 @@ private:
         }
         if (kind == sublet::program_body::run_kind::loop)
             for (auto& b : all_.programs[i].how.bindings) {
-                if (pick_.below(6) == 0) continue; // stays as it is
+                if (pick_.below(6) == 0) continue; // unchanged
                 ids fitting;
                 for (value_id v : defined)
                     if (all_.size(all_.root(i, v)) == all_.size(all_.root(i, b.inner))) fitting.push_back(v);
                 if (!fitting.empty()) b.next = any(fitting);
                 if (pick_.below(3) != 0) continue;
-                for (auto& other : all_.programs[i].how.bindings) // change places
+                for (auto& other : all_.programs[i].how.bindings) // exchange
                     if (&other != &b &&
                         all_.size(all_.root(i, other.inner)) == all_.size(all_.root(i, b.inner))) {
                         b.next = other.inner;
@@ -374,7 +374,7 @@ private:
     std::uint32_t depth_;
     bool has_pools_;
     random_tree all_;
-    value_id filled_ = sublet::no_value; // of the step whose bodies are drawn
+    value_id filled_ = sublet::no_value; // of the step of the bodies being drawn
 };
 
 inline random_tree draw_tree(random_source& pick, std::uint32_t depth = 4)

@@ -4,8 +4,7 @@
 
 #include <cstdlib>
 
-/// How many are drawn: SUBLET_ROUNDS in the environment says how many times as many as usual, such as 20 or
-/// 0.25.
+/// The number of rounds: `usual` times the factor SUBLET_ROUNDS of the environment, such as 20 or 0.25.
 inline unsigned rounds(unsigned usual)
 {
     char const* const times = std::getenv("SUBLET_ROUNDS");
@@ -14,7 +13,7 @@ inline unsigned rounds(unsigned usual)
     return asked < 1 ? 1 : static_cast<unsigned>(asked);
 }
 
-/// With which seed a test begins that may begin anywhere: SUBLET_SEED in the environment, or 0.
+/// The first seed of random tests: SUBLET_SEED of the environment, or 0.
 inline unsigned first_seed()
 {
     char const* const said = std::getenv("SUBLET_SEED");

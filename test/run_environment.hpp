@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_RUN_ENVIRONMENT_HPP
 #define SUBLET_TEST_RUN_ENVIRONMENT_HPP
 
-/// Random programs, and everything that one needs around it to be run: inputs, storage that is bound, and a
-/// kernel that notes what each step wrote. What two runs come to can then be compared, whoever ran them.
+/// Random programs, and all that a run needs: inputs, bound storage, and a kernel that records what each step
+/// wrote. So the results of two runs can be compared, on any executors.
 
 #include "random_names.hpp"
 #include "random_program.hpp"
@@ -23,13 +23,14 @@
 #include <thread>
 #include <vector>
 
-using any_kernel = std::function<void(sublet::cpu_call const&)>; // erased, so that few executors are compiled
+using any_kernel =
+    std::function<void(sublet::cpu_call const&)>; // type-erased, so that few executors are compiled
 
 struct subject {
     sublet::snapshot program;
     sublet::plan_options options;
     std::vector<bool> is_scratch;
-    std::vector<sublet::handoff> handoffs = {}; // that versions of one storage need
+    std::vector<sublet::handoff> handoffs = {}; // required by versions of one storage
 };
 inline subject draw_subject(random_source& pick)
 {
@@ -52,13 +53,13 @@ inline subject draw_versions(random_source& pick)
             made.handoffs};
 }
 
-/// What a run comes to: by step what it wrote and how often, and what is there when it is over.
+/// The result of a run: by step what it wrote and how often, and the final contents.
 struct outcome {
     std::vector<std::uint64_t> written, calls, final_digests;
     friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-/// Everything that a program needs around it to be run twice.
+/// All that a program needs to be run twice.
 class run_environment {
 public:
     explicit run_environment(subject const& s)

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_SCHEDULE_RUNNER_HPP
 #define SUBLET_TEST_SCHEDULE_RUNNER_HPP
 
-/// Carries out any schedule on a device, a wrong one too, with synthetic kernels: an executor would refuse.
+/// Runs any schedule on a device with synthetic kernels, also invalid ones that an executor refuses.
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-/// What each step left, run by run and position by position; then what outputs and given storage hold.
+/// Results of each step, by run and position; then the contents of outputs and given storage.
 using schedule_trace = std::vector<std::uint64_t>;
 
-/// Requires: the device outlives it, and is asked for nothing else.
+/// Requires: the device outlives it, and has no other user.
 template <sublet::stream_device Device>
 class schedule_runner {
 public:
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    /// Queues a run behind what is queued.
+    /// Queues a run after those already queued.
     void issue(std::uint64_t number)
     {
         using sublet::stream_schedule;
@@ -76,7 +76,7 @@ public:
             case stream_schedule::action::allocate: allocate(c.which, c.stream); break;
             case stream_schedule::action::transfer_block:
                 blocks_[c.which] = blocks_[c.from];
-                break; // the step reads it yet
+                break; // the step still reads it
             case stream_schedule::action::fill:
                 device_.fill(blocks_[c.which], std::byte{0xFF}, lowered_.table.buffers[c.which].size, s);
                 break;
@@ -101,7 +101,7 @@ public:
             }
             }
         }
-        for (std::size_t b = 0; b != blocks_.size(); ++b) { // as the caller who takes them
+        for (std::size_t b = 0; b != blocks_.size(); ++b) { // as a caller that takes them
             auto const& its = lowered_.table.buffers[b];
             if (!its.is_planned() || !has_role(its.role, sublet::value_role::output)) continue;
             auto& taken = taken_.emplace_back(its.size);
@@ -109,7 +109,7 @@ public:
         }
     }
 
-    /// Waits for all of it.
+    /// Waits for all runs.
     schedule_trace finish()
     {
         device_.synchronize();
@@ -129,14 +129,14 @@ private:
     }
     void release(std::size_t b, std::uint32_t s)
     {
-        // The block may be another buffer's by size, who handed it over.
+        // The block may have another buffer's size, if that buffer handed it over.
         for (std::size_t i = sizes_.size(); i-- != 0;)
             if (sizes_[i].data == blocks_[b]) {
                 device_.deallocate(blocks_[b], sizes_[i].bytes, 1, streams_[s]);
                 sizes_.erase(sizes_.begin() + static_cast<std::ptrdiff_t>(i));
                 break;
             }
-        // The pointer stays: who uses it yet is to be seen.
+        // The pointer stays, so that a use after release is found.
     }
 
     struct sized {
@@ -153,8 +153,8 @@ private:
     std::vector<typename Device::event_type> events_;
     std::vector<std::byte*> arenas_;
     std::vector<std::byte*> blocks_;          // by buffer
-    std::vector<std::vector<std::byte>> own_; // by buffer: what nobody allocates on the device
-    std::vector<sized> sizes_;                // of what is allocated now
+    std::vector<std::vector<std::byte>> own_; // by buffer: storage that is not allocated on the device
+    std::vector<sized> sizes_;                // of the blocks allocated now
     std::deque<std::vector<std::span<std::byte>>> operands_;
     std::deque<std::vector<std::uint64_t>> traces_;
     std::deque<std::vector<std::byte>> taken_;

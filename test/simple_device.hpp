@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_SIMPLE_DEVICE_HPP
 #define SUBLET_TEST_SIMPLE_DEVICE_HPP
 
-/// The poorest device there is: it does everything at once, in host memory.
+/// A minimal device: it runs everything immediately, in host memory.
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/units.hpp>

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-/// Values whose live ranges overlap: by `spread`, short ones, longer ones, long ones, or short ones and some
-/// that span nearly all.
+/// Values with overlapping live ranges: by `spread`, short ones, longer ones, long ones, or short ones and
+/// some that span nearly all positions.
 inline interferences range_interferences(random_source& pick, std::size_t values, unsigned spread)
 {
     auto const n = static_cast<std::uint32_t>(values);
@@ -27,8 +27,8 @@ inline interferences range_interferences(random_source& pick, std::size_t values
     return all;
 }
 
-/// Values of a task graph under every schedule: those interfere of which neither comes before the other. By
-/// `spread`, few edges, more, many, or many between neighbours only.
+/// Values of a task graph under every schedule: two interfere if neither comes before the other. By `spread`,
+/// few edges, more, many, or many between neighbours only.
 inline interferences order_interferences(random_source& pick, std::size_t values, unsigned spread)
 {
     std::uint32_t const percent[]{3, 6, 10, 20};
@@ -51,7 +51,7 @@ struct sized_interferences {
     std::vector<sublet::byte_count> bytes;
 };
 
-/// By the number, one of 16 kinds: ranges or orders, sizes of any length or one of five, and four spreads.
+/// By number, one of 16 kinds: ranges or orders, arbitrary sizes or one of five, and four spreads.
 inline sized_interferences draw_interferences(unsigned number, std::size_t values)
 {
     random_source pick{std::mt19937{number}};

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-/// The lowest height of all stackings, tried order by order; nothing if no order keeps the pins.
+/// The lowest height of all stackings, by enumeration of orders; nothing if no order respects the pins.
 inline std::optional<sublet::byte_count> lowest_stacking(sublet::detail::placement_shapes const& all)
 {
     using namespace sublet;
@@ -45,7 +45,7 @@ inline std::optional<sublet::byte_count> lowest_stacking(sublet::detail::placeme
     return best;
 }
 
-/// No two live parts share a byte, pins and alignments are kept, nothing ends above `height`.
+/// No two live parts share a byte, pins and alignments are respected, nothing ends above `height`.
 inline bool is_placed(sublet::detail::placement_shapes const& all,
                       std::vector<sublet::byte_count> const& origin, sublet::byte_count height)
 {
@@ -65,7 +65,7 @@ inline bool is_placed(sublet::detail::placement_shapes const& all,
     return true;
 }
 
-/// What a random problem may have.
+/// Limits of a random problem.
 struct stacking_traits {
     std::uint32_t buffers = 6, positions = 6, sizes = 6;
     bool gaps = false, pins = false, alignments = false, colocated = false;

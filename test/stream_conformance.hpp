@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_STREAM_CONFORMANCE_HPP
 #define SUBLET_TEST_STREAM_CONFORMANCE_HPP
 
-/// What every stream_device has to do, asked with fills and copies alone: of a simulation in every order, of
-/// a device of metal at its own pace.
+/// What every stream_device must do, tested with fills and copies alone: on a simulation in every order, on a
+/// real device at its own pace.
 
 #include <sublet/execution/run_options.hpp>
 
@@ -26,7 +26,7 @@ inline bool is_all(std::span<std::byte const> found, unsigned value)
     return true;
 }
 
-/// Streams and events for one test; they go when it ends.
+/// Streams and events for one test, destroyed at its end.
 template <sublet::stream_device Device>
 struct stream_fixture {
     using stream = typename Device::stream_type;
@@ -88,7 +88,7 @@ void keeps_stream_order(Device& device, std::size_t size)
     CHECK(!device.is_lost());
 }
 
-/// The source of a copy to the device is the caller's again when the call returns.
+/// The source of a copy to the device may be reused when the call returns.
 template <sublet::stream_device Device>
 void copies_source_immediately(Device& device, std::size_t size)
 {
@@ -103,7 +103,7 @@ void copies_source_immediately(Device& device, std::size_t size)
     CHECK(is_all(back, 7));
 }
 
-/// Two streams in turns over the same bytes, each after the other by an event that is recorded again.
+/// Two streams write the same bytes in turn, ordered by an event that is recorded repeatedly.
 template <sublet::stream_device Device>
 void keeps_event_order(Device& device, std::size_t size)
 {
@@ -121,7 +121,7 @@ void keeps_event_order(Device& device, std::size_t size)
     for (std::size_t i = 0; i != seen.size(); ++i) CHECK(is_all(seen[i], static_cast<unsigned>(i)));
 }
 
-/// A wait is for the last record that was issued before it, not for a later one.
+/// A wait is for the last record issued before it, not for a later one.
 template <sublet::stream_device Device>
 void waits_for_latest_record(Device& device, std::size_t size)
 {
@@ -131,8 +131,8 @@ void waits_for_latest_record(Device& device, std::size_t size)
     its.fill(p, 1, size, 0);
     its.after(1, 0, 0);
     device.copy_from_device(of_p, p, its.streams[1]);
-    // The event again, of a stream that waits in its turn for what came after the first wait: if that meant
-    // this record, nobody could go on.
+    // The event is recorded again by a stream that waits for what follows the first wait: if that wait meant
+    // this record, the streams would deadlock.
     its.fill(q, 2, size, 1);
     its.after(2, 1, 0);
     device.copy_from_device(of_q, q, its.streams[2]);
@@ -145,7 +145,7 @@ void waits_for_latest_record(Device& device, std::size_t size)
     CHECK(is_all(of_q, 2));
 }
 
-/// Blocks that are there at once are apart and aligned, and keep what was written.
+/// Blocks allocated at the same time are disjoint and aligned, and keep their contents.
 template <sublet::stream_device Device>
 void keeps_blocks_disjoint(Device& device, std::size_t size)
 {
@@ -169,9 +169,9 @@ void keeps_blocks_disjoint(Device& device, std::size_t size)
     }
 }
 
-/// c gives bytes back; b, which waits for c, takes and gives them back; a, which waits for b, takes them and
-/// writes. What c had still to read is read before: b was never done with c's bytes, its event says nothing
-/// of c but by b's wait. (rmm, pull request 2489: a pool that kept only the last stream's event lost c's.)
+/// c frees a block; b, which waits for c, allocates and frees it; a, which waits for b, allocates it and
+/// writes. c's reads come before these writes: b never used c's bytes, so its event orders c only by b's
+/// wait. (rmm, pull request 2489: a pool that kept only the last stream's event lost c's.)
 template <sublet::stream_device Device>
 void keeps_order_across_reuse(Device& device, std::size_t size)
 {
@@ -197,7 +197,7 @@ void keeps_order_across_reuse(Device& device, std::size_t size)
     }
 }
 
-/// Without an event nobody's bytes are another's, however late anybody is.
+/// Without an event no block in use is reused, however late its stream runs.
 template <sublet::stream_device Device>
 void reuses_no_block_in_use(Device& device, std::size_t size)
 {
@@ -228,7 +228,7 @@ void ignores_unrecorded_event(Device& device, std::size_t size)
     CHECK(is_all(back, 5));
 }
 
-/// All of it, with blocks of `size` bytes.
+/// All tests, with blocks of `size` bytes.
 template <sublet::stream_device Device>
 void check_device(Device& device, std::size_t size)
 {

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_STREAM_DIAMOND_HPP
 #define SUBLET_TEST_STREAM_DIAMOND_HPP
 
-/// A program that has work for two streams, and what it leaves when its steps run one after the other.
+/// A program with work for two streams, and its results if its steps run in sequence.
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>

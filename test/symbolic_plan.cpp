@@ -15,7 +15,7 @@ using namespace sublet::detail;
 
 namespace {
 
-//   a: 100 N bytes at 0      b: 32 bytes on top of it, at a multiple of 64
+//   a: 100 N bytes at 0      b: 32 bytes above it, at a multiple of 64
 symbolic_plan const two{
     .max_batch = 8,
     .order = {0, 1},
@@ -26,7 +26,7 @@ symbolic_plan const two{
 
 } // namespace
 
-TEST_CASE("a start is rounded up to the alignment, for each batch by itself")
+TEST_CASE("a start is rounded up to the alignment, for each batch separately")
 {
     CHECK(two.offset_of(1, 1) == 128);
     CHECK(two.offset_of(1, 3) == 320);
@@ -34,7 +34,7 @@ TEST_CASE("a start is rounded up to the alignment, for each batch by itself")
     CHECK(two.offset_of(2, 3) == no_offset);
 }
 
-TEST_CASE("a top leaves room for what rounding may take")
+TEST_CASE("a top includes the largest padding")
 {
     CHECK(two.buffers[1].top() == affine_bytes{92, 100}); // 32 and 60: 100 N leaves 4, 8 ... of 64
     CHECK(two.buffers[0].top() == affine_bytes{0, 100});
@@ -54,7 +54,7 @@ TEST_CASE("for one batch it is an ordinary plan")
     CHECK(two.arena[0].at(3) >= 352);
 }
 
-TEST_CASE("it holds from a batch of 1 to the largest, and says so")
+TEST_CASE("a plan holds from a batch of 1 to the largest, and refuses others")
 {
     CHECK_THROWS_AS(static_cast<void>(two.at(0)), precondition_error);
     CHECK_THROWS_AS(static_cast<void>(two.at(9)), precondition_error);
@@ -66,7 +66,7 @@ TEST_CASE("an empty plan is empty for every batch") { CHECK(symbolic_plan{}.at(1
 
 // --- affine bytes ------------------------------------------------------------------------------------------
 
-TEST_CASE("a size is fixed bytes, and bytes for each of the batch")
+TEST_CASE("a size is fixed bytes plus bytes per unit of the batch")
 {
     affine_bytes constexpr image{100, 64};
     static_assert(image.at(1) == 164 && image.at(3) == 292);
@@ -76,7 +76,7 @@ TEST_CASE("a size is fixed bytes, and bytes for each of the batch")
     CHECK(checked_add(image, {4, 8}) == affine_bytes{104, 72});
 }
 
-TEST_CASE("what is not known is not known for any batch, and no size can be mistaken for it")
+TEST_CASE("an unknown size is unknown for every batch, and differs from every known size")
 {
     CHECK(affine_bytes::unknown().at(7) == no_size);
     CHECK(!affine_bytes::unknown().is_known());
@@ -87,7 +87,7 @@ TEST_CASE("what is not known is not known for any batch, and no size can be mist
     CHECK(affine_bytes{0, byte_count{1} << 40}.at(1'000'000) == 1'000'000 * (byte_count{1} << 40));
 }
 
-TEST_CASE("of two that cross neither is above the other, and the line over both ends is above both")
+TEST_CASE("of two sizes that cross neither is above the other, and the line over both ends is above both")
 {
     affine_bytes constexpr high{1000, 0}, steep{0, 100};
     CHECK(!never_above(high, steep, 32));
@@ -100,7 +100,7 @@ TEST_CASE("of two that cross neither is above the other, and the line over both 
     CHECK(least_above(high, steep, 10) == high);
 }
 
-TEST_CASE("for a single batch there is always a larger one")
+TEST_CASE("for a single batch one of two sizes is always the larger")
 {
     CHECK(least_above({10, 0}, {0, 10}, 1) == affine_bytes{0, 10});
     CHECK(line_over(10, 10, 1) == affine_bytes{10, 0});
@@ -112,7 +112,7 @@ TEST_CASE("a line that leaves 64 bits is refused")
     CHECK(line_over(no_size - 2, no_size - 2, 1'000'000) == affine_bytes{no_size - 2, 0});
 }
 
-TEST_CASE("comparing two ends says what comparing every batch says, and no line lies lower")
+TEST_CASE("comparing both ends gives the same as comparing every batch, and no line is lower")
 {
     random_source pick{std::mt19937(7)};
     auto number = [&] { return affine_bytes{pick.below(60), pick.below(12)}; };
@@ -127,7 +127,7 @@ TEST_CASE("comparing two ends says what comparing every batch says, and no line 
         for (byte_count n = 1; n <= most; ++n) REQUIRE(line.at(n) >= std::max(a.at(n), b.at(n)));
         REQUIRE(line.at(1) == std::max(a.at(1), b.at(1)));
         REQUIRE(line.at(most) < std::max(a.at(most), b.at(most)) + most);
-        // One byte less of either part, and one of them is above it at an end.
+        // One byte less of either part, and one size is above it at an end.
         if (line != a && line != b && line.fixed != 0)
             REQUIRE(!(never_above(a, {line.fixed - 1, line.per_batch}, most) &&
                       never_above(b, {line.fixed - 1, line.per_batch}, most)));
@@ -135,7 +135,7 @@ TEST_CASE("comparing two ends says what comparing every batch says, and no line 
             REQUIRE(!(never_above(a, {line.fixed, line.per_batch - 1}, most) &&
                       never_above(b, {line.fixed, line.per_batch - 1}, most)));
 
-        // Of several at once: what is the larger at each end is over all of them.
+        // Of several: the line over the maxima at each end is above all of them.
         affine_bytes const c = number();
         byte_count const low = std::max(line.at(1), c.at(1)), high = std::max(line.at(most), c.at(most));
         affine_bytes const over = line_over(low, high, most);
@@ -143,7 +143,7 @@ TEST_CASE("comparing two ends says what comparing every batch says, and no line 
     }
 }
 
-TEST_CASE("rounding up takes at most as many bytes as it says, and over enough batches just as many")
+TEST_CASE("rounding up adds at most max_padding bytes, and exactly that for some batch")
 {
     for (byte_count alignment = 1; alignment != 25; ++alignment)
         for (byte_count fixed = 0; fixed != 25; ++fixed)
@@ -189,7 +189,7 @@ TEST_CASE("sizes are a constant, a table or a callable")
     CHECK(called.at(2).bytes[21] == 42);
 }
 
-TEST_CASE("there is no batch of nobody, and none beyond the largest")
+TEST_CASE("a batch of 0 and one beyond the largest are refused")
 {
     symbolic_options const options{.bytes = affine_bytes{4, 8}, .max_batch = 5};
     CHECK_THROWS_AS(static_cast<void>(options.at(0)), precondition_error);

@@ -2,11 +2,11 @@
 #ifndef SUBLET_TEST_TASK_FAMILIES_HPP
 #define SUBLET_TEST_TASK_FAMILIES_HPP
 
-/// Families of task graphs of any size, for the benchmark and for tests. Task i makes value i.
+/// Families of task graphs of any size, for the benchmark and for tests. Task i defines value i.
 ///
 ///     chain       a ─► b ─► c                      inception   one ─► four branches ─► join
-///     residual    a ─► b ─► c ─► a + c             nested      forks in forks, 64 leaves
-///     training    there and back, with gradients   ladder      k lanes, each reading its neighbour
+///     residual    a ─► b ─► c ─► a + c             nested      nested forks, 64 leaves
+///     training    forward, and back with gradients ladder      k lanes, each reading its neighbour
 ///     local       operands from up to 64 back      sparse      operands from anywhere before
 
 #include "random_source.hpp"
@@ -26,7 +26,7 @@ struct task_family {
     std::vector<sublet::byte_count> bytes; ///< by value
 
     std::size_t tasks() const { return operands.rows(); }
-    /// One task a step, one value a task.
+    /// One step per task, one value per task.
     sublet::snapshot program() const
     {
         return sublet::sequence(tasks(), tasks(), [this](sublet::step_id s, sublet::effect_sink& sink) {
@@ -96,7 +96,8 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
         std::vector<value_id> forward{task({})};
         while (4 * forward.size() < tasks) forward.push_back(task({forward.back()}));
         value_id gradient = task({forward.back()});
-        for (std::size_t i = forward.size(); i-- > 0 && made() + 3 <= n;) { // of data, of weights, an update
+        for (std::size_t i = forward.size();
+             i-- > 0 && made() + 3 <= n;) { // gradients of data and of weights, an update
             value_id const weight = task({gradient, forward[i]});
             task({weight});
             gradient = task({gradient, forward[i]});

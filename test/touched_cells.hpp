@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_TOUCHED_CELLS_HPP
 #define SUBLET_TEST_TOUCHED_CELLS_HPP
 
-/// What the steps of a random program do to memory, byte by byte, read off the lists as they were drawn: the
-/// slow and obvious side of tests about steps that run at once.
+/// What the steps of a random program do to memory, byte by byte, from the lists as drawn: brute force for
+/// tests of concurrent steps.
 
 #include "random_program.hpp"
 
@@ -18,7 +18,7 @@
 #include <vector>
 
 struct touched_cells {
-    using cell = std::pair<std::uint64_t, sublet::byte_count>; // of which memory, which byte
+    using cell = std::pair<std::uint64_t, sublet::byte_count>; // memory, byte
     std::set<cell> read, written;
 
     bool clashes_with(touched_cells const& other) const
@@ -30,7 +30,7 @@ struct touched_cells {
     }
 };
 
-/// By position, if the steps run in this order. A value is touched whole, with all that it is a view of.
+/// By position, if the steps run in this order. A touch of a value touches its whole class.
 inline std::vector<touched_cells> cells_touched(random_program const& p, sublet::memory_plan const* plan,
                                                 std::vector<sublet::step_id> const& order)
 {
@@ -83,8 +83,8 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     return touched;
 }
 
-/// Pairs of positions that the program asks to be in order whatever they touch: steps of a node in a row, and
-/// nodes with an edge between them.
+/// Pairs of positions that the program orders whatever they touch: consecutive steps of a node, and nodes
+/// with an edge between them.
 inline std::set<std::pair<sublet::step_id, sublet::step_id>>
 required_pairs(random_program const& p, std::vector<sublet::step_id> const& order)
 {

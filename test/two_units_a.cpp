@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Both umbrellas in two translation units of one program: what is defined twice does not link, what both
-// define inline is one object, and both plan alike.
+// Both umbrellas in two translation units of one program: duplicate definitions would not link, inline
+// objects are one object, and both plan alike.
 
 #include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>

@@ -67,7 +67,7 @@ TEST_CASE("narrow unsigned numbers are ids up to their last")
     CHECK(to_id(std::uint16_t{65535}) == 65535);
 }
 
-TEST_CASE("an id of ours comes back from any wider type as it was")
+TEST_CASE("an id survives a conversion to any wider type and back")
 {
     for (std::uint32_t id : {0u, 1u, 0x7fffffffu, 0x80000000u, 0xfffffffeu, no_value}) {
         CHECK(to_id(id) == id);
@@ -111,7 +111,7 @@ TEST_CASE("alignments combine to the least common multiple")
     CHECK_THROWS_AS((void)combine_alignment(half, 3), precondition_error);
 }
 
-TEST_CASE("sums and products end below 2^64 - 1, which says unknown")
+TEST_CASE("sums and products end below 2^64 - 1, which means unknown")
 {
     CHECK(checked_add(no_size - 2, 1) == no_size - 1);
     CHECK(checked_multiply(no_size - 1, 1) == no_size - 1);
@@ -127,7 +127,7 @@ TEST_CASE("sums and products end below 2^64 - 1, which says unknown")
     CHECK_THROWS_WITH_AS((void)checked_multiply(no_size / 3, 3), product, precondition_error);
 }
 
-TEST_CASE("aligning up goes to the next multiple, or nowhere")
+TEST_CASE("aligning up gives the next multiple, or no offset")
 {
     CHECK(align_up(0, 64) == 0);
     CHECK(align_up(1, 64) == 64);
@@ -140,7 +140,7 @@ TEST_CASE("aligning up goes to the next multiple, or nowhere")
 
 #if defined(__SIZEOF_INT128__)
 
-TEST_CASE("at the edges, arithmetic agrees with 128 bits")
+TEST_CASE("near overflow, arithmetic agrees with 128 bits")
 {
     __extension__ using wide = unsigned __int128;
     std::vector<byte_count> numbers;
@@ -155,7 +155,7 @@ TEST_CASE("at the edges, arithmetic agrees with 128 bits")
     for (int i = 0; i != 100; ++i) numbers.push_back(random() >> (random() % 64));
 
     auto quantity = [](wide exact) { return exact < no_size; };
-    int wrong = 0; // one check for all pairs: they are many
+    int wrong = 0; // one CHECK for all pairs, which are many
     for (byte_count a : numbers)
         for (byte_count b : numbers) {
             auto holds = [&](wide exact, byte_count (*f)(byte_count, byte_count)) {
@@ -189,7 +189,7 @@ ranges listed(std::span<live_range const> list) { return ranges(list.begin(), li
 
 } // namespace
 
-TEST_CASE("a value that lives in a hole of another does not meet it")
+TEST_CASE("a value in a hole of another does not overlap it")
 {
     ranges const a = {{0, 1}, {3, 6}}, b = {{1, 3}};
     CHECK_FALSE(overlaps(a, b));
@@ -200,7 +200,7 @@ TEST_CASE("a value that lives in a hole of another does not meet it")
     CHECK_FALSE(overlaps(a, ranges{{4, 4}}));
 }
 
-TEST_CASE("random lists of ranges meet where some position is in both")
+TEST_CASE("random lists of ranges overlap if some position is in both")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
@@ -220,7 +220,7 @@ TEST_CASE("random lists of ranges meet where some position is in both")
     }
 }
 
-TEST_CASE("lists say what they are of, what is around them, and how many values are alive at once")
+TEST_CASE("lists give their values, hulls and the most values live at once")
 {
     live_range_lists const lists(live_range_lists::source::one_pass, 6, {0, 2, 2, 3},
                                  {{0, 1}, {3, 6}, {1, 4}});
@@ -239,18 +239,18 @@ TEST_CASE("lists say what they are of, what is around them, and how many values 
                                           {{0, 1}, {3, 6}, {1, 4}}));
 }
 
-TEST_CASE("no lists are of nothing")
+TEST_CASE("default lists are empty")
 {
     CHECK(live_range_lists().values() == 0);
     CHECK(live_range_lists().max_live() == 0);
 }
 
-TEST_CASE("ranges found from the last to the first become one where they touch, however many")
+TEST_CASE("ranges added from last to first are merged where they touch, for any number of them")
 {
     detail::range_collector found(2);
     found.add(0, {8, 9});
     found.add(0, {5, 6});
-    found.add(1, {5, 5}); // nothing
+    found.add(1, {5, 5}); // empty
     found.add(0, {3, 4});
     CHECK(listed(found.lists(live_range_lists::source::one_pass, 9)[0]) == ranges{{3, 4}, {5, 6}, {8, 9}});
     found.add(0, {2, 3});
@@ -266,22 +266,22 @@ TEST_CASE("ranges found from the last to the first become one where they touch, 
 
 static_assert(std::is_nothrow_copy_constructible_v<sublet::precondition_error>);
 
-TEST_CASE("a kept promise costs nothing and a broken one says which")
+TEST_CASE("a precondition that holds has no effect, and a violated one throws its sentence")
 {
     CHECK_NOTHROW(SUBLET_EXPECTS(1 + 1 == 2, "sublet: never seen"));
     CHECK_THROWS_WITH_AS(SUBLET_EXPECTS(1 + 1 == 3, "sublet: two is not three"), "sublet: two is not three",
                          sublet::precondition_error);
 }
 
-TEST_CASE("a broken promise is caught as a std::exception too")
+TEST_CASE("a violated precondition can be caught as std::exception")
 {
     CHECK_THROWS_AS(SUBLET_EXPECTS(false, "sublet: no"), std::exception);
 }
 
-TEST_CASE("the condition is asked once")
+TEST_CASE("the condition is evaluated once")
 {
     int asked = 0;
-    SUBLET_EXPECTS(++asked == 1, "sublet: asked twice");
+    SUBLET_EXPECTS(++asked == 1, "sublet: evaluated twice");
     CHECK(asked == 1);
 }
 
@@ -301,7 +301,7 @@ struct truthy {
 
 } // namespace
 
-TEST_CASE("a condition is whatever an if would take")
+TEST_CASE("a condition may be any type that converts to bool in an if")
 {
     CHECK_NOTHROW(SUBLET_EXPECTS(truthy{}, "sublet: never seen"));
 }
@@ -312,7 +312,7 @@ static_assert(live_range_function<archetype::lives>);
 static_assert(!live_range_function<int> && !live_range_function<decltype([](auto) { return 3; })>);
 static_assert(!live_range_function<decltype([](std::vector<int>) { return live_range{}; })>);
 
-TEST_CASE("a range that ends where another begins does not meet it")
+TEST_CASE("a range that ends where another begins does not overlap it")
 {
     CHECK_FALSE(overlaps(live_range{0, 3}, live_range{3, 4}));
     CHECK(overlaps(live_range{0, 3}, live_range{2, 4}));

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_VERSIONS_RUN_HPP
 #define SUBLET_TEST_VERSIONS_RUN_HPP
 
-/// The versions of a program with names, run in an order drawn from those that its dependences allow.
+/// Runs the versions of a program with names, in a random order that its dependences allow.
 
 #include "random_names.hpp"
 #include "random_source.hpp"
@@ -22,7 +22,7 @@ inline sublet::detail::version_options version_options_of(random_names const& na
             .order = names.order};
 }
 
-/// Where the versions lie if each has storage of its own, and views have that of what they view.
+/// The storage of versions if each has its own, and views have that of their root.
 inline std::vector<sublet::value_id> roots_of(sublet::versioned_program const& made)
 {
     std::vector<sublet::value_id> roots;
@@ -34,8 +34,8 @@ inline std::vector<sublet::value_id> roots_of(sublet::versioned_program const& m
     return roots;
 }
 
-/// What is read must be what the program with names reads, and so must be what is left in the end; version v
-/// lies in cell `cell_of[v]`.
+/// Every read must equal that of the program with names, and so must the final contents; version v lies in
+/// cell `cell_of[v]`.
 template <class RandomSource>
 void run_in_any_order(random_names const& names, names_run const& expected,
                       sublet::versioned_program const& made, sublet::dependence_graph const& g,

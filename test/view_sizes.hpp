@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-/// Sizes that are drawn without a look at views: no view has more bytes than its root then.
+/// Clips drawn sizes so that no view is larger than its root.
 inline std::vector<sublet::byte_count> within_roots(std::vector<sublet::byte_count> bytes,
                                                     std::vector<sublet::value_id> const& alias_of)
 {

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-/// A random program, its graph, and the weights of its buffers, which are numbered by their root values.
+/// A random program, its graph, and the weights of its buffers, numbered by their root values.
 struct weighted_tasks {
     sharing_rule rule;
     sublet::dependence_graph g;

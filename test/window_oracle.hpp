@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_WINDOW_ORACLE_HPP
 #define SUBLET_TEST_WINDOW_ORACLE_HPP
 
-/// What any order of a small window needs from any set of nodes that have run, by looking at all sets.
+/// The least peak of a small window from every set of finished nodes, by enumeration.
 
 #include <sublet/ordering/detail/order_window.hpp>
 
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-/// By set (a bit a node): the least peak with which the rest can run; `no_size` where a set is no down-set.
+/// By set (a bit per node): the least peak of the rest; `no_size` if the set is no down-set.
 inline std::vector<sublet::byte_count> min_peak_from(sublet::detail::order_window const& w)
 {
     using namespace sublet;

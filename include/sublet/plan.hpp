@@ -2,7 +2,7 @@
 #ifndef SUBLET_PLAN_HPP
 #define SUBLET_PLAN_HPP
 
-/// What a plan is asked for, and the plan.
+/// Options of a plan, and the plan.
 ///
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
@@ -19,14 +19,14 @@
 
 // --- value role ------------------------------------------------------------------------------------------
 
-/// How a value meets the world outside the program: a set of flags.
+/// How a value relates to the world outside the program: a set of flags.
 ///
 ///     position      0   1   2   3   4
-///     intermediate      [=======)          lives from its def to its last touch
-///     input         [===========)          there before the first step
-///     output                [=======]      there after the last one
-///     external      (storage is the caller's: never planned, never counted, but its touches order steps)
-///     state         (external, and written: kept from run to run)
+///     intermediate      [=======)          live from its definition to its last touch
+///     input         [===========)          live before the first step
+///     output                [=======]      live after the last step
+///     external      (caller's storage: not planned, not counted; its touches order steps)
+///     state         (external and written: kept between runs)
 ///
 /// A buffer has the roles of all its values; one external member makes the whole buffer external.
 
@@ -39,7 +39,7 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
     return static_cast<value_role>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-/// `intermediate` is the empty set: no role to have, so every set answers yes.
+/// True for every set if `one` is `intermediate`, the empty set.
 [[nodiscard]] constexpr bool has_role(value_role set, value_role one) noexcept
 {
     return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) == static_cast<unsigned>(one);
@@ -47,7 +47,7 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
 
 namespace detail {
 
-/// The value is there before any step defines it.
+/// The value exists before any step defines it.
 [[nodiscard]] constexpr bool is_given(value_role set) noexcept
 {
     return has_role(set, value_role::input) || has_role(set, value_role::external);
@@ -57,21 +57,19 @@ namespace detail {
 
 // --- per value -------------------------------------------------------------------------------------------
 
-/// A property of every value, given in whichever way the user has it at hand:
+/// A property of every value, given as a constant, a table or a callable:
 ///
 ///     .bytes = 4096                                       a constant
 ///     .bytes = std::vector{100, 200, 300}                 a table: anything with [] and size()
 ///     .bytes = [&](auto v) { return ir[v].bytes(); }      a callable
 ///
-/// They are tried in the order callable, table, constant, and kept by value, so that options can be
-/// stored, copied and returned; a `std::span` is a table that refers. Pointers are none of the three.
-/// The type is erased here, once, so that planners are compiled for one options type and not for each
-/// user's lambdas; a planner reads a property into a plain table before it starts.
+/// They are tried in the order callable, table, constant, and stored by value, so options can be stored,
+/// copied and returned; a `std::span` refers to its table. A pointer is none of the three. The type is erased
+/// here, so planners are compiled once and not for each lambda.
 
 namespace detail {
 
-/// What can be read as a T without surprise: no fraction, character or truth value becomes a size, no pointer
-/// a truth value.
+/// Converts to T without loss of meaning: no fraction, character or bool becomes a size, no pointer a bool.
 template <class X, class T>
 concept readable_as = std::convertible_to<X, T> &&
                       (integer<T> ? integer_like<std::remove_cvref_t<X>>
@@ -97,7 +95,7 @@ template <class X, class T>
 concept value_constant = !
 value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
 
-/// As `call_user`: the index of a user's table may well be an `int`.
+/// As `call_user`: the index type of a user's table may be `int`.
 template <class X>
 constexpr decltype(auto) look_up(X const& table, value_id v)
 {
@@ -119,13 +117,13 @@ inline constexpr bool is_value_property = value_callable<X, T> || value_table<X,
 
 /// A value of T for every value id; see above.
 ///
-/// Throws: precondition_error where a number is negative, or does not fit the 32 bits of an id
-///         (-1 is `no_value` where T is an id), or where a table has not one entry per value. All this is
-///         found when the property is read, not when it is given.
+/// Throws: precondition_error when the property is read, not when it is given: if a number is negative or
+///         does not fit the 32 bits of an id (-1 is `no_value` where T is an id), or if the size of a table
+///         is not the number of values.
 template <class T>
 class per_value {
 public:
-    per_value() = delete; // a property without default (bytes) was left out
+    per_value() = delete; // a property without default (bytes) is missing
 
     template <class X>
         requires(!std::same_as<std::remove_cvref_t<X>, per_value> &&
@@ -136,8 +134,9 @@ public:
         static_assert(detail::is_value_property<held, T>,
                       "sublet: a property of values is a constant, a table with [] and size(), or a callable "
                       "that takes a value_id (for a map or a pointer pass a lambda that looks it up)");
-        static_assert(std::copy_constructible<held>,
-                      "sublet: a property of values is kept by value and copied, which this one cannot be");
+        static_assert(
+            std::copy_constructible<held>,
+            "sublet: a property of values is kept by value and copied, but this type cannot be copied");
         if constexpr (detail::is_value_property<held, T> && std::copy_constructible<held>) {
             held_ = new held(std::forward<X>(x));
             actions_ = &actions_of<held>;
@@ -163,7 +162,7 @@ public:
 
     [[nodiscard]] T operator[](value_id v) const { return actions_->read(held_, v); }
 
-    /// A truth value is tabulated as a byte: `vector<bool>` would cost every includer 20 ms.
+    /// A bool is stored as a byte: `vector<bool>` would cost every includer 20 ms of compile time.
     using cell = std::conditional_t<std::same_as<T, bool>, unsigned char, T>;
 
     /// The property of values 0 ... values - 1.
@@ -183,7 +182,7 @@ private:
         void (*destroy)(void*);
     };
 
-    /// The user's number as ours.
+    /// Converts a number of the user to T.
     template <class N>
     static T as_property(N&& number)
     {
@@ -220,7 +219,7 @@ private:
         [](void const* x, std::size_t values) {
             if constexpr (detail::value_table<X, T>)
                 SUBLET_EXPECTS(static_cast<std::size_t>(static_cast<X const*>(x)->size()) == values,
-                               "sublet: the table of a property has not one entry per value");
+                               "sublet: the size of a property's table is not the number of values");
         },
         [](void const* x) -> void* { return new X(*static_cast<X const*>(x)); },
         [](void* x) { delete static_cast<X*>(x); }};
@@ -231,59 +230,59 @@ private:
 
 // --- plan options ----------------------------------------------------------------------------------------
 
-/// What a plan is asked for: the properties of the values, the pools, the order.
+/// Options of a plan: properties of the values, pools, order.
 ///
 ///     {.bytes = sizes, .alignment = 64}
 ///
-/// Planner and checker take the same object, so that a plan is held to what was asked.
+/// Planner and checker take the same object, so a plan is checked against what was requested.
 
-/// What a kind of memory can do.
+/// Limits of one pool.
 struct pool_limits {
     byte_count capacity = no_limit;
-    byte_count alignment = 1; ///< of every buffer in it; combined with the buffer's own by lcm
+    byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
 };
 
 struct plan_options {
-    per_value<byte_count> bytes;                     ///< no default; `no_size` where it is not known
+    per_value<byte_count> bytes;                     ///< no default; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value; ///< v is a view of alias_of[v], not larger than its root
     per_value<pool_id> pool = pool_id{0};
-    per_value<byte_count> pinned = no_offset; ///< an offset that is prescribed
-    per_value<bool> eligible = true;          ///< false: keeps storage of its own, not planned, not counted
-    std::vector<pool_limits> pools = {};      ///< by pool id; one not listed has no limits
+    per_value<byte_count> pinned = no_offset; ///< a prescribed offset
+    per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
+    std::vector<pool_limits> pools = {};      ///< by pool id; a pool that is not listed has no limits
     std::vector<node_id> order = {};          ///< every node once; empty: 0, 1, 2 ...
     bool in_place = true;                     ///< take the in-place pairs that the program declares
-    bool check = true;                        ///< prove the plan before it is returned
+    bool check = true;                        ///< check the plan before it is returned
 };
 
 // --- plan ------------------------------------------------------------------------------------------------
 
-/// Plans are data: who shares with whom, or where everybody lies.
+/// A plan as data: which buffers share a slot, or at which offset each buffer lies.
 ///
 ///     value   buffer        buffer   life     size   offset
 ///       a       0             0      [0, 2)     64        0
 ///       b       1             1      [1, 3)     32       64
-///       c       0  (view)     2      [2, 4)     64        0     (buffer 0 has moved out)
+///       c       0  (view)     2      [2, 4)     64        0     (buffer 0 is no longer live)
 ///       d       2
 ///
-/// Nothing in a plan is believed: checking/check_plan.hpp re-derives lives and sizes from the program.
+/// checking/check_plan.hpp derives live ranges and sizes from the program, not from the plan.
 
 /// Under which reading of the program a plan is valid (see the README: three readings).
 enum class program_reading : std::uint8_t {
-    sequential,  ///< steps run one after the other, in the plan's order
+    sequential,  ///< steps run one after another, in the plan's order
     concurrent,  ///< steps run in any order that edges and data allow
     control_flow ///< successors are alternatives
 };
 
-/// A slot for each buffer, without addresses. A buffer that needs no storage has `no_slot`.
+/// A slot for each buffer, without addresses; `no_slot` for a buffer that needs no storage.
 struct slot_plan {
-    /// Why there is no plan: two that must not share are fixed to the same slot.
+    /// Why there is no plan: two conflicting values are fixed to the same slot.
     struct clash {
         value_id value = no_value;
         value_id other = no_value;
         slot_id slot = no_slot;
-        step_id step = no_step; ///< that both occupy, if there are steps
+        step_id step = no_step; ///< at which both are live, if there are steps
         friend bool operator==(slot_plan::clash const&, slot_plan::clash const&) = default;
     };
 
@@ -292,25 +291,25 @@ struct slot_plan {
     friend bool operator==(slot_plan const&, slot_plan const&) = default;
 };
 
-/// The same with sizes: a slot is as large as its largest tenant.
+/// A slot plan with sizes: a slot is as large as the largest buffer in it.
 struct sized_slot_plan : slot_plan {
     std::vector<byte_count> slot_bytes; ///< by slot
     std::vector<pool_id> slot_pool;     ///< by slot
     byte_count total_bytes = 0;
 };
 
-/// Of the slots of its pool that are free for a buffer, it takes (ties: the lowest) ...
+/// Which of the slots of its pool that are free for a buffer it gets (ties: the lowest).
 enum class slot_choice : std::uint8_t {
-    most_shared,         ///< the one with the most tenants so far, whatever its size
-    best_fit,            ///< the one whose size differs least, the larger of two; too small, it grows
-    smallest_sufficient, ///< the smallest that is large enough; none: a new one, so that no slot ever grows
-    grow_largest,        ///< the smallest that is large enough; none: the largest, which grows
-    /// For comparison with Caffe2 only: the first to fall free that is large enough, of equally large ones
-    /// the last; none: the largest, the last of these. All as if slots were as large as their first tenant.
+    most_shared,         ///< the one with the most buffers so far, whatever its size
+    best_fit,            ///< the one closest in size, the larger of two; it grows if it is too small
+    smallest_sufficient, ///< the smallest that is large enough, else a new one: no slot grows
+    grow_largest,        ///< the smallest that is large enough, else the largest, which grows
+    /// Only for comparison with Caffe2: the first to become free that is large enough, of equal sizes the
+    /// last; else the largest, of equal sizes the last. The size of a slot is that of its first buffer.
     caffe2_sized
 };
 
-/// Step `to` begins only when step `from` has ended, because of memory and not because of data.
+/// Step `to` begins after step `from` has ended, because of storage and not because of data.
 struct handoff {
     step_id from = no_step;
     step_id to = no_step;
@@ -319,19 +318,19 @@ struct handoff {
 
 /// An offset for each value that needs one.
 struct memory_plan {
-    /// A buffer, when it lives, and where. One that is written over a larger one, in place, begins where that
-    /// begins in memory, and its life begins where the other's ends: a position after the step that writes
-    /// it. So lives and sizes add up to what is in use at each position, and no two rectangles meet.
+    /// The live range and offset of a buffer. A buffer written in place over a larger one has the same
+    /// offset, and its live range begins where the other's ends: one position after the step that writes it.
+    /// Hence the sizes live at a position add up to the bytes in use, and no two rectangles overlap.
     struct placed_buffer {
         value_id root =
-            no_value; ///< the value that the others of the buffer are views or in-place successors of
+            no_value; ///< the other values of the buffer are views or in-place results of this one
         live_range life = {};
         byte_count size = 0;
         byte_count alignment = 1;
         pool_id pool = 0;
         byte_count offset = no_offset;
-        buffer_id over = no_buffer; ///< the larger one whose bytes it takes over
-        /// The positions at which somebody writes or needs it: those at which it may share no slot.
+        buffer_id over = no_buffer; ///< the larger buffer that it is written over
+        /// The positions at which it must not share its slot: from its first write to its last use.
         [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
         friend bool operator==(memory_plan::placed_buffer const&,
                                memory_plan::placed_buffer const&) = default;
@@ -342,27 +341,27 @@ struct memory_plan {
         step_id step = no_step;
         value_id in = no_value;
         value_id out = no_value;
-        byte_count bytes = 0; ///< of the buffer of `out`: so many fewer are alive at the step
+        byte_count bytes = 0; ///< of the buffer of `out`: bytes saved at the step
         friend bool operator==(memory_plan::in_place_pair const&,
                                memory_plan::in_place_pair const&) = default;
     };
 
-    /// And what that is good for.
+    /// A pair, and what it saves.
     struct in_place_gain : memory_plan::in_place_pair {
-        byte_count peak_bytes = 0;      ///< so much higher the peak of its pool would be without this pair
-        byte_count step_peak_bytes = 0; ///< ... without any of this pool at the step
+        byte_count peak_bytes = 0;      ///< increase of its pool's peak without this pair
+        byte_count step_peak_bytes = 0; ///< increase without any pair of this pool at the step
         friend bool operator==(memory_plan::in_place_gain const&,
                                memory_plan::in_place_gain const&) = default;
     };
 
     program_reading valid_for = program_reading::sequential;
     std::vector<node_id> order = {};                      ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<memory_plan::placed_buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
-    /// By value; `no_buffer`: 0 bytes, unsized, external, ineligible, untouched.
+    std::vector<memory_plan::placed_buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
+    /// By value; `no_buffer` if of 0 bytes, unsized, external, ineligible or untouched.
     std::vector<buffer_id> buffer_of = {};
     std::vector<byte_count> arena_bytes = {}; ///< by pool
-    std::vector<handoff> handoffs = {};       ///< that a concurrent execution has to keep
-    std::vector<value_id> unsized = {}; ///< roots of buffers of unknown size: no storage is planned for them
+    std::vector<handoff> handoffs = {};       ///< that a concurrent execution must keep
+    std::vector<value_id> unsized = {};       ///< roots of buffers of unknown size, which are not planned
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v) const

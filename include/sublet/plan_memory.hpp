@@ -2,16 +2,16 @@
 #ifndef SUBLET_PLAN_MEMORY_HPP
 #define SUBLET_PLAN_MEMORY_HPP
 
-/// The front door: a program and the sizes of its values in, a proven plan out.
+/// Offsets in one arena per pool for a program that runs its steps one after another, with a checked proof.
 ///
 ///     auto planned = sublet::plan_memory(program, {.bytes = sizes, .alignment = 64});
 ///     std::cout << planned.report << '\n';
-///     for (auto v : planned.values()) ir[v].offset = planned.plan.offset_of(v);
+///     for (auto v : planned.values()) std::cout << v << " at " << planned.plan.offset_of(v) << '\n';
 ///
 ///     program ─► lifetimes ─► buffers ─► in place ◄─► pack ─► check_plan ─► plan + report
 ///
-/// Each stage is a public function of its own; whoever wants another one of them calls them in this order,
-/// as plan_memory does.
+/// Offset placement is NP-hard (dynamic storage allocation): the peak is heuristic, and the report gives a
+/// lower bound. Each stage is a public function; to replace one, call the others in this order.
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -19,17 +19,15 @@
 
 namespace sublet {
 
-/// Plan where every value lives, the steps running one after the other, each once: plan_flow() is for
-/// programs with loops.
+/// Plans offsets for steps that run in sequence, each once. For programs with loops use plan_flow().
 ///
 /// Requires:   `options.order`, if given, names every node once.
-/// Ensures:    the plan is valid for the sequential reading in that order, and proved to be unless
-///             `options.check` is off. `refuted` says, with a witness, what stands against a plan: an order
-///             against an edge, or in which a value is used before it is defined or overwritten too early,
-///             pins that clash or are misaligned, a view of more bytes than its root, a capacity that the
-///             plan exceeds (no claim that another could not keep it).
+/// Ensures:    the plan is valid for the sequential reading in that order, and proved unless `options.check`
+///             is off. `refuted` holds a witness if there is no valid plan: the order contradicts an edge, a
+///             value is used before its definition or overwritten too early, pins overlap or are misaligned,
+///             a view is larger than its root, or the plan exceeds a capacity (another plan may still fit).
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
-/// Throws:     precondition_error where a precondition of a stage is broken.
+/// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_memory plan_memory(snapshot const& p, plan_options const& options);
 
 } // namespace sublet

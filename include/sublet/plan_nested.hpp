@@ -2,23 +2,21 @@
 #ifndef SUBLET_PLAN_NESTED_HPP
 #define SUBLET_PLAN_NESTED_HPP
 
-/// The front door for programs that hold programs: one plan for the whole tree.
+/// One plan for a tree of programs: operations may contain programs, such as bodies of loops.
 ///
-///     auto planned = sublet::plan_nested(sublet::as_tree(ir), [&](auto i) -> sublet::plan_options {
-///         return {.bytes = [&, i](auto v) { return ir.program(i)[v].bytes; }};
-///     });
-///     planned.offset_of(program, value);      // all of them in one arena
-///     planned.copies;                         // those that the plan could not make vanish
+///     sublet::program_tree tree(program); // add_body() adds each nested program; or as_tree(ir)
+///     auto planned = sublet::plan_nested(tree, [](auto) { return sublet::plan_options{.bytes = 8}; });
+///     std::cout << planned.offset_of(0, 1) << '\n';            // value 1 of program 0, in one arena for all
+///     for (auto m : planned.copies) std::cout << m.from << " to " << m.to << '\n'; // copies that remain
 ///
-///     tree ─► flatten ─► plan_flow ─► offsets by program and value, copies that are left
+///     tree ─► flatten ─► plan_flow ─► offsets by program and value, remaining copies
 ///
-/// The two branches of a conditional use the same bytes, a body's are free again when its step has ended, and
-/// what a body leaves alone of the values around it stays where it is. The tree is checked as a whole, by
-/// check_flow_plan.
+/// The two branches of a conditional share bytes, the values of a body are dead when its step ends, and outer
+/// values that a body does not write stay in place. check_flow_plan checks the tree as a whole.
 ///
-/// Bodies run where their step stands. For a body that runs beside others, or whose values another program
-/// reads later (the forward step net of a recurrent operator, read by its backward twin), the caller has to
-/// keep those values himself: they are external, or not eligible, in the body.
+/// A body runs where its step stands. If a body runs concurrently with others, or another program reads its
+/// values later (the forward step net of a recurrent operator, read by its backward net), you must keep those
+/// values: declare them external or not eligible in the body.
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/checking/witness.hpp>
@@ -35,22 +33,22 @@
 namespace sublet {
 
 struct planned_nested : planned_flow {
-    /// A witness against the flat program, and what it is about in the tree.
+    /// A witness against the flat program, with its values and position in the tree.
     struct refutation {
         witness flat;
-        detail::tree_value value; ///< `no_value` where the witness names none
+        detail::tree_value value; ///< `no_value` if the witness names none
         detail::tree_value other;
-        flat_tree::step at; ///< where it names a position
+        flat_tree::step at; ///< if the witness names a position
         friend bool operator==(planned_nested::refutation const&,
                                planned_nested::refutation const&) = default;
     };
 
-    flat_tree flat; ///< what was planned: ids in the plan, the report and `refuted` are its ids
-    /// The copies of bindings that are still to be made, those of one place in the order in which to make
-    /// them; from and to are flat values. The others find their bytes where they belong.
+    flat_tree flat; ///< what was planned: the plan, the report and `refuted` use its ids
+    /// The copies of bindings that remain; those at one place in the order in which to make them. `from` and
+    /// `to` are flat values. All other bindings have source and target in the same bytes.
     std::vector<flat_tree::move> copies;
     std::optional<planned_nested::refutation>
-        refuted_in_tree; ///< if there is one: `refuted`, in terms of the tree
+        refuted_in_tree; ///< `refuted`, if there is one, in terms of the tree
 
     /// The first byte of a program's value in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(program_id program, value_id value) const
@@ -62,29 +60,28 @@ struct planned_nested : planned_flow {
 namespace detail {
 
 /// The options of the flat program, from those of each program of the tree. Pools, in_place and check are the
-/// root's. What a body's options say of the values that it captures is not read: they are the outer ones.
+/// root's. The options of a body for values that it captures are ignored: those of the outer values apply.
 ///
 /// Requires:   `flat` is the tree flattened with these options' views.
 /// Complexity: O(values).
-/// Throws:     precondition_error where there are not as many options as programs, where a program is to be
-///             run in another order, and where a value of a body is an input or an output: only the whole has
-///             those, a body has captures and bindings.
+/// Throws:     precondition_error if the numbers of options and programs differ, if options give an order, or
+///             if a value of a body is an input or an output (a body has captures and bindings instead).
 [[nodiscard]] plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options);
 
 } // namespace detail
 
-/// Plan where every value of every program of a tree lives.
+/// Plans storage for every value of every program of a tree.
 ///
-/// Requires:   `options` as flat_options() asks.
-/// Ensures:    as plan_flow, for the flattened tree: the plan is valid however often loops run and whichever
-///             branches are taken, at any depth. A copy whose two values share their bytes is not in
-///             `copies`. A value that some path uses before it is written is refused, with its program.
+/// Requires:   `options` as flat_options() requires.
+/// Ensures:    as plan_flow, for the flattened tree: the plan is valid for every number of iterations and
+///             every choice of branches, at any depth. A copy between values that share bytes is not in
+///             `copies`. A value that is used before it is written on some path is refuted, with its program.
 /// Complexity: flatten() and plan_flow().
-/// Throws:     precondition_error where a precondition of a stage is broken.
+/// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
                                          flow_options const& how = {});
 
-/// With options from a callable: asked once a program.
+/// With options from a callable, called once per program.
 template <class OptionsOf>
     requires std::invocable<OptionsOf&, program_id> &&
              std::convertible_to<std::invoke_result_t<OptionsOf&, program_id>, plan_options>
@@ -96,7 +93,7 @@ template <class OptionsOf>
     return plan_nested(tree, options, how);
 }
 
-/// The sentence of the witness, which speaks of flat values, and who they are.
+/// The sentence of the witness, and which values of the tree its flat values are.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, planned_nested::refutation const& w)

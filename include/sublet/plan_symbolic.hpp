@@ -2,15 +2,16 @@
 #ifndef SUBLET_PLAN_SYMBOLIC_HPP
 #define SUBLET_PLAN_SYMBOLIC_HPP
 
-/// The front door for programs that run with any batch size: one plan, proved for all of them.
+/// One plan for every batch size from 1 to a largest one, proved for all of them; sizes are affine in N.
 ///
-///     auto planned = sublet::plan_symbolic(program, {.bytes = sizes, .max_batch = 64}); // {fixed,
-///     per_batch} std::cout << planned.report << '\n';          // 9633792*N bytes instead of 150243136*N,
-///     for N up to 64 auto plan = planned.plan.at(batch);           // an ordinary plan auto place =
-///     planned.plan.buffers[b].start;   // or a formula, to be compiled in
+///     sublet::affine_bytes const image{0, 602112};     // fixed, per_batch
+///     auto planned = sublet::plan_symbolic(program, {.bytes = image, .max_batch = 64});
+///     std::cout << planned.report << '\n'; // 9633792*N bytes instead of 150243136*N, for N up to 64
+///     auto plan = planned.plan.at(32);                 // the plan for a batch of 32
+///     std::cout << planned.plan.buffers[0].start.fixed; // or a formula: fixed + per_batch * N, rounded up
 ///
-/// As plan_memory(), with pack_symbolic() and check_plan(). Sizes of which only a lower bound is
-/// known are not sizes: say `affine_bytes::unknown()`, or an upper bound.
+/// The stages are those of plan_memory(), with pack_symbolic() and check_plan(). If only a lower bound of a
+/// size is known, give `affine_bytes::unknown()` or an upper bound.
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/text.hpp>
@@ -27,37 +28,36 @@ namespace sublet {
 
 struct planned_symbolic {
     struct summary {
-        /// All arenas together, for one batch.
+        /// All arenas together, for one batch size.
         struct batch {
             byte_count batch = 1;
-            byte_count arena_bytes = 0;       ///< with the plan for every batch
-            byte_count own_bytes = 0;         ///< with a plan for this batch alone
-            byte_count lower_bound_bytes = 0; ///< no plan for this batch goes below
+            byte_count arena_bytes = 0;       ///< with the plan for all batch sizes
+            byte_count own_bytes = 0;         ///< with a plan for this batch size only
+            byte_count lower_bound_bytes = 0; ///< of every plan for this batch size
         };
 
         std::size_t steps = 0;
         std::size_t values = 0;
-        std::size_t buffers = 0;   ///< planned ones: of more than 0 bytes, after in-place decisions
-        byte_count max_batch = 1;  ///< asked for
-        byte_count fits_up_to = 0; ///< the largest batch whose arenas fit their capacities; 0: none does
+        std::size_t buffers = 0;   ///< planned ones of more than 0 bytes, after in-place decisions
+        byte_count max_batch = 1;  ///< requested
+        byte_count fits_up_to = 0; ///< the largest batch that fits the capacities; 0: none does
         affine_bytes naive;        ///< if every buffer had storage of its own
-        affine_bytes arena;        ///< enough for every batch
-        std::vector<planned_symbolic::summary::batch> batches; ///< a batch of 1, the largest, and one between
+        affine_bytes arena;        ///< of the plan
+        std::vector<planned_symbolic::summary::batch> batches; ///< batch 1, the largest, and one between
         double seconds = 0;      ///< processor time from the program to the checked plan
-        bool is_checked = false; ///< check_plan has looked at it: proved, if it is sound
+        bool is_checked = false; ///< check_plan has run: a sound plan is proved
 
-        /// How far the arenas lie above those of plans for one batch alone, where they lie farthest: 0.02 is
-        /// two percent.
+        /// By how much the arenas exceed those of plans for one batch size, at most: 0.02 is two percent.
         [[nodiscard]] double excess() const;
     };
 
     symbolic_plan plan;
     planned_symbolic::summary report;
-    std::optional<symbolic_witness> refuted; ///< why there is no sound plan; the plan then must not be used
+    std::optional<symbolic_witness> refuted; ///< why there is no valid plan; if set, do not use the plan
 
     [[nodiscard]] bool is_sound() const { return !refuted; }
 
-    /// The values that the plan gives an offset, ascending.
+    /// The values with an offset, ascending.
     [[nodiscard]] std::vector<value_id> values() const;
 };
 
@@ -68,17 +68,16 @@ void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
 
 } // namespace detail
 
-/// Plan where every value lives for every batch from 1 to `options.max_batch`, the steps running one after
-/// the other.
+/// Plans storage for every batch from 1 to `options.max_batch`; steps run in sequence.
 ///
 /// Requires:   `options.order`, if given, names every node once; `options.max_batch` is at least 1.
-/// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved to be unless `options.check`
-///             is off. `refuted` says what stands against it: an order as in plan_memory(), a view that is
+/// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved unless `options.check` is
+///             off. `refuted` holds a witness if there is none: an order as in plan_memory(), a view that is
 ///             larger than its root for some batch, or a capacity that the largest batch exceeds
-///             (`report.fits_up_to` then says which does not).
+///             (`report.fits_up_to` is the largest batch that fits).
 /// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_plan().
-/// Throws:     precondition_error where a precondition of a stage is broken, or where the bytes of the
-///             largest batch exceed 64 bits together.
+/// Throws:     precondition_error if a precondition of a stage is violated, or if the bytes of the largest
+///             batch exceed 64 bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
 
 namespace detail {
@@ -93,7 +92,7 @@ void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 
 } // namespace detail
 
-/// One line to any stream of text.
+/// Writes one line to any text stream.
 ///
 ///     9633792*N bytes instead of 150243136*N, for N up to 64
 template <detail::text_stream Stream>

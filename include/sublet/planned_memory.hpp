@@ -2,7 +2,7 @@
 #ifndef SUBLET_PLANNED_MEMORY_HPP
 #define SUBLET_PLANNED_MEMORY_HPP
 
-/// What a planner returns: the plan, what it costs, and what speaks against it.
+/// The result of a planner: the plan, a report of its sizes and bounds, and a witness if it is invalid.
 ///
 ///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
 
@@ -20,30 +20,30 @@ namespace sublet {
 
 struct pool_report {
     byte_count naive_bytes = 0;       ///< if every buffer had storage of its own
-    byte_count lower_bound_bytes = 0; ///< what no plan for the same reading and order goes below
+    byte_count lower_bound_bytes = 0; ///< of every plan for the same reading and order
     byte_count arena_bytes = 0;
-    step_id peak_position = 0; ///< where the lower bound is alive, if there is an order
+    step_id peak_position = 0; ///< at which the lower bound is live, if there is an order
 };
 
-/// What a plan costs and what it saves. Sums over pools (the position is pool 0's), and each pool by itself.
+/// Sizes and bounds of a plan: sums over pools (the position is pool 0's), and each pool by itself.
 struct plan_report : pool_report {
     program_reading reading = program_reading::sequential;
-    bool is_scheduled = false; ///< the bound is that of plans in the clock that the hand-offs keep
+    bool is_scheduled = false; ///< the bound is of plans under the schedule that the hand-offs keep
     std::size_t steps = 0;
     std::size_t values = 0;
-    std::size_t buffers = 0;        ///< planned ones: of more than 0 bytes, after in-place decisions
+    std::size_t buffers = 0;        ///< planned ones of more than 0 bytes, after in-place decisions
     std::vector<pool_report> pools; ///< by pool
     std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
     double seconds = 0;             ///< processor time from the program to the checked plan
-    /// For every schedule: a budget of work ended the search for the bound, or for offsets, before its end.
-    /// What that cost is no more than gap(). With hand-offs: more steps wait than may be needed.
+    /// For every schedule: a work budget ended the search for the bound or for offsets, at a cost of at most
+    /// gap(). With hand-offs: more steps wait than may be needed.
     bool is_cut_short = false;
-    bool is_checked = false; ///< check_plan has looked at it: proved, if it is sound
+    bool is_checked = false; ///< check_plan has run: a sound plan is proved
 
-    /// How far the arenas lie above the bound: 0.02 is two percent.
+    /// By how much the arenas exceed the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
     {
-        if (arena_bytes <= lower_bound_bytes) return 0; // below: a pool was not placed, its pins are wrong
+        if (arena_bytes <= lower_bound_bytes) return 0; // lower: a pool with invalid pins was not placed
         return static_cast<double>(arena_bytes) / static_cast<double>(lower_bound_bytes) - 1;
     }
 };
@@ -51,13 +51,13 @@ struct plan_report : pool_report {
 struct planned_memory {
     memory_plan plan;
     plan_report report;
-    std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan makes use of, by step
-    std::optional<witness> refuted; ///< why there is no sound plan; the plan then must not be used
+    std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan uses, by step
+    std::optional<witness> refuted; ///< why there is no valid plan; if set, do not use the plan
 
-    /// There is a plan, and nothing speaks against it.
+    /// The plan is valid as far as it was checked.
     [[nodiscard]] bool is_sound() const { return !refuted; }
 
-    /// The values that the plan gives an offset, ascending: what is to be written back into an IR.
+    /// The values with an offset, ascending: those to write back into an IR.
     [[nodiscard]] std::vector<value_id> values() const
     {
         std::vector<value_id> placed;
@@ -70,7 +70,7 @@ struct planned_memory {
 
 namespace detail {
 
-/// Sizes by pool and in all. Sums that leave 64 bits stay at their largest: "or more".
+/// Sizes by pool and in total. A sum that exceeds 64 bits saturates.
 template <class Placement>
 void fill_report(plan_report& report, Placement const& placed, memory_plan const& plan)
 {
@@ -98,7 +98,7 @@ void fill_report(plan_report& report, Placement const& placed, memory_plan const
 
 } // namespace detail
 
-/// One line to any stream of text, rounded, for people; the members of the report are exact.
+/// Writes one line to any text stream, with rounded sizes; the members of the report are exact.
 ///
 ///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
 template <detail::text_stream Stream>
@@ -109,7 +109,7 @@ Stream& operator<<(Stream& out, plan_report const& r)
     text << " instead of ";
     detail::write_bytes(text, r.naive_bytes);
     text << "; no plan ";
-    if (r.is_scheduled) text << "in this clock";
+    if (r.is_scheduled) text << "in this schedule";
     else if (r.reading == program_reading::concurrent) text << "for every schedule";
     else if (r.reading == program_reading::control_flow) text << "for every path";
     else text << "in this order";

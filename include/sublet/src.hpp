@@ -2,13 +2,13 @@
 #ifndef SUBLET_SRC_HPP
 #define SUBLET_SRC_HPP
 
-/// The definitions of all stages, to be compiled once.
+/// Definitions of all stages, for separate compilation.
 ///
 ///     every file of the program     -DSUBLET_SEPARATE_COMPILATION, and any of the library's headers
 ///     one of them                   #include <sublet/src.hpp>
 ///
-/// CMake's target sublet::compiled does both. Several files can share the work: each of impl/src/ holds one
-/// stage. execution/ takes part where exceptions are on; what is for Boost and CUDA is header-only.
+/// CMake's target sublet::compiled does both. To compile in parallel, include the files of impl/src/, one per
+/// stage, in several files instead. execution/ needs exceptions; the Boost and CUDA headers are header-only.
 
 #include <sublet/impl/src/analysis.hpp>
 #include <sublet/impl/src/checking.hpp>

@@ -2,75 +2,75 @@
 #ifndef SUBLET_SUBLET_HPP
 #define SUBLET_SUBLET_HPP
 
-/// The table of contents: what each public header answers, and the call to begin with.
+/// Table of contents: the question that each public header answers, and the call to begin with.
 ///
 ///     your IR -> program -> analysis -> sharing / placement -> plan -> check
 ///
-/// Rely on these headers and on what they declare in namespace sublet. What lies in detail/ and impl/, and what is in
-/// namespace sublet::detail, may change without notice. Apart, because they are dear to include: placement/place.hpp
-/// (place(): pack() with a clock and threads), execution.hpp, testing/ and adapt/.
+/// Rely on these headers and on what they declare in namespace sublet. Everything in detail/, impl/ and
+/// namespace sublet::detail may change without notice. Not included, because they are slow to compile:
+/// placement/place.hpp (place(): pack() with a time limit and threads), execution.hpp, testing/ and adapt/.
 
 // clang-format off: in the order of reading, not of the alphabet
 
-// A plan, in one call and checked.
-#include <sublet/plan_memory.hpp>       // offsets for steps one after the other       plan_memory()
-#include <sublet/plan_concurrent.hpp>   // the same where steps run at once            plan_concurrent()
-#include <sublet/plan_handoffs.hpp>     // fewer bytes, if some steps wait for others  plan_with_handoffs()
+// Planners: one call, the plan is checked.
+#include <sublet/plan_memory.hpp>       // offsets for steps that run in sequence      plan_memory()
+#include <sublet/plan_concurrent.hpp>   // for steps that run concurrently             plan_concurrent()
+#include <sublet/plan_handoffs.hpp>     // fewer bytes, with added waits               plan_with_handoffs()
 #include <sublet/plan_symbolic.hpp>     // one plan for every batch size               plan_symbolic()
-#include <sublet/plan_flow.hpp>         // branches and loops                          plan_flow()
-#include <sublet/plan_nested.hpp>       // operations that hold programs               plan_nested(tree, options)
-#include <sublet/advise_memory.hpp>     // what to move out of memory under a limit    advise_memory()
+#include <sublet/plan_flow.hpp>         // for branches and loops                      plan_flow()
+#include <sublet/plan_nested.hpp>       // for operations with nested programs         plan_nested(tree, options)
+#include <sublet/advise_memory.hpp>     // what to spill or recompute to fit a limit   advise_memory()
 
-// The words.
-#include <sublet/units.hpp>             // ids, bytes, live ranges, broken promises    node_id, byte_count, live_range
-#include <sublet/plan.hpp>              // what is asked, and what is planned          plan_options, memory_plan
-#include <sublet/symbolic_plan.hpp>     // the same for every batch size               symbolic_options, symbolic_plan
-#include <sublet/planned_memory.hpp>    // what a planner returns                      planned_memory
+// Vocabulary.
+#include <sublet/units.hpp>             // ids, bytes, live ranges, preconditions      node_id, byte_count, live_range
+#include <sublet/plan.hpp>              // options of a plan, and the plan             plan_options, memory_plan
+#include <sublet/symbolic_plan.hpp>     // the same for any batch size                 symbolic_options, symbolic_plan
+#include <sublet/planned_memory.hpp>    // result of a planner: plan and report        planned_memory
 
-// Graphs and programs: what we ask of your types.
-#include <sublet/graph/concepts.hpp>     // is it a graph? adjacency as flat arrays    graph, csr_graph
-#include <sublet/graph/program.hpp>      // is it a program, and why not?              program, explain_program<P>()
-#include <sublet/graph/snapshot.hpp>     // a program, copied                          sequence(), flow(), from_graph()
+// Graphs and programs: what your types must provide.
+#include <sublet/graph/concepts.hpp>     // graph concept; adjacency as flat arrays    graph, csr_graph
+#include <sublet/graph/program.hpp>      // program concept, with diagnostics          program, explain_program<P>()
+#include <sublet/graph/snapshot.hpp>     // a copy of a program                        sequence(), flow(), from_graph()
 #include <sublet/graph/control_flow.hpp> // search, dominators, loops                  depth_first(), dominators(), loops()
 
-// Facts about a program.
-#include <sublet/analysis/lifetimes.hpp>    // when is a value alive, and how much is  lifetimes()
-#include <sublet/analysis/dependences.hpp>  // what waits for what                     dependences()
+// Analyses.
+#include <sublet/analysis/lifetimes.hpp>    // live ranges and memory pressure         lifetimes()
+#include <sublet/analysis/dependences.hpp>  // happens-before of steps                 dependences()
 #include <sublet/analysis/liveness.hpp>     // live in and out of each block           liveness()
-#include <sublet/analysis/live_query.hpp>   // is this value alive here?               live_query()
-#include <sublet/analysis/interference.hpp> // which values must not share             interference()
-#include <sublet/analysis/versions.hpp>     // each value written once                 versions()
-#include <sublet/analysis/flatten.hpp>      // programs in programs, as one            as_tree(), flatten()
+#include <sublet/analysis/live_query.hpp>   // is a value live at a point?             live_query()
+#include <sublet/analysis/interference.hpp> // which values must not share storage     interference()
+#include <sublet/analysis/versions.hpp>     // rename so that each value has one write versions()
+#include <sublet/analysis/flatten.hpp>      // nested programs as one flat program     as_tree(), flatten()
 
-// In which order to run.
-#include <sublet/ordering/node_order.hpp> // an order, its peak and bound              node_order
+// Execution orders.
+#include <sublet/ordering/node_order.hpp> // an order, its peak and a lower bound      node_order
 #include <sublet/ordering/best_order.hpp> // an order with a low peak                  best_order(), order_with()
 
-// Sharing without addresses.
-#include <sublet/sharing/in_place.hpp>        // a result over its operand             take_in_place()
-#include <sublet/sharing/share_slots.hpp>     // slots in every schedule, fewest too   share_slots()
+// Storage sharing without addresses.
+#include <sublet/sharing/in_place.hpp>        // results that overwrite an operand     take_in_place()
+#include <sublet/sharing/share_slots.hpp>     // slots valid for every schedule        share_slots()
 #include <sublet/sharing/color_intervals.hpp> // slots for live ranges                 color_intervals(), share_linearly()
 #include <sublet/sharing/color_graph.hpp>     // slots for interference graphs         color_graph(), color_chordal()
 
 // Offsets.
-#include <sublet/placement/problem.hpp> // sizes and live ranges                       placement_problem
-#include <sublet/placement/pack.hpp>    // their offsets                               pack()
+#include <sublet/placement/problem.hpp> // sizes and live ranges, input of pack()      placement_problem
+#include <sublet/placement/pack.hpp>    // offsets for them                            pack()
 
-// Proofs.
-#include <sublet/checking/witness.hpp>         // what is wrong with a plan            witness
-#include <sublet/checking/check_plan.hpp>      // is a plan right?                     check_plan()
-#include <sublet/checking/check_placement.hpp> // are offsets right, and the lowest?   check_placement(), check_proof()
-#include <sublet/checking/check_streams.hpp>   // do commands on streams race?         check_streams()
-#include <sublet/checking/check_rewrite.hpp>   // does a rewrite keep what is read?    check_rewrite()
+// Checkers.
+#include <sublet/checking/witness.hpp>         // counterexample to a plan             witness
+#include <sublet/checking/check_plan.hpp>      // is a plan valid?                     check_plan()
+#include <sublet/checking/check_placement.hpp> // are offsets valid, and minimal?      check_placement(), check_proof()
+#include <sublet/checking/check_streams.hpp>   // data races of commands on streams    check_streams()
+#include <sublet/checking/check_rewrite.hpp>   // does a rewrite keep all reads?       check_rewrite()
 
-// Plans in your program again.
-#include <sublet/rewriting/rename.hpp>  // one name for what shares storage            rename(), log_sharing()
-#include <sublet/rewriting/release.hpp> // when to give storage back                   releases()
+// Applying a plan to your program.
+#include <sublet/rewriting/rename.hpp>  // one name for values that share storage      rename(), log_sharing()
+#include <sublet/rewriting/release.hpp> // when to release storage                     releases()
 
-// For readers.
-#include <sublet/reporting/names.hpp>    // values have names; plans as tables         write_csv()
-#include <sublet/reporting/svg.hpp>      // a memory map as a picture                  write_svg()
-#include <sublet/reporting/dot.hpp>      // the program as a graph                     write_dot()
+// Reports.
+#include <sublet/reporting/names.hpp>    // value names; plans as CSV tables           write_csv()
+#include <sublet/reporting/svg.hpp>      // memory map as SVG picture                  write_svg()
+#include <sublet/reporting/dot.hpp>      // program as a graphviz graph                write_dot()
 #include <sublet/reporting/why_peak.hpp> // which values make the peak                 why_peak()
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SUBLET_SYMBOLIC_PLAN_HPP
 #define SUBLET_SYMBOLIC_PLAN_HPP
 
-/// One plan for every batch size: sizes that grow with the batch, what is asked, and the plan.
+/// Plans for every batch size: sizes that are affine in the batch, the options, and the plan.
 
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -12,32 +12,31 @@
 
 // --- affine bytes ----------------------------------------------------------------------------------------
 
-/// Numbers of bytes that grow with a batch: fixed + per_batch * N, for every N from 1 to a largest one.
+/// Byte counts that are affine in the batch size: fixed + per_batch * N, for every N from 1 to a largest one.
 ///
 ///     bytes |               . g           f: 3000 + 100 N
 ///           |           . `               g:        800 N
-///           |  _ _ . - ` - - - f          f is never above g? At N = 1 it is, so: no
+///           |  _ _ . - ` - - - f          f <= g fails at N = 1, so f is not below g throughout
 ///           |. `
-///           +-1-----------most--> N       two that are in order at both ends are in order between them
+///           +-1-----------most--> N       f <= g at both ends implies f <= g in between
 ///
-/// The difference of two such numbers is on a straight line, and a straight line that is not below zero at
-/// both ends of a range is not below zero anywhere in it. So ordinary integers, two for each number, decide
-/// what holds for every batch. Neither f nor g above need be the larger: then neither is above the other
-/// throughout, and least_above() is the line over both ends.
+/// The difference of two such numbers is affine, so it is nonnegative on a range if it is at both ends: two
+/// integer comparisons decide for every batch. If neither f nor g is the larger throughout, as above,
+/// least_above() is the line through the larger value at each end.
 
 namespace sublet {
 
 struct affine_bytes {
-    byte_count fixed = 0;     ///< `no_size`: not known, whatever the batch
-    byte_count per_batch = 0; ///< bytes more for each further one of the batch
+    byte_count fixed = 0;     ///< `no_size`: unknown for every batch
+    byte_count per_batch = 0; ///< additional bytes per unit of the batch
 
-    /// The size of a value of which nothing is known, or a lower bound only: it gets no storage.
+    /// A size that is unknown, or known by a lower bound only: the value gets no storage.
     [[nodiscard]] static constexpr affine_bytes unknown() { return {no_size, 0}; }
 
     [[nodiscard]] constexpr bool is_known() const { return fixed != no_size; }
     [[nodiscard]] constexpr bool is_scaled() const { return is_known() && per_batch != 0; }
 
-    /// The bytes for one batch; `no_size` if they are not known.
+    /// The bytes for one batch; `no_size` if unknown.
     /// Throws: precondition_error if they reach 2^64 - 1.
     [[nodiscard]] constexpr byte_count at(byte_count batch) const
     {
@@ -46,7 +45,7 @@ struct affine_bytes {
     friend constexpr bool operator==(affine_bytes, affine_bytes) = default;
 };
 
-/// Requires: both are known, here and below.
+/// Requires: both are known. The same holds for the functions below.
 /// Throws:   precondition_error if a part reaches 2^64 - 1.
 [[nodiscard]] constexpr affine_bytes checked_add(affine_bytes a, affine_bytes b)
 {
@@ -62,13 +61,12 @@ namespace detail {
     return a.at(1) <= b.at(1) && a.at(most) <= b.at(most);
 }
 
-/// The lowest number with integral parts that is at least `low` for a batch of 1 and `high` for `most`. Every
-/// affine one that is so, is above it or below by fewer than `most` bytes: its slope is rounded up.
+/// The lowest affine number with integral parts that is at least `low` at batch 1 and `high` at `most`. Its
+/// slope is rounded up, so it exceeds the real line by fewer than `most` bytes.
 ///
-/// Requires: `low` and `high` are the larger ones, at each end, of numbers that are affine. Their slopes are
-///           at most `low`, and it takes no more than the largest of them to rise to `high`, hence the fixed
-///           part that is left is not negative.
-/// Throws:   precondition_error if the result reaches 2^64 - 1 for `most`.
+/// Requires: `low` and `high` are the maxima, at each end, of affine numbers with slopes of at most `low`;
+///           hence the resulting fixed part is not negative.
+/// Throws:   precondition_error if the result reaches 2^64 - 1 at `most`.
 [[nodiscard]] constexpr affine_bytes line_over(byte_count low, byte_count high, byte_count most)
 {
     if (most == 1) return {low, 0};
@@ -78,8 +76,8 @@ namespace detail {
     return {low - slope, slope};
 }
 
-/// The lowest number that neither is above: the larger of the two if one of them is; otherwise the line over
-/// the larger of each end.
+/// The least upper bound: the larger of the two if one is larger throughout, otherwise the line over the
+/// maxima at both ends.
 [[nodiscard]] constexpr affine_bytes least_above(affine_bytes a, affine_bytes b, byte_count most)
 {
     if (never_above(a, b, most)) return b;
@@ -87,7 +85,7 @@ namespace detail {
     return line_over(larger(a.at(1), b.at(1)), larger(a.at(most), b.at(most)), most);
 }
 
-/// What every fixed + per_batch * N is a multiple of, with the alignment, if `fixed` is.
+/// The greatest common divisor of `per_batch` and `alignment`.
 /// Requires: alignment >= 1.
 [[nodiscard]] constexpr byte_count common_divisor(byte_count per_batch, byte_count alignment)
 {
@@ -99,9 +97,9 @@ namespace detail {
     return alignment;
 }
 
-/// No fewer bytes than align_up(a.at(N), alignment) lies above a.at(N) for any N; none, if both parts are
-/// multiples of the alignment. What is left over of a.at(N) is what is left over of its fixed part, and
-/// multiples of the common divisor; the least that is not 0 has the farthest to go.
+/// An upper bound of the bytes that align_up(a.at(N), alignment) adds, for all N; 0 if both parts are
+/// multiples of the alignment. All a.at(N) are congruent modulo the common divisor; the smallest nonzero
+/// residue modulo the alignment is padded most.
 ///
 /// Requires: alignment >= 1.
 [[nodiscard]] constexpr byte_count max_padding(affine_bytes a, byte_count alignment)
@@ -114,51 +112,50 @@ namespace detail {
 
 // --- symbolic options ------------------------------------------------------------------------------------
 
-/// What a plan for every batch size is asked for.
+/// Options of a plan for every batch size.
 ///
 ///     {.bytes = sizes, .max_batch = 64}       sizes[v] is {fixed, per_batch}; batches are 1, 2 ... 64
 ///
-/// All but the sizes is as in plan_options, and at() says what is asked for one batch. There are no
-/// pins: where a value has to be for every batch cannot depend on the batch, and so cannot its neighbours.
+/// Except for the sizes they are as in plan_options; at() gives the options for one batch. There are no pins:
+/// a fixed offset would not depend on the batch, and hence neither could the offsets of its neighbours.
 
 struct symbolic_options {
-    /// Who may lie where something lay that grows otherwise.
+    /// Whether buffers that scale with the batch may share bytes with buffers that do not.
     enum class mixing_rule : std::uint8_t {
-        proved, ///< whoever is proved to have room, for every batch
-        apart   ///< what grows with the batch shares only with what does, what is fixed with what is fixed
+        proved, ///< yes, if the larger one is proved to be larger for every batch
+        apart   ///< no: scaled buffers share with scaled ones only, fixed with fixed
     };
 
-    per_value<affine_bytes> bytes; ///< no default; `affine_bytes::unknown()` where it is not known
-    byte_count max_batch = 1;      ///< the plan holds for batches from 1 to this
+    per_value<affine_bytes> bytes;                   ///< no default; `affine_bytes::unknown()`: unknown
+    byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;
     per_value<pool_id> pool = pool_id{0};
     per_value<bool> eligible = true;
-    std::vector<pool_limits> pools = {}; ///< capacities are those of the largest batch
+    std::vector<pool_limits> pools = {}; ///< capacities are for the largest batch
     std::vector<node_id> order = {};
     symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
-    bool in_place = true; ///< take in-place pairs whose sizes are equal for every batch
+    bool in_place = true; ///< take in-place pairs of equal size for every batch
     bool check = true;
 
-    /// What is asked for one batch.
-    /// Throws: precondition_error if there is no such batch; and where a size is read that reaches 2^64 - 1.
+    /// The options for one batch.
+    /// Throws: precondition_error if the batch is out of range; reading a size throws if it reaches 2^64 - 1.
     [[nodiscard]] plan_options at(byte_count batch) const;
 };
 
 // --- symbolic plan ---------------------------------------------------------------------------------------
 
-/// Where every value lies, for every batch: one formula a buffer.
+/// Offsets for every batch: one formula per buffer.
 ///
-///     buffer   size       start             N = 1      N = 3        each begins at a multiple of 64:
-///       a      100 N      0                 [0, 100)   [0, 300)       start + what is missing to the next
+///     buffer   size       start             N = 1      N = 3        offset: start rounded up to
+///       a      100 N      0                 [0, 100)   [0, 300)     a multiple of 64
 ///       b      32         100 N + 32        [192 ..)   [384 ..)
 ///
-/// A start is fixed + per_batch * N, rounded up to a multiple of the buffer's alignment. Where both parts are
-/// multiples already nothing is rounded, and code that runs for any batch computes an offset by one
-/// multiplication and one addition. at(N) is the ordinary plan for one batch.
+/// A start is fixed + per_batch * N, rounded up to the buffer's alignment. If both parts are multiples of it,
+/// nothing is rounded, and an offset costs one multiplication and one addition.
 
-/// Of the sequential reading.
+/// Valid for the sequential reading.
 struct symbolic_plan {
     struct buffer {
         value_id root = no_value;
@@ -174,7 +171,7 @@ struct symbolic_plan {
             SUBLET_EXPECTS(offset != no_offset, "sublet: a sum of sizes exceeds 64 bits");
             return offset;
         }
-        /// Its bytes end here or below, for every batch.
+        /// An upper bound of the end of its bytes, for every batch.
         [[nodiscard]] affine_bytes top() const
         {
             affine_bytes const end = checked_add(start, size);
@@ -185,10 +182,10 @@ struct symbolic_plan {
 
     byte_count max_batch = 1;
     std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<symbolic_plan::buffer> buffers = {}; ///< those of more than 0 bytes, by ascending root
-    std::vector<buffer_id> buffer_of = {}; ///< by value; `no_buffer`: it has no storage of the plan's
-    std::vector<affine_bytes> arena = {};  ///< by pool: enough for every batch
-    std::vector<value_id> unsized = {};    ///< roots of buffers of unknown size
+    std::vector<symbolic_plan::buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
+    std::vector<buffer_id> buffer_of = {};           ///< by value; `no_buffer`: not planned
+    std::vector<affine_bytes> arena = {};            ///< by pool, for every batch
+    std::vector<value_id> unsized = {};              ///< roots of buffers of unknown size
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v, byte_count batch) const
@@ -196,10 +193,10 @@ struct symbolic_plan {
         return buffer_of[v] == no_buffer ? no_offset : buffers[buffer_of[v]].offset_at(batch);
     }
 
-    /// The plan for one batch. Its arenas are as high as it needs, which may be less than `arena` says.
+    /// The plan for one batch. Its arenas may be smaller than `arena`.
     ///
     /// Complexity: O(values).
-    /// Throws:     precondition_error if there is no such batch.
+    /// Throws:     precondition_error if the batch is not in 1 ... max_batch.
     template <detail::integer Batch>
     [[nodiscard]] memory_plan at(Batch which) const
     {

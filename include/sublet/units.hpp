@@ -2,7 +2,7 @@
 #ifndef SUBLET_UNITS_HPP
 #define SUBLET_UNITS_HPP
 
-/// The quantities that everything is counted in, live ranges, and what happens when a promise is broken.
+/// Ids, byte counts and live ranges of all headers, and the error for violated preconditions.
 
 #include <concepts>
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 // --- contract --------------------------------------------------------------------------------------------
 
-/// What happens when a caller breaks a promise that no compiler can check: one sentence that says which.
+/// The error for a violated precondition that no compiler can check: one sentence that names it.
 ///
-///     SUBLET_EXPECTS(alignment >= 1, "sublet: an alignment is at least 1");
+///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
 ///
-/// This is the second of the library's three doors for failure. The first is a concept error (a wrong
-/// type), the third is a returned value (a fact about the data, with a witness): neither throws.
+/// The library has three ways to fail. A wrong type is a concept error, a violated precondition throws, and a
+/// fact about the data is a returned value with a witness.
 
 namespace sublet {
 
-/// The one exception of the library's own. It carries a literal, so that throwing it allocates nothing
-/// beyond the exception itself and including it does not pull in `std::string`.
+/// The only exception type of the library's core. It holds a string literal, so throwing it allocates nothing
+/// beyond the exception itself, and its header does not include `std::string`.
 class precondition_error : public std::exception {
 public:
     explicit precondition_error(char const* sentence) noexcept : sentence_(sentence) {}
@@ -37,11 +37,11 @@ private:
 
 namespace detail {
 
-/// Throw the sentence; without exceptions print it and abort.
+/// Throws the sentence; without exceptions prints it and aborts.
 ///
-/// Which of the two is decided where the library is compiled: in every file that includes it, or once for
-/// sublet::compiled. Files of one program that differ in exceptions, sanitizers or the like have to use the
-/// latter: inline functions compiled in two ways are one function to the linker, which keeps either.
+/// The choice is made where the library is compiled: in every file that includes it, or once for
+/// sublet::compiled. If files of one program differ in exceptions, sanitizers or the like, use the latter:
+/// the linker keeps only one of two differently compiled copies of an inline function.
 [[noreturn]] void broken_precondition(char const* sentence);
 
 } // namespace detail
@@ -52,22 +52,21 @@ namespace detail {
 
 // --- units -----------------------------------------------------------------------------------------------
 
-/// The quantities that everything here is counted in: ids of 32 bits, bytes of 64 bits.
+/// Units: ids of 32 bits, byte counts of 64 bits.
 ///
 ///     node 7, value 3, step 12      dense numbers from 0, so a table is indexed by them
 ///     1 500 000 000 bytes           a byte_count; it never wraps round
 ///
-/// The largest number of each type is not a quantity: it says "none" (`no_value`, `no_offset`) or
-/// "not known" (`no_size`). Sizes come from users and from files, so every sum and every product of
-/// them goes through the checked functions below.
+/// The largest number of each type is no quantity: it means "none" (`no_value`, `no_offset`) or "unknown"
+/// (`no_size`). Sizes come from users and files, so sums and products are checked (see below).
 
 namespace sublet {
 
 using node_id = std::uint32_t;   ///< a node of the program's graph: an operation or a basic block
-using value_id = std::uint32_t;  ///< what a step defines and others use
-using step_id = std::uint32_t;   ///< one operation, or its position in the order that is used
-using buffer_id = std::uint32_t; ///< a class of values that are the same bytes
-using slot_id = std::uint32_t;   ///< storage that several buffers occupy in turn, without an address
+using value_id = std::uint32_t;  ///< a result of a step that other steps use
+using step_id = std::uint32_t;   ///< one operation, or its position in the order
+using buffer_id = std::uint32_t; ///< values that share the same bytes: views and in-place results
+using slot_id = std::uint32_t;   ///< storage without address that buffers occupy in turn
 using pool_id = std::uint32_t;   ///< a kind of memory
 using byte_count = std::uint64_t;
 using tick_count = std::uint64_t; ///< time, in whatever unit durations are given
@@ -78,27 +77,27 @@ inline constexpr step_id no_step = ~step_id{0};
 inline constexpr buffer_id no_buffer = ~buffer_id{0};
 inline constexpr slot_id no_slot = ~slot_id{0};
 inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
-inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is not known
-inline constexpr byte_count no_limit = ~byte_count{0};  ///< the capacity of a pool that has none
+inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is unknown
+inline constexpr byte_count no_limit = ~byte_count{0};  ///< a pool without capacity limit
 
 namespace detail {
 
-/// An integer that is meant as a number, not as a truth value or a character.
+/// An integer type other than bool and the character types.
 template <class I>
 concept integer = std::integral<I> && !
 std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> && !std::same_as<I, char8_t> &&
     !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
 
-/// An integer, or what turns into one by itself: an unscoped enum, an id type with a conversion, a proxy.
-/// `+` finds out which integer that is, so that none is cut down to 32 bits unseen.
+/// An integer, or a type that converts to one: an unscoped enum, an id type with a conversion, a proxy. Unary
+/// `+` yields the integer type, so no value is truncated to 32 bits unnoticed.
 template <class N>
 concept integer_like = integer<N> ||
                        (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
 
-/// A user's integer as an id. -1 of a signed type, or of a 64-bit one, is how much of the world writes
-/// "none": it becomes `no_value` (which is also `no_node`, `no_buffer` ...).
+/// Converts a user's integer to an id. -1 of a signed type, or of 64 bits, is a common "none": it becomes
+/// `no_value` (which is also `no_node`, `no_buffer` ...).
 ///
-/// Ensures: an id of ours, `no_value` too, comes back from any wider type as it was.
+/// Ensures: an id of this library, `no_value` too, survives a conversion to any wider type and back.
 /// Throws:  precondition_error for any other negative number, and for one that needs more than 32 bits.
 template <detail::integer I>
 [[nodiscard]] constexpr std::uint32_t to_id(I number)
@@ -116,8 +115,8 @@ template <detail::integer I>
 
 namespace detail {
 
-/// The one place where a user's callable is called with an id of ours: its parameter may well be an `int`,
-/// and the narrowing is then ours to answer for (ids that a user's int cannot hold are ids it never gave).
+/// Calls a user's callable with an id. Its parameter may be an `int`, so conversion warnings are disabled
+/// here (ids that do not fit an int do not occur in a program that uses int ids).
 template <class F, class... Arguments>
 constexpr decltype(auto) call_user(F& f, Arguments&&... arguments)
 {
@@ -132,7 +131,7 @@ constexpr decltype(auto) call_user(F& f, Arguments&&... arguments)
 #endif
 }
 
-/// A user's integer as a number of bytes.
+/// Converts a user's integer to a number of bytes.
 /// Throws: precondition_error for a negative one.
 template <detail::integer_like N>
 [[nodiscard]] constexpr byte_count to_byte_count(N const& number)
@@ -143,15 +142,15 @@ template <detail::integer_like N>
     return static_cast<byte_count>(count);
 }
 
-/// From a dense index to the size of that value or buffer.
+/// A function from a dense index to the size of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same size, never a negative one.
-/// Poorest model: archetype::sizes.   Ordinary model: [&](auto v) { return bytes[v]; }
+/// Minimal model: archetype::sizes.   Ordinary model: [&](auto v) { return bytes[v]; }
 template <class F>
 concept size_function = std::invocable<F&, std::uint32_t> &&
                         integer_like<std::remove_cvref_t<std::invoke_result_t<F&, std::uint32_t>>>;
 
-/// As std::max and std::min, but without <algorithm>: detail/sorting.hpp says why.
+/// std::max and std::min without <algorithm> (see detail/sorting.hpp).
 template <integer I>
 [[nodiscard]] constexpr I larger(I a, I b) noexcept
 {
@@ -215,10 +214,10 @@ namespace detail {
 ///
 ///     position   0   1   2   3   4
 ///     x = ...    [===========)            x: [0, 3)    last touched at 2
-///     y = ...                [===)        y: [3, 4)    never touched again; may lie where x was
+///     y = ...                [===)        y: [3, 4)    never touched again; may use the storage of x
 ///
-/// Half-open, because then a range that ends where another begins does not meet it, lengths are
-/// differences, and "empty" needs no special number.
+/// Half-open, so a range that ends where another begins does not overlap it, a length is a difference, and
+/// the empty range needs no special number.
 
 struct live_range {
     step_id first = 0;
@@ -253,27 +252,27 @@ struct live_range {
 
 namespace detail {
 
-/// From a dense index to the live range of that value or buffer.
+/// A function from a dense index to the live range of that value or buffer.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.
-/// Poorest model: archetype::lives.   Ordinary model: [&](auto v) { return ranges[v]; }
+/// Minimal model: archetype::lives.   Ordinary model: [&](auto v) { return ranges[v]; }
 template <class F>
 concept live_range_function = std::invocable<F&, std::uint32_t> &&
                               std::convertible_to<std::invoke_result_t<F&, std::uint32_t>, live_range>;
 
 // --- live range lists ------------------------------------------------------------------------------------
 
-/// The live ranges of every value, where a value may have several: with holes in between.
+/// The live ranges of every value, possibly several per value, with holes between them.
 ///
 ///     position   0   1   2   3   4   5   6
 ///     a          [===)       [===========)       a: [0, 1), [3, 6)
 ///     b              [=======)                   b: [1, 3)            fits into the hole of a
 ///
-/// Straight-line code has no holes; branches have, for one of two ways is laid out after the other.
+/// Straight-line code has no holes; branches have, because one alternative is laid out after the other.
 
-/// Some range of the one list meets some range of the other.
+/// Whether a range of one list overlaps a range of the other.
 ///
-/// Requires:   both ascend, and the ranges of a list do not overlap each other.
+/// Requires:   both lists ascend, and the ranges within a list do not overlap.
 /// Complexity: O(ranges).
 [[nodiscard]] constexpr bool overlaps(std::span<live_range const> a, std::span<live_range const> b) noexcept
 {
@@ -287,21 +286,21 @@ concept live_range_function = std::invocable<F&, std::uint32_t> &&
 
 } // namespace detail
 
-/// By value; those of a value ascend, are not empty, and neither overlap nor touch each other.
+/// By value; the ranges of a value ascend, are not empty, and neither overlap nor touch.
 class live_range_lists {
 public:
-    /// How live ranges with holes are found. The ranges are the same.
+    /// How the ranges are computed; the result is the same.
     enum class source : std::uint8_t {
-        automatic,     ///< one_pass where it is allowed, otherwise from_liveness
-        from_liveness, ///< solve for what is alive at the ends of the nodes first: any program, any order
-        one_pass ///< without: strict SSA without irreducible loops, in an order that keeps loops together
+        automatic,     ///< one_pass if it applies, otherwise from_liveness
+        from_liveness, ///< by liveness at node ends: any program, any order
+        one_pass ///< without liveness: strict SSA, reducible loops, an order that keeps loops contiguous
     };
 
     live_range_lists() = default;
-    /// Made by `live_intervals`. Those of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
+    /// Called by `live_intervals`. The ranges of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
     live_range_lists(live_range_lists::source method, step_id positions, std::vector<std::uint32_t> first,
                      std::vector<live_range> ranges);
-    /// Which one was taken, never `automatic`.
+    /// The method used, never `automatic`.
     [[nodiscard]] live_range_lists::source method() const { return method_; }
 
     [[nodiscard]] std::size_t values() const { return first_.size() - 1; }
@@ -313,7 +312,7 @@ public:
     {
         return {ranges_.data() + first_[v], ranges_.data() + first_[v + 1]};
     }
-    /// One range around them all; empty if there is none.
+    /// The hull of all ranges of v; empty if v has none.
     [[nodiscard]] live_range hull(value_id v) const
     {
         auto const mine = (*this)[v];
@@ -323,7 +322,7 @@ public:
     /// The most values alive at one position.  O(ranges + positions)
     [[nodiscard]] std::size_t max_live() const { return max_overlap(ranges_, positions_); }
 
-    /// The same ranges, however found.
+    /// Compares the ranges, not the method.
     friend bool operator==(live_range_lists const& a, live_range_lists const& b)
     {
         return a.positions_ == b.positions_ && a.first_ == b.first_ && a.ranges_ == b.ranges_;
@@ -340,12 +339,12 @@ private:
 
 namespace detail {
 
-/// Collects the ranges of every value from the last to the first. A new one swallows those that it touches.
+/// Collects the ranges of every value from last to first, and merges ranges that touch.
 class range_collector {
 public:
     explicit range_collector(std::size_t values) : first_(values, none) {}
 
-    /// Requires:   no range of v that was added begins before this one. An empty one says nothing.
+    /// Requires:   no earlier added range of v begins before this one. An empty range is ignored.
     /// Complexity: O(1), amortised.
     void add(value_id v, live_range range);
 

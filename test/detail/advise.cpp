@@ -17,7 +17,7 @@ using namespace sublet::detail;
 
 namespace {
 
-using set = std::vector<bool>; // by stretch
+using set = std::vector<bool>; // by interval
 
 byte_count load(placement_problem const& problem, idle_times const& times, set const& spilled,
                 std::size_t pool, step_id at)
@@ -67,7 +67,7 @@ byte_count cost(idle_times const& times, set const& spilled)
     return sum;
 }
 
-/// The least cost of all sets that fit, each looked at.
+/// The least cost of all sets that fit, by enumeration.
 std::optional<byte_count> cheapest(placement_problem const& problem, idle_times const& times,
                                    bool only_independent)
 {
@@ -91,7 +91,7 @@ struct question {
     idle_times times;
 };
 
-/// Up to ten stretches; some of them ask for something, or load something.
+/// Up to ten intervals, some with needs or loads.
 question draw(random_source& pick, bool has_needs)
 {
     question q;
@@ -131,7 +131,7 @@ question draw(random_source& pick, bool has_needs)
 
 } // namespace
 
-TEST_CASE("a buffer that nobody touches makes room for another")
+TEST_CASE("spilling an idle buffer makes room for another")
 {
     placement_problem const problem{{{{0, 5}, 64}, {{1, 3}, 32}}, {{64, 1}}};
     auto const spills = advise(problem, {{{0, {1, 3}, 128}}});
@@ -145,7 +145,7 @@ TEST_CASE("a buffer that nobody touches makes room for another")
     CHECK(spills.pools[0].least == 64);
 }
 
-TEST_CASE("what fits is left alone, and so is nothing at all")
+TEST_CASE("a problem that fits needs no spills, nor does the empty one")
 {
     CHECK(advise(placement_problem{}, {}).is_enough);
     CHECK(advise(placement_problem{{{{0, 5}, 64}}, {}}, {{{0, {1, 3}, 1}}}).chosen.empty());
@@ -154,14 +154,14 @@ TEST_CASE("what fits is left alone, and so is nothing at all")
     CHECK(spills.chosen.empty());
 }
 
-TEST_CASE("a cheap absence is taken rather than a dear one, and what is then not needed is dropped")
+TEST_CASE("a cheap spill is preferred to an expensive one, and redundant spills are dropped")
 {
     placement_problem const problem{{{{0, 6}, 10}, {{0, 6}, 10}, {{0, 6}, 10}}, {{20, 1}}};
     auto const spills = advise(problem, {{{0, {2, 4}, 7}, {1, {2, 4}, 5}, {2, {1, 5}, 6}}});
     CHECK_FALSE(spills.is_enough); // position 0 holds all three
     CHECK(spills.pools[0].least == 30);
     CHECK(spills.pools[0].least_position == 0);
-    CHECK(spills.chosen.empty()); // and below 30 nothing comes
+    CHECK(spills.chosen.empty()); // no spills go below 30
 
     placement_problem const later{{{{0, 6}, 10}, {{0, 6}, 10}, {{2, 4}, 10}}, {{20, 1}}};
     auto const cheap = advise(later, {{{0, {2, 4}, 7}, {1, {2, 4}, 5}}});
@@ -170,9 +170,9 @@ TEST_CASE("a cheap absence is taken rather than a dear one, and what is then not
     CHECK(cheap.chosen[0].interval == 1);
 }
 
-TEST_CASE("what asks that another stays is not taken together with it")
+TEST_CASE("an interval is not spilled together with one that it needs resident")
 {
-    // Both have to go for 10 bytes; the second asks that the first stays, but it has another way.
+    // 10 bytes need both spills; the second needs the first resident, but has an alternative.
     placement_problem const problem{{{{0, 4}, 10}, {{0, 4}, 10}, {{1, 3}, 10}}, {{20, 1}, {}}};
     idle_times times{{{0, {1, 3}, 9}, {1, {1, 3}, 1}}, {}, {{1, 0}}};
     auto const one = advise(problem, times);
@@ -191,7 +191,7 @@ TEST_CASE("what asks that another stays is not taken together with it")
     CHECK(both.cost == 39);
 }
 
-TEST_CASE("a return that loads more than there is room for is not taken")
+TEST_CASE("a spill with a load above the capacity is not chosen")
 {
     placement_problem const problem{{{{0, 6}, 10}, {{2, 4}, 10}}, {{15, 1}}};
     idle_times const times{{{0, {1, 5}, 1}, {0, {1, 5}, 100}}, {{0, 5, 0, 6}}, {{0, 1}}};
@@ -200,7 +200,7 @@ TEST_CASE("a return that loads more than there is room for is not taken")
     CHECK(spills.cost == 100);
 }
 
-TEST_CASE("each pool has its own capacity, and one without a limit is never relieved")
+TEST_CASE("each pool has its own capacity, and a pool without limit gets no spills")
 {
     placement_problem const problem{
         {{{0, 6}, 10, 1, 0}, {{2, 4}, 10, 1, 0}, {{0, 6}, 10, 1, 1}, {{2, 4}, 10, 1, 1}},
@@ -212,7 +212,7 @@ TEST_CASE("each pool has its own capacity, and one without a limit is never reli
     CHECK(spills.pools[1].peak_after == 10);
 }
 
-TEST_CASE("advice fits whenever anything does that asks for nothing, and what it says is so")
+TEST_CASE("the choice fits whenever independent spills do, and its figures are exact")
 {
     unsigned solved = 0, missed = 0, impossible = 0;
     std::vector<double> ratios;
@@ -236,7 +236,7 @@ TEST_CASE("advice fits whenever anything does that asks for nothing, and what it
             if (spills.pools[pool].least != 0)
                 CHECK(spills.pools[pool].least ==
                       load(q.problem, unloaded, all, pool, spills.pools[pool].least_position));
-            if (seed % 2 == 1) // without needs and loads what can be reached is reached
+            if (seed % 2 == 1) // without needs and loads the lower bound is reached
                 CHECK(spills.pools[pool].peak_after <=
                       std::max(q.problem.pools[pool].capacity, spills.pools[pool].least));
         }
@@ -277,7 +277,7 @@ TEST_CASE("advice fits whenever anything does that asks for nothing, and what it
     CHECK(ratios[ratios.size() / 2] == 1.0);
 }
 
-TEST_CASE("the same question has the same answer, and many stretches are not too many")
+TEST_CASE("equal problems have equal results, and many intervals are handled")
 {
     placement_problem problem;
     idle_times times;
@@ -295,9 +295,9 @@ TEST_CASE("the same question has the same answer, and many stretches are not too
     CHECK(spills.chosen.size() == again.chosen.size());
 }
 
-// --- idle loads --------------------------------------------------------------------------------------------
+// --- spill pressure ----------------------------------------------------------------------------------------
 
-TEST_CASE("taking a stretch lowers the load there, and giving it back raises it again")
+TEST_CASE("spilling an interval lowers the load there, and restoring it raises it again")
 {
     placement_problem const problem{{{{0, 5}, 64}, {{1, 3}, 32}}, {{64, 1}}};
     idle_times const times{{{0, {1, 3}, 128}}};
@@ -315,7 +315,7 @@ TEST_CASE("taking a stretch lowers the load there, and giving it back raises it 
     CHECK(loads.initial(0) == std::vector<byte_count>{64, 96, 96, 64, 64});
 }
 
-TEST_CASE("nothing has no load")
+TEST_CASE("the empty problem has no load")
 {
     placement_problem const problem;
     idle_times const times;
@@ -324,7 +324,7 @@ TEST_CASE("nothing has no load")
     CHECK(loads.intervals() == 0);
 }
 
-TEST_CASE("what asks that another stays blocks it, and is blocked by it")
+TEST_CASE("a need blocks both intervals: only one of them can be spilled")
 {
     placement_problem const problem{{{{0, 5}, 64}, {{0, 5}, 32}}};
     idle_times const times{{{0, {1, 3}}, {1, {1, 3}}}, {{1, 3, 0, 8}}, {{1, 0}}};
@@ -333,14 +333,14 @@ TEST_CASE("what asks that another stays blocks it, and is blocked by it")
     CHECK_FALSE(loads.is_independent(1));
     loads.spill(1);
     CHECK_FALSE(loads.can_spill(0));
-    CHECK(loads.peak(0) == 104); // with what the second one loads at position 3
+    CHECK(loads.peak(0) == 104); // with the load of the second one at position 3
     loads.restore_dependents(0);
     CHECK_FALSE(loads.is_spilled(1));
     loads.spill(0);
     CHECK_FALSE(loads.can_spill(1));
 }
 
-TEST_CASE("a capacity that cannot be kept is raised to what can, and what loads more cannot be borne")
+TEST_CASE("a capacity below the reachable load is raised to it, and larger loads do not fit")
 {
     placement_problem const problem{{{{0, 5}, 64}}, {{10, 1}}};
     idle_times const times{{{0, {1, 3}}, {0, {1, 3}}}, {{0, 3, 0, 1}}, {{0, 1}}};
@@ -350,7 +350,7 @@ TEST_CASE("a capacity that cannot be kept is raised to what can, and what loads 
     CHECK(loads.load_fits(1));
 }
 
-TEST_CASE("after any takes and returns the peak is that of a sum at each position")
+TEST_CASE("after any spills and restores the peak is that of the sums at each position")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);

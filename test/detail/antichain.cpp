@@ -22,7 +22,7 @@ using namespace sublet::detail;
 
 namespace {
 
-/// By trying every set.
+/// By enumeration of all sets.
 byte_count heaviest_exhaustive(weighted_tasks const& one)
 {
     std::vector<buffer_id> items;
@@ -39,7 +39,7 @@ byte_count heaviest_exhaustive(weighted_tasks const& one)
     return best;
 }
 
-/// By Dilworth: all, less the most that can be given on, over all pairs, as Boost finds it.
+/// By Dilworth: the total less the maximum flow over all pairs, by Boost.
 byte_count heaviest_by_boost(weighted_tasks const& one)
 {
     using namespace boost;
@@ -71,7 +71,7 @@ byte_count heaviest_by_boost(weighted_tasks const& one)
 }
 } // namespace
 
-TEST_CASE("two branches and what both of them read are an antichain")
+TEST_CASE("two branches and the value that both read are an antichain")
 {
     snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s == 1 || s == 2) sink.use(0);
@@ -86,7 +86,7 @@ TEST_CASE("two branches and what both of them read are an antichain")
     CHECK(found.is_exact);
 }
 
-TEST_CASE("of nothing the heaviest antichain is empty")
+TEST_CASE("the heaviest antichain of the empty program is empty")
 {
     snapshot const p = sequence(0, 0, [](step_id, effect_sink&) {});
     dependence_graph const g = dependences(p);
@@ -96,7 +96,7 @@ TEST_CASE("of nothing the heaviest antichain is empty")
     CHECK(found.is_exact);
 }
 
-TEST_CASE("no set of a small program is heavier")
+TEST_CASE("no antichain of a small program is heavier")
 {
     for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
@@ -111,7 +111,7 @@ TEST_CASE("no set of a small program is heavier")
     }
 }
 
-TEST_CASE("it weighs what Boost's maximum flow over all pairs leaves")
+TEST_CASE("its weight is the total less Boost's maximum flow over all pairs")
 {
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
@@ -126,7 +126,7 @@ TEST_CASE("it weighs what Boost's maximum flow over all pairs leaves")
     }
 }
 
-TEST_CASE("of buffers that weigh the same there are as many as slots are needed")
+TEST_CASE("with equal weights its size is the number of slots needed")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -139,7 +139,7 @@ TEST_CASE("of buffers that weigh the same there are as many as slots are needed"
     }
 }
 
-TEST_CASE("with few visits, or conflicts that are undecided, it still bounds from below and from above")
+TEST_CASE("with few visits or undecided conflicts the bounds are still valid")
 {
     std::size_t unknown = 0;
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
@@ -157,7 +157,7 @@ TEST_CASE("with few visits, or conflicts that are undecided, it still bounds fro
         REQUIRE(best <= found.upper_bound);
         REQUIRE(found.is_exact == (found.bytes == found.upper_bound));
         if (!found.is_exact) ++unknown;
-        for (step_id x = 0; x != one.g.positions(); ++x) { // all who are there at x are an antichain
+        for (step_id x = 0; x != one.g.positions(); ++x) { // all buffers live at x are an antichain
             byte_count level = 0;
             for (buffer_id b = 0; b != one.weights.size(); ++b)
                 if (!one.lives.ends[b].empty() && one.lives.first(b) <= x && x < one.lives.last(b))
@@ -168,9 +168,9 @@ TEST_CASE("with few visits, or conflicts that are undecided, it still bounds fro
     CHECK(unknown > 50);
 }
 
-TEST_CASE("a buffer that is written in parts begins where all of them may")
+TEST_CASE("a buffer written in parts begins at several positions")
 {
-    // 2 and 3 write the two halves of b; a is read by 2 alone, and so may still be there when 3 writes.
+    // 2 and 3 write the two halves of b; only 2 reads a, so it may still be live when 3 writes.
     snapshot const p = sequence(5, 6, [](step_id s, effect_sink& sink) {
         if (s == 2) sink.use(0);
         if (s == 3) sink.use(1);
@@ -185,9 +185,9 @@ TEST_CASE("a buffer that is written in parts begins where all of them may")
     CHECK(found.is_exact);
 }
 
-TEST_CASE("where parts are not compared with all, what is known from above allows for it")
+TEST_CASE("if parts are not compared with all buffers, the upper bound allows for them")
 {
-    // b is written by 2, behind the only reader of a, and by 3, which waits for nothing.
+    // b is written by 2, after the only reader of a, and by 3, which has no predecessor.
     snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s == 1) sink.use(0);
         if (s == 2) sink.use(1);
@@ -202,7 +202,7 @@ TEST_CASE("where parts are not compared with all, what is known from above allow
     CHECK(truncated.upper_bound >= 24);
 }
 
-TEST_CASE("undecided conflicts prove nothing, of what is written in parts neither")
+TEST_CASE("undecided conflicts prove no member, nor one written in parts")
 {
     std::size_t in_parts = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
@@ -219,9 +219,9 @@ TEST_CASE("undecided conflicts prove nothing, of what is written in parts neithe
     CHECK(in_parts > 50);
 }
 
-TEST_CASE("a buffer stays beside one that is written in parts, of which the first alone could take its bytes")
+TEST_CASE("a buffer conflicts with one written in parts of which only the first may reuse its bytes")
 {
-    // 3 waits for both readers of a, 4 for nothing; each writes a part of b.
+    // 3 waits for both readers of a, 4 has no predecessor; each writes a part of b.
     snapshot const p = sequence(5, 5, [](step_id s, effect_sink& sink) {
         if (s == 1 || s == 2) sink.use(0);
         if (s == 3) sink.use(1), sink.use(2);
@@ -235,7 +235,7 @@ TEST_CASE("a buffer stays beside one that is written in parts, of which the firs
     CHECK(members == std::vector<buffer_id>{0, 3});
 }
 
-TEST_CASE("of any buffers only those stay of which none gives to another")
+TEST_CASE("of any buffers only those are kept of which none may reuse another")
 {
     std::size_t member_count = 0;
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
@@ -265,7 +265,7 @@ TEST_CASE("of any buffers only those stay of which none gives to another")
     CHECK(member_count > 3000);
 }
 
-TEST_CASE("what weighs nothing is no member, and all together must not exceed 64 bits")
+TEST_CASE("a buffer of weight 0 is no member, and the total must not exceed 64 bits")
 {
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(s); });
     dependence_graph const g = dependences(p);
@@ -276,7 +276,7 @@ TEST_CASE("what weighs nothing is no member, and all together must not exceed 64
     CHECK_THROWS_AS((void)heaviest_antichain(g, lives, {1}), precondition_error);
 }
 
-TEST_CASE("an input that nobody reads gives to all, but not to other inputs")
+TEST_CASE("all buffers but inputs may reuse an unread input")
 {
     snapshot const p = sequence(1, 3, [](step_id, effect_sink& sink) { sink.def(2); });
     std::vector<value_role> const role{value_role::input, value_role::input, value_role::intermediate};
@@ -287,7 +287,7 @@ TEST_CASE("an input that nobody reads gives to all, but not to other inputs")
     CHECK(heaviest_antichain(g, lives, {4, 5, 10}).is_exact);
 }
 
-TEST_CASE("families of graphs have an antichain that weighs as much as the flow leaves")
+TEST_CASE("on families of graphs the weight is the total less the flow")
 {
     for (std::string_view name : family_names) {
         CAPTURE(name);

@@ -16,7 +16,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("a row of bits is whole words, and the last bit of one is not the first of the next")
+TEST_CASE("rows of bits are whole words, and the last bit of one is not the first of the next")
 {
     bit_rows rows(3, 65);
     rows.set(1, 63);
@@ -31,7 +31,7 @@ TEST_CASE("a row of bits is whole words, and the last bit of one is not the firs
     CHECK_FALSE(rows.test(2, 64));
 }
 
-TEST_CASE("there may be no bits, and no rows of them")
+TEST_CASE("there may be no bits and no rows")
 {
     CHECK(bit_rows().words() == 0);
     CHECK(bit_rows(0, 65).words() == 2);
@@ -40,7 +40,7 @@ TEST_CASE("there may be no bits, and no rows of them")
     CHECK(bit_rows(3, 64).words() == 1);
 }
 
-TEST_CASE("as many words as the columns need, and no sum on the way wraps round")
+TEST_CASE("there are as many words as the columns need, and no sum overflows")
 {
     CHECK(bit_rows::words_for(1) == 1);
     CHECK(bit_rows::words_for(128) == 2);
@@ -48,7 +48,7 @@ TEST_CASE("as many words as the columns need, and no sum on the way wraps round"
     CHECK(bit_rows::words_for(~std::size_t{0}) == (~std::size_t{0} >> 6) + 1);
 }
 
-TEST_CASE("bits that are set at random are those of a table of truth values")
+TEST_CASE("random bits are those of a table of bools")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
@@ -74,11 +74,11 @@ TEST_CASE("bits that are set at random are those of a table of truth values")
     }
 }
 
-// --- value set ---------------------------------------------------------------------------------------------
+// --- sparse set --------------------------------------------------------------------------------------------
 
 using detail::sparse_set;
 
-TEST_CASE("who comes is listed once, and who goes no more")
+TEST_CASE("an inserted value is listed once, an erased one not")
 {
     sparse_set alive(3);
     CHECK(alive.list().empty());
@@ -102,7 +102,7 @@ TEST_CASE("there may be no values")
     CHECK(empty_set.list().empty());
 }
 
-TEST_CASE("whatever comes, goes and is cleared, it is a set")
+TEST_CASE("random inserts, erases and clears behave like std::set")
 {
     random_source pick{std::mt19937{1}};
     sparse_set alive(40);

@@ -20,8 +20,7 @@ namespace {
 using chosen = std::vector<std::uint32_t>;
 using many = std::vector<overwrite_pair>;
 
-/// The most bytes that any choice saves: results one after the other, each over any operand that is left, or
-/// over none.
+/// The most bytes that any choice saves, by enumeration: each result over any free operand, or over none.
 byte_count most_saved(many const& pairs, std::vector<buffer_id> const& results, std::size_t at,
                       std::set<buffer_id>& used)
 {
@@ -37,32 +36,32 @@ byte_count most_saved(many const& pairs, std::vector<buffer_id> const& results, 
 
 } // namespace
 
-TEST_CASE("where a small result has taken the only operand of a large one it gives way")
+TEST_CASE("a small result leaves the only operand of a large one")
 {
     CHECK(match_overwrites(many{{0, 10, 32}, {1, 10, 32}, {0, 11, 64}}) == chosen{1, 2});
 }
 
-TEST_CASE("who gives way to a larger result goes elsewhere, and who is there further on")
+TEST_CASE("augmenting paths move several results to other operands")
 {
     many const chain{{0, 10, 30}, {1, 10, 30}, {1, 11, 20}, {2, 11, 20}, {0, 12, 10}};
     CHECK(match_overwrites(chain) == chosen{1, 3, 4});
 }
 
-TEST_CASE("of results of one size the first that is named is served, over the first operand")
+TEST_CASE("of results of equal size the first named is matched, to the first operand")
 {
     CHECK(match_overwrites(many{{0, 10, 8}, {0, 11, 8}}) == chosen{0});
     CHECK(match_overwrites(many{{4, 10, 8}, {3, 10, 8}}) == chosen{0});
     CHECK(match_overwrites(many{{0, 10, 8}, {0, 11, 9}}) == chosen{1});
 }
 
-TEST_CASE("none, one, and the same twice")
+TEST_CASE("no pair, one pair, and a pair listed twice")
 {
     CHECK(match_overwrites(many{}).empty());
     CHECK(match_overwrites(many{{5, 6, 1}}) == chosen{0});
     CHECK(match_overwrites(many{{5, 6, 1}, {5, 6, 1}}) == chosen{0});
 }
 
-TEST_CASE("many results that all want the same few operands are refused in little time")
+TEST_CASE("many results for the same few operands are handled in little time")
 {
     many pairs;
     for (buffer_id out = 0; out != 40'000; ++out)
@@ -98,7 +97,7 @@ TEST_CASE("no choice of pairs saves more, and no result or operand is in two")
         used.clear();
         CHECK(saved == most_saved(pairs, results, 0, used));
         served.clear();
-        for (overwrite_pair const& p : pairs) // whoever asks first
+        for (overwrite_pair const& p : pairs) // first come, first served
             if (used.count(p.in) == 0 && served.count(p.out) == 0)
                 used.insert(p.in), served.insert(p.out), greedy += p.saved;
         moved += greedy < saved;

@@ -15,7 +15,7 @@ using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using ranges = std::vector<live_range>;
 
-/// 0 is made, 1 of 0, 2 of 1 read early; 3 is touched by nobody.
+/// Defines 0, 1 from 0, and 2 from 1, read early; no step touches 3.
 snapshot small()
 {
     return sequence(3, 4, [](step_id s, effect_sink& sink) {
@@ -27,7 +27,8 @@ snapshot small()
 
 } // namespace
 
-TEST_CASE("a use lives to the end of its step, an early one to its writes, a def through its own step")
+TEST_CASE(
+    "a use keeps its value live to the end of its step, an early one to its writes, a def through its step")
 {
     plan_requirements const d = derive_requirements(small(), {.bytes = 8});
     CHECK(d.life == ranges{{0, 2}, {1, 2}, {2, 3}, {}});
@@ -37,14 +38,14 @@ TEST_CASE("a use lives to the end of its step, an early one to its writes, a def
     CHECK(!d.is_planned(3));
 }
 
-TEST_CASE("nothing is demanded of nothing")
+TEST_CASE("the empty program has no requirements")
 {
     plan_requirements const d = derive_requirements(snapshot(), {.bytes = 8});
     CHECK(d.life.empty());
     CHECK(d.position.empty());
 }
 
-TEST_CASE("an input lives from the first position and an output to the last, even where there is none")
+TEST_CASE("an input lives from the first position and an output to the last, also without positions")
 {
     value_role const in = value_role::input, out = value_role::output;
     auto const role = std::vector{out, in, in | out, in};
@@ -54,7 +55,8 @@ TEST_CASE("an input lives from the first position and an output to the last, eve
     CHECK(derive_requirements(still, {.bytes = 8, .role = in | out}).life == ranges{{0, 1}, {0, 1}});
 }
 
-TEST_CASE("a class has the root's size and pool, everybody's roles and consent, and the first pin")
+TEST_CASE(
+    "a class has the root's size and pool, all members' roles, the first pin, and is eligible if all are")
 {
     plan_requirements const d =
         derive_requirements(small(), {.bytes = {1, 2, 3, 4},
@@ -82,7 +84,7 @@ TEST_CASE("positions follow the order of nodes")
     CHECK(d.first_def == std::vector<step_id>{1, 2, 0, plan_requirements::never});
 }
 
-TEST_CASE("each touch is seen once, with its moment; ends of nodes come last")
+TEST_CASE("each touch is visited once, with its access kind; ends of nodes come last")
 {
     snapshot const p = flow(
         2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
@@ -105,7 +107,7 @@ TEST_CASE("each touch is seen once, with its moment; ends of nodes come last")
                                     {0, 1, access_kind::reads_at_end}}));
 }
 
-TEST_CASE("what cannot be meant is refused")
+TEST_CASE("invalid options are refused")
 {
     auto refuses = [](plan_options const& options) {
         CHECK_THROWS_AS((void)derive_requirements(small(), options), precondition_error);

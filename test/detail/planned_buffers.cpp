@@ -43,7 +43,7 @@ TEST_CASE("buffers that need storage are listed under the same number in plan an
     CHECK(plan.buffers[1].root == 4);
 }
 
-TEST_CASE("a buffer that is pinned in two places speaks against every plan")
+TEST_CASE("a buffer with two pins refutes every plan")
 {
     buffer_table table;
     table.buffers = {sized(0, 8)};
@@ -58,7 +58,7 @@ TEST_CASE("a buffer that is pinned in two places speaks against every plan")
     CHECK(refuted->needed == 64);
 }
 
-// --- placed in place ---------------------------------------------------------------------------------------
+// --- in-place selection ------------------------------------------------------------------------------------
 
 namespace {
 
@@ -73,7 +73,7 @@ buffer sized(value_id root, live_range life, byte_count size)
 
 } // namespace
 
-TEST_CASE("pairs that save bytes at the peak are taken, and the arena is as high as what is alive")
+TEST_CASE("pairs that save bytes at the peak are used, and the arena is the peak of bytes live")
 {
     buffer_table table;
     table.buffers = {sized(0, {0, 2}, 8), sized(1, {1, 3}, 8)};
@@ -84,7 +84,7 @@ TEST_CASE("pairs that save bytes at the peak are taken, and the arena is as high
     CHECK(found.plan.buffers.size() == 1);
 }
 
-TEST_CASE("a smaller result lies where its operand began, and what it leaves free is used again")
+TEST_CASE("a smaller result has the offset of its operand, and the rest is used again")
 {
     // 0: 16 bytes; 1: 8 over them; 2: 8 more, above those
     buffer_table table;
@@ -108,7 +108,7 @@ TEST_CASE("without buffers or pairs there is nothing to choose")
     CHECK(select_in_place(table, {}, {0}, {}).placed.pools[0].height == 8);
 }
 
-TEST_CASE("random programs: in place no pool is higher than apart, and every plan is proved")
+TEST_CASE("on random programs in-place pairs make no pool higher, and every plan is proved")
 {
     std::size_t lower = 0, shrinking = 0, left_out = 0, above = 0;
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
@@ -133,7 +133,7 @@ TEST_CASE("random programs: in place no pool is higher than apart, and every pla
         }
         for (memory_plan::placed_buffer const& b : planned.plan.buffers) shrinking += b.over != no_buffer;
         for (memory_plan::placed_buffer const& a :
-             planned.plan.buffers) // what is drawn and listed: no rectangles meet
+             planned.plan.buffers) // as drawn and listed: no rectangles overlap
             for (memory_plan::placed_buffer const& b : planned.plan.buffers)
                 if (&a < &b && a.pool == b.pool && overlaps(a.life, b.life))
                     CHECK((a.offset + a.size <= b.offset || b.offset + b.size <= a.offset));
@@ -186,9 +186,9 @@ byte_count peak_of(buffer_table const& table, pool_id pool, step_id positions)
 
 } // namespace
 
-TEST_CASE("a pair saves its result's bytes at its step, and as much of the peak as would rise above it")
+TEST_CASE("a pair saves its result's bytes at its step, and of the peak the part that would exceed it")
 {
-    // 0: def a    1: b over a    2: c beside b    3: d over c, and e over b
+    // 0: def a    1: b over a    2: c together with b    3: d over c, and e over b
     auto const p = sequence(4, 5, [](auto step, effect_sink& s) {
         if (step == 0) s.def(0);
         if (step == 1) s.use(0), s.def(1), s.may_overwrite(0, 1);
@@ -202,13 +202,13 @@ TEST_CASE("a pair saves its result's bytes at its step, and as much of the peak 
     CHECK(gains[2] == memory_plan::in_place_gain{{3, 1, 4, 16}, 16, 48});
 }
 
-TEST_CASE("without pairs there is nothing to gain")
+TEST_CASE("without pairs there are no gains")
 {
     CHECK(in_place_gains(buffer_table(), {}).empty());
     CHECK(gains_of(sequence(1, 1, [](auto, effect_sink& s) { s.def(0); }), {.bytes = 8}).empty());
 }
 
-TEST_CASE("what a pair is said to gain is what is missing without it, in each pool")
+TEST_CASE("the gain of a pair is the increase without it, in each pool")
 {
     std::size_t compared = 0, at_peak = 0, together = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {

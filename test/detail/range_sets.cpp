@@ -18,7 +18,7 @@ static ranges listed(detail::range_sets const& sets, std::size_t owner)
     return {sets[owner].begin(), sets[owner].end()};
 }
 
-TEST_CASE("a range put behind others joins those that it touches")
+TEST_CASE("an appended range is merged with those that it touches")
 {
     ranges r;
     for (live_range next : {live_range{1, 3}, {3, 5}, {5, 5}, {4, 5}, {6, 7}, {6, 9}})
@@ -29,7 +29,7 @@ TEST_CASE("a range put behind others joins those that it touches")
     CHECK(r == ranges{{1, 5}, {6, 10}, {11, 12}});
 }
 
-TEST_CASE("sets without enough room join what lies behind, and say from where on")
+TEST_CASE("sets beyond the budget merge their last ranges, and give the position from which they are inexact")
 {
     detail::range_sets sets(2, 12);
     sets.assign(0, ranges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}}, no_step);
@@ -46,7 +46,7 @@ TEST_CASE("sets without enough room join what lies behind, and say from where on
     CHECK(sets.exact_until(1) == no_step);
 }
 
-TEST_CASE("one range a set is kept, however little room there is")
+TEST_CASE("one range per set is kept with any budget")
 {
     detail::range_sets sets(100, 1);
     for (step_id i = 0; i != 100; ++i) sets.assign(i, ranges{{i, i + 1}, {i + 2, i + 3}}, no_step);
@@ -73,7 +73,7 @@ TEST_CASE("gaps are filled, and memory is bounded")
     CHECK(sets.capacity() < 110'000);
 }
 
-TEST_CASE("sets are what was kept, or cover it from where they are said to be coarser")
+TEST_CASE("sets are exact, or supersets from the position where they were coarsened")
 {
     int coarser = 0;
     for (std::uint32_t seed = 0; seed != 60; ++seed) {

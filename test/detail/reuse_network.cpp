@@ -18,7 +18,7 @@ namespace {
 
 using network = detail::reuse_network;
 
-/// By node: whether arcs lead there from this one.
+/// By node: whether it is reachable from `start`.
 std::vector<bool> reached_from(network const& net, node_id start)
 {
     std::vector<bool> reached(net.arcs.rows());
@@ -36,7 +36,7 @@ std::vector<bool> reached_from(network const& net, node_id start)
 
 } // namespace
 
-TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
+TEST_CASE("arcs lead from one buffer to another if and only if the other may reuse it")
 {
     std::size_t in_parts = 0, apart = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -70,7 +70,7 @@ TEST_CASE("arcs lead from one buffer to another if and only if it gives to it")
     CHECK(apart > rounds(500));
 }
 
-TEST_CASE("what is cut short may only allow more, and its weight is known")
+TEST_CASE("a search cut short only adds arcs, and their weight is reported")
 {
     std::size_t relaxed = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -98,11 +98,11 @@ TEST_CASE("what is cut short may only allow more, and its weight is known")
     CHECK(relaxed > 20);
 }
 
-// --- frontiers ---------------------------------------------------------------------------------------------
+// --- earliest free points ----------------------------------------------------------------------------------
 
 namespace {
 
-/// By position: what it leads to.
+/// By position: the positions that it reaches.
 std::vector<std::vector<bool>> closure(dependence_graph const& g)
 {
     std::vector<std::vector<bool>> leads(g.positions(), std::vector<bool>(g.positions()));
@@ -129,7 +129,7 @@ free_point_rows frontiers_of(dependence_graph const& g, concurrent_live_ranges c
 
 } // namespace
 
-TEST_CASE("what comes after two branches begins where they meet")
+TEST_CASE("the free points after two branches are where they join")
 {
     snapshot const p = sequence(5, 5, [](step_id s, effect_sink& sink) {
         if (s == 1 || s == 2) sink.use(0);
@@ -145,10 +145,10 @@ TEST_CASE("what comes after two branches begins where they meet")
     CHECK(found.lowest[0].front() == 3);
     CHECK(found.last_end[1] == 3);
     CHECK(found.lowest[1].empty());
-    CHECK(found.lowest[2].empty()); // read by two that lead to nothing
+    CHECK(found.lowest[2].empty()); // read by two positions without successors
 }
 
-TEST_CASE("frontiers say of every position whether it comes after all ends")
+TEST_CASE("free points decide for every position whether it comes after all ends")
 {
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
@@ -183,9 +183,9 @@ TEST_CASE("frontiers say of every position whether it comes after all ends")
     }
 }
 
-TEST_CASE("a buffer whose walks were cut is free behind its last end, or later")
+TEST_CASE("if its searches were cut short, a buffer is free after its last end, or later")
 {
-    // 0 is read by 1 and 2; both lead to a long way of their own, and these meet at the end.
+    // 0 is read by 1 and 2; both lead to a long path, and the paths join at the end.
     snapshot const p = sequence(44, 44, [](step_id s, effect_sink& sink) {
         if (s == 1 || s == 2) sink.use(0);
         if (s > 2) sink.use(s - 2);
@@ -208,7 +208,7 @@ TEST_CASE("a buffer whose walks were cut is free behind its last end, or later")
     CHECK(whole.visits > cut.visits);
 }
 
-TEST_CASE("whichever end meets the others first is walked from, however far the others would lead")
+TEST_CASE("the search that ends first is used, however long the others are")
 {
     // 1 and 2 read 0; 1 leads through a thousand steps, 2 to the second of these at once.
     constexpr step_id n = 1000;
@@ -229,7 +229,7 @@ TEST_CASE("whichever end meets the others first is walked from, however far the 
     CHECK(found.visits <= 40);
 }
 
-// --- resting flow ------------------------------------------------------------------------------------------
+// --- antichain flow ----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -247,7 +247,7 @@ csr_rows rows(std::vector<std::vector<node_id>> const& lists)
 
 } // namespace
 
-TEST_CASE("the last who follows takes along all, those before what they need")
+TEST_CASE("the last successor gets all excess, earlier ones what they need")
 {
     csr_rows const heads = rows({{1, 2}, {}, {}});
     flow_along flow(heads);
@@ -259,7 +259,7 @@ TEST_CASE("the last who follows takes along all, those before what they need")
     CHECK(flow.excess[0] == 0);
 }
 
-TEST_CASE("what went elsewhere is taken back, and half of it comes along")
+TEST_CASE("flow that went elsewhere is taken back, and half of it is moved")
 {
     csr_rows const heads = rows({{1, 2}, {3}, {}, {}});
     flow_along flow(heads);
@@ -272,7 +272,7 @@ TEST_CASE("what went elsewhere is taken back, and half of it comes along")
     CHECK(flow.excess[2] == 50);
 }
 
-TEST_CASE("who searched in vain is dead, with all that could have led there")
+TEST_CASE("a failed search puts its node into the cut, with all nodes that reach it")
 {
     csr_rows const heads = rows({{1, 2}, {3}, {3}, {}, {}});
     flow_along flow(heads);
@@ -288,7 +288,7 @@ TEST_CASE("who searched in vain is dead, with all that could have led there")
     CHECK(!flow.is_in_cut(4));
 }
 
-TEST_CASE("a search that visits too much gives up, and nobody is dead")
+TEST_CASE("a search beyond its visits gives up, and the cut stays empty")
 {
     std::vector<std::vector<node_id>> chain;
     for (node_id x = 1; x != 1000; ++x) chain.push_back({x});
@@ -304,7 +304,7 @@ TEST_CASE("a search that visits too much gives up, and nobody is dead")
     CHECK(flow.excess[999] == 4);
 }
 
-TEST_CASE("nothing is lost and nothing appears, and dead nodes are closed")
+TEST_CASE("flow is conserved, and the cut is closed")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);

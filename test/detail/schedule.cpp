@@ -25,7 +25,7 @@ namespace {
 
 std::vector<live_range> row(live_range_lists const& of, buffer_id b) { return {of[b].begin(), of[b].end()}; }
 
-/// Buffers that begin one a position, with the ranges that they conflict with.
+/// One buffer per position that begins there.
 concurrent_live_ranges beginning_one_by_one(step_id positions)
 {
     concurrent_live_ranges lives;
@@ -41,7 +41,7 @@ concurrent_live_ranges beginning_one_by_one(step_id positions)
 
 } // namespace
 
-TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and nothing else changes")
+TEST_CASE("a buffer that may wait no longer conflicts after the end of another, and nothing else changes")
 {
     concurrent_live_ranges const lives = beginning_one_by_one(6);
     live_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
@@ -54,7 +54,7 @@ TEST_CASE("what may wait no longer conflicts behind the end of a buffer, and not
     CHECK(first_row({0, 0, 0, 0, 0, 1}) == std::vector<live_range>{{0, 2}, {3, 4}});
     CHECK(first_row({0, 0, 0, 1, 0, 0}) == std::vector<live_range>{{0, 2}, {5, 6}});
     CHECK(first_row({1, 0, 0, 0, 0, 0}) == std::vector<live_range>{{0, 2}});
-    CHECK(first_row({0, 1, 1, 0, 1, 0}) == row(exact, 0)); // 1 overlaps in the clock; 2 and 4 were free
+    CHECK(first_row({0, 1, 1, 0, 1, 0}) == row(exact, 0)); // 1 overlaps in the schedule; 2 and 4 were free
 }
 
 TEST_CASE("tables of other buffers are refused")
@@ -67,9 +67,9 @@ TEST_CASE("tables of other buffers are refused")
     CHECK_THROWS_AS((void)schedule_conflicts(live_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
 }
 
-TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one that may wait")
+TEST_CASE("a buffer with very many pieces of ranges counts as one that may wait")
 {
-    // Everybody conflicts with everybody behind, and every second may wait.
+    // Each buffer conflicts with all later ones, and every second may wait.
     step_id const n = 1000;
     concurrent_live_ranges const lives = beginning_one_by_one(n);
     std::vector<std::uint32_t> first{0};
@@ -91,7 +91,7 @@ TEST_CASE("a buffer whose ranges would fall into very many pieces counts as one 
     }
 }
 
-TEST_CASE("the positions left are those that the definition leaves")
+TEST_CASE("the remaining conflicts are those of the definition")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -139,11 +139,11 @@ TEST_CASE("the positions left are those that the definition leaves")
     }
 }
 
-// --- clock lives -------------------------------------------------------------------------------------------
+// --- schedule live ranges ----------------------------------------------------------------------------------
 
-TEST_CASE("a buffer lives from the begin of the step that makes it to the end of the last that reads it")
+TEST_CASE("a buffer lives from the begin of its first step to the end of its last reader")
 {
-    // 0 makes a, 1 reads it and makes b, 2 reads a and makes c, 3 reads b.
+    // 0 defines a, 1 reads it and defines b, 2 reads a and defines c, 3 reads b.
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}}, defs{{0}, {1}, {2}, {}};
     snapshot const p = sequence(
         4, 3, [&](step_id s) -> auto& { return uses[s]; }, [&](step_id s) -> auto& { return defs[s]; });
@@ -158,13 +158,13 @@ TEST_CASE("a buffer lives from the begin of the step that makes it to the end of
     CHECK(schedule_live_ranges(lives, alone) == std::vector<live_range>{{0, 3}, {2, 4}, {1, 2}});
 }
 
-TEST_CASE("lives of another graph are refused")
+TEST_CASE("live ranges of another graph are refused")
 {
     CHECK(schedule_live_ranges({}, schedule_times{}).empty());
     CHECK_THROWS_AS((void)schedule_live_ranges({}, schedule_times{{0}, {1}, 1, 1}), precondition_error);
 }
 
-TEST_CASE("lives overlap exactly where the steps that touch them do")
+TEST_CASE("live ranges overlap exactly where the steps that touch them do")
 {
     for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
@@ -202,11 +202,12 @@ TEST_CASE("lives overlap exactly where the steps that touch them do")
     }
 }
 
-// --- clock order -------------------------------------------------------------------------------------------
+// --- schedule order ----------------------------------------------------------------------------------------
 
-TEST_CASE("positions are numbered as the clock starts them, the edges with them")
+TEST_CASE("positions are numbered by their starts, and edges likewise")
 {
-    // 0 -> 1 -> 2, and 3 alone: of 2 and 3, with equal paths ahead, one worker takes the lower position.
+    // 0 -> 1 -> 2, and an isolated 3: of 2 and 3, with equal paths ahead, one worker takes the lower
+    // position.
     std::vector<std::vector<node_id>> const next{{1}, {2}, {}, {}};
     dependence_graph const g = dependences(flow(
         4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
@@ -220,7 +221,7 @@ TEST_CASE("positions are numbered as the clock starts them, the edges with them"
     CHECK(timed.schedule.critical_path == 15);
 }
 
-TEST_CASE("the clock of another graph is refused")
+TEST_CASE("the schedule of another graph is refused")
 {
     CHECK(in_schedule_order(dependences(snapshot{}), schedule_times{}).graph.positions() == 0);
     CHECK_THROWS_AS((void)in_schedule_order(dependences(snapshot{}), schedule_times{{0}, {1}, 1, 1}),
@@ -264,7 +265,7 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
     }
 }
 
-// --- parallel clock ----------------------------------------------------------------------------------------
+// --- parallel schedule -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -284,7 +285,7 @@ std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_coun
 
 } // namespace
 
-TEST_CASE("two branches run at once if there are two workers, and one after the other if there is one")
+TEST_CASE("two branches run in parallel on two workers, and in sequence on one")
 {
     dependence_graph const g = diamond();
     schedule_times const two = parallel_schedule(g, tick_count{10}, {.workers = 2});
@@ -297,7 +298,7 @@ TEST_CASE("two branches run at once if there are two workers, and one after the 
     CHECK(one.critical_path == 30);
 }
 
-TEST_CASE("a short branch beside a long one runs at its begin or at its end")
+TEST_CASE("a short branch parallel to a long one starts with it or ends with it")
 {
     dependence_graph const g = diamond();
     std::vector<tick_count> const takes{1, 5, 2, 1};
@@ -306,9 +307,9 @@ TEST_CASE("a short branch beside a long one runs at its begin or at its end")
           std::vector<tick_count>{0, 1, 4, 6});
 }
 
-TEST_CASE("whoever is free takes the step with the longest path ahead, not the first")
+TEST_CASE("a free worker takes the step with the longest path ahead, not the first")
 {
-    // 0 and 1 stand alone, 2 -> 3 -> 4.
+    // 0 and 1 are isolated, 2 -> 3 -> 4.
     std::vector<std::vector<node_id>> const next{{}, {}, {3}, {4}, {}};
     dependence_graph const g = dependences(flow(
         5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
@@ -319,11 +320,11 @@ TEST_CASE("whoever is free takes the step with the longest path ahead, not the f
     CHECK(by_step(g, late.start) == std::vector<tick_count>{1, 2, 0, 1, 2});
 }
 
-TEST_CASE("a step that takes no time is refused")
+TEST_CASE("a step of duration 0 is refused")
 {
     dependence_graph const g = diamond();
     CHECK_THROWS_WITH_AS((void)parallel_schedule(g, {1, 1, 0, 1}),
-                         "sublet: a step takes no time (a clock needs at least 1 for each)",
+                         "sublet: the duration of a step is 0 (a schedule needs at least 1)",
                          precondition_error);
     CHECK_THROWS_AS((void)parallel_schedule(g, {1, 1, 1}), precondition_error);
     CHECK_THROWS_AS((void)parallel_schedule(g, no_size / 2), precondition_error);
@@ -331,13 +332,13 @@ TEST_CASE("a step that takes no time is refused")
     CHECK_THROWS_AS((void)parallel_schedule(dependences(unwritten)), precondition_error);
 }
 
-TEST_CASE("the empty program takes no time")
+TEST_CASE("the empty program has makespan 0")
 {
     for (std::size_t workers : {0u, 1u, 2u})
         CHECK(parallel_schedule(dependences(snapshot{}), tick_count{1}, {.workers = workers}).makespan == 0);
 }
 
-TEST_CASE("a schedule keeps the order, the number of workers, and none of them rests for nothing")
+TEST_CASE("a schedule keeps the order and the number of workers, and no worker is idle needlessly")
 {
     for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
         CAPTURE(seed);
@@ -380,7 +381,7 @@ TEST_CASE("a schedule keeps the order, the number of workers, and none of them r
             auto precedes = [&](std::size_t a, std::size_t b) {
                 return is_late ? rule.before[b][a] : rule.before[a][b];
             };
-            if (is_late) { // look at it backwards
+            if (is_late) { // reverse the time
                 std::swap(start, end);
                 for (tick_count& t : start) t = schedule.makespan - t;
                 for (tick_count& t : end) t = schedule.makespan - t;
@@ -402,7 +403,7 @@ TEST_CASE("a schedule keeps the order, the number of workers, and none of them r
     }
 }
 
-TEST_CASE("what is used where a node ends keeps its reader waiting")
+TEST_CASE("a use at the end of a node orders its reader after the write")
 {
     // Node 1 uses 0 at the end of node 0 (a phi), which waits for the step that writes it.
     snapshot const p = flow(
@@ -420,7 +421,7 @@ TEST_CASE("what is used where a node ends keeps its reader waiting")
                   std::vector<tick_count>{2, 4, 0});
 }
 
-TEST_CASE("a chain of a million steps needs no stack")
+TEST_CASE("a chain of a million steps needs no recursion")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
     CHECK(parallel_schedule(g).makespan == 1'000'000);
@@ -431,14 +432,14 @@ TEST_CASE("a chain of a million steps needs no stack")
 
 namespace {
 
-/// A task for each row of next; what they touch is of no matter to edges, so lives are written down.
+/// A task for each row of next; live ranges are given separately.
 dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
 {
     return dependences(flow(
         next.size(), 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
 }
 
-/// Lives by buffer in steps, as positions.
+/// Live ranges, given by buffer as steps, in positions.
 concurrent_live_ranges
 live_ranges_of(dependence_graph const& g,
                std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
@@ -463,8 +464,8 @@ memory_plan::placed_buffer at(byte_count offset, byte_count size, live_range lif
     return {.life = life, .size = size, .pool = pool, .offset = offset};
 }
 
-/// All hand-offs that the definition asks for, pair by pair over all that overlap in bytes, and of them those
-/// that nothing else stands for.
+/// All hand-offs by the definition, for each pair that overlaps in bytes, and of them those that no path
+/// implies.
 struct needed {
     std::vector<handoff> waits, handoffs;
     bool has_cycle = false;
@@ -507,7 +508,7 @@ struct needed {
     }
 };
 
-/// Of two buffers that overlap in bytes one gives to the other.
+/// Of two buffers that overlap in bytes one ends before the other begins.
 bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<handoff> const& handoffs)
 {
     sharing_rule const rule(tasks, handoffs);
@@ -525,24 +526,24 @@ bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<han
 
 } // namespace
 
-TEST_CASE("who moves in waits for the last users of who moves out, unless it does anyway")
+TEST_CASE("a buffer waits for the last users of the bytes that it reuses, unless it does so already")
 {
-    // 0 -> 1, 2 -> 3: a made by 0 and b made by 2, used by 1 and 3; then c by 4, where a was, and d by 5
-    // after 4, over the end of c and all of b.
+    // 0 -> 1, 2 -> 3: 0 defines a and 2 defines b, used by 1 and 3; then 4 defines c at the offset of a, and
+    // 5, after 4, defines d over the end of c and all of b.
     dependence_graph const g = graph_of({{1}, {}, {3}, {}, {5}, {}});
     auto const lives = live_ranges_of(g, {{{0}, {1}}, {{2}, {3}}, {{4}, {4}}, {{5}, {5}}});
     std::vector<memory_plan::placed_buffer> const placed{at(0, 32, {0, 2}), at(32, 32, {2, 4}),
                                                          at(0, 40, {4, 5}), at(36, 28, {5, 6})};
     handoff_set const found = find_handoffs(g, lives, placed);
     REQUIRE(!found.clash);
-    // d takes from b as well, but 5 comes after 4, which has waited for 3.
+    // d reuses b as well, but 5 comes after 4, which has waited for 3.
     CHECK(found.handoffs == std::vector<handoff>{{1, 4}, {3, 4}});
     CHECK(found.bytes == std::vector<byte_count>{32, 8});
     CHECK(found.takeovers == 4);
     CHECK(found.waits == 3);
 }
 
-TEST_CASE("buffers of different pools, of no bytes or without offset take nothing from each other")
+TEST_CASE("buffers of different pools, of no bytes or without offset need no hand-offs")
 {
     dependence_graph const g = graph_of({{}, {}});
     auto const lives = live_ranges_of(g, {{{0}, {0}}, {{1}, {1}}});
@@ -557,7 +558,7 @@ TEST_CASE("buffers of different pools, of no bytes or without offset take nothin
     CHECK(find_handoffs(dependences(snapshot{}), {}, {}).handoffs.empty());
 }
 
-TEST_CASE("broken promises are refused")
+TEST_CASE("violated preconditions are refused")
 {
     dependence_graph const g = graph_of({{}, {}});
     auto const lives = live_ranges_of(g, {{{0}, {0}}});
@@ -566,7 +567,7 @@ TEST_CASE("broken promises are refused")
     CHECK_THROWS_AS((void)find_handoffs(g, lives, {at(no_offset - 8, 8, {0, 1})}), precondition_error);
 }
 
-TEST_CASE("nothing waits for what is needed to the end, nor for what is there from the start")
+TEST_CASE("no hand-off reuses a buffer live to the end, nor serves one live from the start")
 {
     dependence_graph const g = graph_of({{}, {}});
     auto const kept = live_ranges_of(g, {{{0}, {no_step}}, {{1}, {1}}});
@@ -576,10 +577,11 @@ TEST_CASE("nothing waits for what is needed to the end, nor for what is there fr
     CHECK(find_handoffs(g, given, placed).clash == handoff_clash{0, 1, {}});
 }
 
-TEST_CASE("steps of no length at one moment would wait for each other for ever")
+TEST_CASE("steps of duration 0 at one time would deadlock")
 {
-    // x and y each read a buffer that the other's takes over. In a clock where both take no time each has
-    // ended when the other begins: all four lives fit into two places, and nothing could run.
+    // x and y each read a buffer that the other's result reuses. In a schedule where both have duration 0,
+    // each has ended when the other begins: all four live ranges fit into two offsets, and neither step could
+    // run.
     dependence_graph const g = graph_of({{2}, {3}, {}, {}});
     auto const lives = live_ranges_of(g, {{{0}, {2}}, {{1}, {3}}, {{2}, {2}}, {{3}, {3}}});
     std::vector<memory_plan::placed_buffer> placed{at(0, 8, {0, 1}), at(8, 8, {0, 1}), at(8, 8, {1, 2}),
@@ -591,13 +593,13 @@ TEST_CASE("steps of no length at one moment would wait for each other for ever")
     auto cycle = found.clash->cycle;
     std::sort(cycle.begin(), cycle.end());
     CHECK(cycle == std::vector<step_id>{2, 3});
-    // With a clock that moves there is no such plan: their lives meet the lives that they would take over.
+    // With positive durations there is no such plan: the live ranges overlap those that they would reuse.
     auto const ranges = schedule_live_ranges(lives, parallel_schedule(g));
     CHECK(overlaps(ranges[0], ranges[3]));
     CHECK(overlaps(ranges[1], ranges[2]));
 }
 
-TEST_CASE("a sequential plan becomes safe by exactly the waits that nothing else stands for")
+TEST_CASE("a sequential plan becomes safe by exactly the waits that no path implies")
 {
     std::size_t with_handoffs = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -632,7 +634,7 @@ TEST_CASE("a sequential plan becomes safe by exactly the waits that nothing else
     CHECK(with_handoffs > rounds(500));
 }
 
-TEST_CASE("what is shared in a clock never makes the critical path longer than the clock")
+TEST_CASE("sharing under a schedule never makes the critical path longer than its makespan")
 {
     std::size_t with_handoffs = 0, longer = 0;
     for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
@@ -654,7 +656,7 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
         memory_plan plan;
         sharing_rule const rule(tasks);
         plan.buffer_of.assign(tasks.values(), no_buffer);
-        for (value_id v = 0; v != tasks.values(); ++v) { // every class of values that has bytes is a buffer
+        for (value_id v = 0; v != tasks.values(); ++v) { // every class of values with bytes is a buffer
             value_id const root = static_cast<value_id>(rule.root[v]);
             if (tasks.bytes[root] == 0) continue;
             if (root == v) {
@@ -689,14 +691,14 @@ TEST_CASE("what is shared in a clock never makes the critical path longer than t
     CHECK(longer > rounds(100));
 }
 
-TEST_CASE("of a million steps in a chain none waits for memory")
+TEST_CASE("in a chain of a million steps no hand-off is needed")
 {
     task_family const drawn = draw_family("chain", 1'000'000);
     snapshot const p = drawn.program();
     dependence_graph const g = dependences(p);
     std::vector<buffer_id> own;
     std::vector<memory_plan::placed_buffer> placed;
-    for (buffer_id b = 0; b != drawn.tasks(); ++b) { // by turns in two halves of the arena
+    for (buffer_id b = 0; b != drawn.tasks(); ++b) { // alternating between two halves of the arena
         own.push_back(b);
         placed.push_back(at(b % 2 * 65536, drawn.bytes[b], {b, b + 2}));
     }

@@ -13,7 +13,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("bytes that come and go are counted at each position")
+TEST_CASE("added and removed bytes are counted at each position")
 {
     segment_tree load(5);
     load.add({0, 3}, 8);
@@ -26,7 +26,7 @@ TEST_CASE("bytes that come and go are counted at each position")
     CHECK(load.most({0, 2}) == 0);
 }
 
-TEST_CASE("random changes: the same as in a table")
+TEST_CASE("random changes give the same as a table")
 {
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -51,7 +51,7 @@ TEST_CASE("random changes: the same as in a table")
     }
 }
 
-TEST_CASE("what ranges cover is counted from below")
+TEST_CASE("covered positions are counted by prefix")
 {
     using ranges = std::vector<live_range>;
     CHECK(covered_below(ranges{}, 2) == std::vector<std::uint32_t>{0, 0, 0});

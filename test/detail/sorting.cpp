@@ -17,14 +17,14 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-TEST_CASE("a table is sorted, and equal items stay in their order")
+TEST_CASE("a table is sorted, and equal items keep their order")
 {
     std::vector<std::pair<int, char>> items{{7, 'a'}, {4, 'b'}, {7, 'c'}, {2, 'd'}, {4, 'e'}};
     sort_by(items, [](auto const& x, auto const& y) { return x.first < y.first; });
     CHECK(items == std::vector<std::pair<int, char>>{{2, 'd'}, {4, 'b'}, {4, 'e'}, {7, 'a'}, {7, 'c'}});
 }
 
-TEST_CASE("nothing, one item and text are sorted, too")
+TEST_CASE("an empty table, one item and text are sorted, too")
 {
     std::vector<int> none, one{3};
     sort_ascending(none);
@@ -36,7 +36,7 @@ TEST_CASE("nothing, one item and text are sorted, too")
     CHECK(names == std::vector<std::string>{"add", "add", "conv", "relu"});
 }
 
-TEST_CASE("the first number for which something holds is found, or that there is none")
+TEST_CASE("the first number for which a predicate holds is found, or that there is none")
 {
     for (std::size_t count = 0; count != 20; ++count)
         for (std::size_t first = 0; first <= count; ++first) {
@@ -45,12 +45,12 @@ TEST_CASE("the first number for which something holds is found, or that there is
             CHECK(partition_point(count, [&](std::size_t i) { return i >= first; }) == first);
         }
     CHECK(partition_point(9, [](std::size_t i) {
-              CHECK(i < 9); // it is never asked about the count itself
+              CHECK(i < 9); // never called with the count itself
               return false;
           }) == 9);
 }
 
-TEST_CASE("an item is found in a table that ascends if it is there")
+TEST_CASE("an item is found in an ascending table if it is listed")
 {
     std::vector<int> const ascending{1, 3, 3, 8};
     for (int i = -1; i != 10; ++i) {
@@ -60,7 +60,7 @@ TEST_CASE("an item is found in a table that ascends if it is there")
     CHECK_FALSE(is_listed(std::vector<int>{}, 0));
 }
 
-TEST_CASE("tables of any length are sorted as a sort by place in the table would, too")
+TEST_CASE("tables of any length are sorted as by std::sort with the index as last key")
 {
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
@@ -81,12 +81,12 @@ TEST_CASE("tables of any length are sorted as a sort by place in the table would
     }
 }
 
-// --- keyed -------------------------------------------------------------------------------------------------
+// --- sort key ----------------------------------------------------------------------------------------------
 
 using sublet::detail::descending;
 using sublet::detail::sort_key;
 
-TEST_CASE("ids are sorted by key, then by tie, then by themselves")
+TEST_CASE("ids are sorted by key, then by tie, then by id")
 {
     std::vector<sort_key> items{{2, 0, 0}, {1, 5, 1}, {1, 4, 3}, {1, 4, 2}};
     sort_by_key(items);
@@ -95,7 +95,7 @@ TEST_CASE("ids are sorted by key, then by tie, then by themselves")
     CHECK(id == std::vector<std::uint32_t>{2, 3, 1, 0});
 }
 
-TEST_CASE("a falling key sorts the largest first, up to the last of 64 bits")
+TEST_CASE("a descending key sorts the largest first, for all of 64 bits")
 {
     std::vector<sort_key> items{
         {descending(7), 0, 0}, {descending(~std::uint64_t{0}), 0, 1}, {descending(0), 0, 2}};
@@ -105,7 +105,7 @@ TEST_CASE("a falling key sorts the largest first, up to the last of 64 bits")
     CHECK(items[2].id == 2);
 }
 
-TEST_CASE("nothing is sorted too, and random keys leave nobody behind a smaller one")
+TEST_CASE("an empty table is sorted, and random keys are sorted ascending")
 {
     std::vector<sort_key> none;
     sort_by_key(none);

@@ -19,7 +19,7 @@ namespace this_test {
 
 namespace {
 
-/// Takes text and characters, and that is all.
+/// Accepts text and characters, and nothing else.
 struct poor_stream {
     std::string written;
     void operator<<(char const* text) { written += text; }
@@ -80,7 +80,7 @@ TEST_CASE("a locale that groups digits does not reach what is written")
     CHECK(out.str() == "1.234.567 1234567");
 }
 
-TEST_CASE("hundredths have at most two decimals and none that says nothing")
+TEST_CASE("hundredths have at most two decimals and no trailing zeros")
 {
     CHECK(written(sublet::detail::hundredths{0}) == "0");
     CHECK(written(sublet::detail::hundredths{1200}) == "12");

@@ -25,27 +25,27 @@ static std::vector<unsigned char> detours(csr_rows const& before, edges const& p
     return has_indirect_path(before, pairs.size(), [&](std::uint32_t i) { return pairs[i]; });
 }
 
-TEST_CASE("an edge has a detour if a longer path leads where it leads")
+TEST_CASE("an edge is implied if a longer path connects its ends")
 {
     csr_rows const before = rows_of(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
     CHECK(detours(before, {{0, 3}, {0, 1}, {2, 3}, {1, 3}, {0, 2}}) ==
           std::vector<unsigned char>{1, 0, 0, 1, 1});
 }
 
-TEST_CASE("an edge is no detour of itself, nor of one beside it")
+TEST_CASE("an edge implies neither itself nor a parallel one")
 {
     CHECK(detours(rows_of(2, {{0, 1}, {0, 1}}), {{0, 1}}) == std::vector<unsigned char>{0});
     CHECK(detours({}, {}).empty());
 }
 
-TEST_CASE("a pair that leads nowhere upwards is refused")
+TEST_CASE("a pair that does not lead upwards is refused")
 {
     CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 0}}), precondition_error);
     CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 1}}), precondition_error);
     CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 2}}), precondition_error);
 }
 
-TEST_CASE("more nodes are asked about at once than one sweep follows")
+TEST_CASE("one query may have more nodes than a sweep follows")
 {
     node_id const n = 3000; // two chains, of the even and the odd
     edges all, asked;
@@ -59,7 +59,7 @@ TEST_CASE("more nodes are asked about at once than one sweep follows")
     }
 }
 
-TEST_CASE("detours are what the definition says, near and far, of more nodes than a sweep follows")
+TEST_CASE("implied edges are those of the definition, short and long, for more nodes than a sweep follows")
 {
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);

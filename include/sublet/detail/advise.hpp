@@ -2,7 +2,7 @@
 #ifndef SUBLET_DETAIL_ADVISE_HPP
 #define SUBLET_DETAIL_ADVISE_HPP
 
-/// Which buffers should leave memory for a while so that the rest fits. Included by the advisor.
+/// Choice of spills that bring the memory pressure below a capacity. Used by advise_memory.
 
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -14,29 +14,29 @@
 #include <span>
 #include <vector>
 
-// --- idle loads ------------------------------------------------------------------------------------------
+// --- spill pressure --------------------------------------------------------------------------------------
 
-/// How many bytes are alive at each position while buffers are sent away and called back.
+/// The bytes live at each position while idle intervals of buffers are spilled and restored.
 ///
 ///     position      0    1    2    3    4
-///     a: 64       [===o         o=========)     taken: the stretch [1, 3) of a
+///     a: 64       [===o         o=========)     spilled: the interval [1, 3) of a
 ///     b: 32            [=========)
-///     load          64   32   32   64   64      given back, it was 64 96 96 64 64
+///     load          64   32   32   64   64      restored, it was 64 96 96 64 64
 ///
-/// A stretch is a time at which nobody touches a buffer. Taking one lowers the load of its pool there; what
-/// the way back takes for itself is a load, too. Some ask that another is not taken. Those that ask for
-/// nothing and load nothing are plain: taking one never does harm, and all can be taken together.
+/// No step touches a buffer in an idle interval. Spilling the interval lowers the load of its pool there; a
+/// recomputed step adds load where it runs. An interval may need that another is not spilled. An interval
+/// without needs and loads is independent: spilling it never raises the load.
 
 namespace sublet::detail {
 
-/// During `when`, positions of its life, the storage of a buffer could be free.
+/// The storage of a buffer could be free during `when`, which lies in its live range.
 struct idle_interval {
     buffer_id buffer = no_buffer;
     live_range when;
-    byte_count cost = 0; ///< in any unit, the same for all
+    byte_count cost = 0; ///< in any unit, the same for all intervals
 };
 
-/// At `position` an absence takes bytes itself: what a step that is run again writes besides.
+/// Bytes that recomputation itself needs at `position`: other results of the recomputed step.
 struct remat_load {
     std::uint32_t interval = 0;
     step_id position = 0;
@@ -44,7 +44,7 @@ struct remat_load {
     byte_count bytes = 0;
 };
 
-/// `interval` asks that `kept` is not taken: a step that is run again needs its operands.
+/// Spilling `interval` requires that `kept` is not spilled: a recomputed step needs its operands.
 struct residency_need {
     std::uint32_t interval = 0;
     std::uint32_t kept = 0;
@@ -53,30 +53,31 @@ struct residency_need {
 struct idle_times {
     std::vector<idle_interval> intervals;
     std::vector<remat_load> loads = {};
-    std::vector<residency_need> needs = {}; ///< of two ways to fill the same time one asks that of the other
+    std::vector<residency_need> needs =
+        {}; ///< of two spills of the same interval, one has a need for the other
 };
 
-/// Bytes that cannot be sent away, and where they are most.
+/// The largest load that no spills can lower, and its position.
 struct lowest_load {
     byte_count bytes = 0;
     step_id position = 0;
 };
 
-/// Refers to a problem and its stretches, which outlive it. A capacity that cannot be kept, whatever is
-/// taken, is raised to what can.
+/// Refers to a problem and its intervals, which must outlive it. A capacity below the lowest reachable load
+/// is raised to that load.
 ///
 /// Requires: as advise().
 class spill_pressure {
 public:
-    /// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
+    /// Complexity: O((n + p) log p) per pool for n buffers, intervals, loads and needs, and p positions.
     spill_pressure(placement_problem const& problem, idle_times const& times);
 
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
     [[nodiscard]] step_id positions() const { return positions_; }
     [[nodiscard]] byte_count capacity(std::size_t pool) const { return capacity_[pool]; }
-    /// With every buffer away that can be.
+    /// The load with all possible spills.
     [[nodiscard]] lowest_load least(std::size_t pool) const { return least_[pool]; }
-    /// By position, with nothing taken.
+    /// By position, without spills.
     [[nodiscard]] std::vector<byte_count> const& initial(std::size_t pool) const { return initial_[pool]; }
     [[nodiscard]] byte_count peak(std::size_t pool) const { return trees_[pool].most({0, positions_}); }
     [[nodiscard]] bool exceeds_capacity(std::size_t pool, live_range where) const
@@ -91,20 +92,20 @@ public:
     [[nodiscard]] std::size_t pool_of(std::uint32_t i) const { return of(i).pool; }
     [[nodiscard]] bool is_independent(std::uint32_t i) const { return is_independent_[i] != 0; }
     [[nodiscard]] bool is_spilled(std::uint32_t i) const { return is_spilled_[i] != 0; }
-    /// Somewhere in it there are more bytes than the capacity.
+    /// The load exceeds the capacity somewhere in the interval.
     [[nodiscard]] bool exceeds_capacity(std::uint32_t i) const
     {
         return exceeds_capacity(pool_of(i), when(i));
     }
-    /// It is not taken, and neither asks for nor is asked for by what is.
+    /// It is not spilled, it needs no spilled interval, and no spilled interval needs it.
     [[nodiscard]] bool can_spill(std::uint32_t i) const;
-    /// What it loads fits at least where everybody else is away.
+    /// Its loads fit the capacity with all possible spills.
     [[nodiscard]] bool load_fits(std::uint32_t i) const;
 
-    /// O(log p), and as much for each load and each need of it.
+    /// O(log p), plus as much for each of its loads and needs.
     void spill(std::uint32_t i);
     void restore(std::uint32_t i) { change(i, false); }
-    /// Gives back all that ask that this one is not taken.
+    /// Restores all intervals that need this one resident.
     void restore_dependents(std::uint32_t i);
 
 private:
@@ -135,7 +136,7 @@ private:
         std::uint32_t interval;
         live_range when;
     };
-    /// When each buffer can be away, whichever of its stretches are taken.
+    /// The union of the intervals of each buffer.
     std::vector<merged_interval> merge_intervals() const;
     void put(std::size_t pool, live_range where, byte_count size, bool is_more)
     {
@@ -151,48 +152,46 @@ private:
     std::vector<byte_count> capacity_;
     std::vector<lowest_load> least_;
     std::vector<std::vector<byte_count>> initial_, least_loads_; // by pool and position
-    std::vector<unsigned char> is_spilled_;                      // by stretch
-    std::vector<std::uint32_t> blocked_;                         // how many of those taken ask that it is not
+    std::vector<unsigned char> is_spilled_;                      // by interval
+    std::vector<std::uint32_t> blocked_;                         // by interval: spilled ones that need it
     std::vector<unsigned char> is_independent_;
-    rows loads_of_, needs_of_, needs_on_; // loads, needs, and needs in which it is the one kept
+    rows loads_of_, needs_of_, needs_on_; // loads, needs, and needs in which it is `kept`
 };
 
 // --- advise ----------------------------------------------------------------------------------------------
 
-/// Which buffers should be away for a while, so that the rest fits.
+/// A cheap set of spills after which each pool fits its capacity.
 ///
 ///     position      0    1    2    3    4
-///     a: 64       [===o         o=========)     nobody touches a between 0 and 3: its bytes may be elsewhere
+///     a: 64       [===o         o=========)     no step touches a between 0 and 3
 ///     b: 32            [=========)
-///     live          64   32   32   64   64      64 bytes do, where 96 were alive
+///     live          64   32   32   64   64      64 bytes instead of 96
 ///
-/// An absence has a cost: bytes copied out and back, or the work of making them again. Wanted is a cheap set
-/// of absences after which no position holds more than the capacity: weighted covering, which is NP-hard even
-/// for one position (it is the knapsack problem). Two greedy ways of taking are tried, each by three measures
-/// of what an absence gives for its cost. What turns out not to be needed is dropped again, the dearest
-/// first, and the cheapest set is the advice. No guaranteed factor; if all absences together are enough, so
-/// is the advice.
+/// A spill has a cost: bytes copied out and back, or recomputation. The problem is weighted covering, NP-hard
+/// even for one position (knapsack). Two greedy orders are tried, each with three metrics of gain per cost.
+/// Redundant spills are then dropped, those of highest cost first, and the cheapest set is returned. There is
+/// no approximation guarantee; if all spills together suffice, so does the result.
 
 struct chosen_spill {
     std::uint32_t interval = 0;
-    byte_count saved = 0; ///< the peak of its pool without this one less the peak with all of them
+    byte_count saved = 0; ///< increase of its pool's peak without this one
 };
 
 struct pool_pressure {
     byte_count peak_before = 0;
     byte_count peak_after = 0;
-    byte_count least = 0;       ///< with all buffers away that can be: no advice goes below
-    step_id least_position = 0; ///< where these are alive
+    byte_count least = 0;       ///< with all possible spills: a lower bound
+    step_id least_position = 0; ///< its position
 };
 
 struct spill_set {
-    std::vector<chosen_spill> chosen; ///< by ascending stretch
+    std::vector<chosen_spill> chosen; ///< by ascending interval
     std::vector<pool_pressure> pools; ///< by pool id
     byte_count cost = 0;
     bool is_enough = false; ///< no pool holds more than its capacity at any position
 };
 
-/// What has been chosen, as good as can be said so far.
+/// The result of one greedy run.
 struct spill_trial {
     std::vector<std::uint32_t> chosen;
     byte_count excess = 0, cost = 0;
@@ -202,7 +201,7 @@ struct spill_trial {
     }
 };
 
-/// Give back what nobody needs, the dearest first, and say what is left; then nothing is taken any more.
+/// Drops redundant spills, those of highest cost first, returns the rest, and restores everything.
 template <class Loads>
 spill_trial drop_redundant(Loads& loads)
 {
@@ -210,7 +209,7 @@ spill_trial drop_redundant(Loads& loads)
     for (std::uint32_t i = 0; i != loads.intervals(); ++i)
         if (loads.is_spilled(i)) spilled.push_back({descending(loads.cost(i)), 0, i});
     sort_by_key(spilled);
-    for (bool is_stable = false; !is_stable;) { // what one loads another may have been taken for
+    for (bool is_stable = false; !is_stable;) { // a spill may only serve the load of another that was dropped
         is_stable = true;
         for (sort_key const& k : spilled) {
             if (!loads.is_spilled(k.id)) continue;
@@ -231,14 +230,14 @@ spill_trial drop_redundant(Loads& loads)
     return result;
 }
 
-/// Choose absences after which each pool holds no more than its capacity (`problem.pools`).
+/// Chooses spills after which each pool holds no more than its capacity (`problem.pools`).
 ///
-/// Requires:   stretches are within the life of their buffer; of those of a buffer that meet (ways to fill
-///             the same time) all but one ask that the others are kept; no pool holds 2^63 bytes.
-/// Ensures:    if the stretches that ask for nothing and load nothing are enough, so is what is chosen; where
-///             a capacity is below what can be reached, what can be reached is its place. Nothing chosen can
-///             be left out. Ties go to the lower stretch.
-/// Complexity: O((n + p) log p) a pool, n buffers, stretches, loads and needs, p positions.
+/// Requires:   intervals lie in the live range of their buffer; if intervals of a buffer overlap (several
+///             ways to restore it), all but one need that the others are kept; no pool holds 2^63 bytes.
+/// Ensures:    if the independent intervals suffice, so does the choice. A capacity below the lowest
+///             reachable load counts as that load. No chosen spill is redundant. Ties go to the lower
+///             interval.
+/// Complexity: O((n + p) log p) per pool for n buffers, intervals, loads and needs, and p positions.
 [[nodiscard]] spill_set advise(placement_problem const& problem, idle_times const& times);
 
 } // namespace sublet::detail

@@ -2,24 +2,23 @@
 #ifndef SUBLET_DETAIL_ANTICHAIN_HPP
 #define SUBLET_DETAIL_ANTICHAIN_HPP
 
-/// Bytes that no plan can do without if it is to be valid under every schedule.
+/// A lower bound for plans that are valid under every schedule: the heaviest antichain of buffers.
 ///
-///     a: 4 ──► b: 3 ──► d: 2         b and c may be there at the same time, and so may a and either of them:
-///        └───► c: 1 ──► ┘            a gives to d alone. {a, b, c} is the heaviest antichain: 8 bytes
+///     a: 4 ──► b: 3 ──► d: 2         b and c may be live together, and so may a and either of them:
+///        └───► c: 1 ──► ┘            only d may reuse a. {a, b, c} is the heaviest antichain: 8 bytes
 ///
-/// Buffers of which neither gives to the other under every schedule need bytes of their own, all of them at
-/// once. The most such buffers can weigh is by Dilworth's theorem the weight of all, less the most that can
-/// be given on; and what is given on is a flow down the graph of dependences itself
-/// (detail/reuse_network.hpp): it rises where the bytes of a buffer are free, runs along edges of
-/// unlimited width, and at every position as much as begins there may leave it.
+/// Buffers of which none may reuse the bytes of another need separate bytes. By Dilworth's theorem the
+/// heaviest such set weighs the total weight less the largest amount of reuse. Reuse is a flow in the
+/// dependence graph itself (detail/reuse_network.hpp): supply where the bytes of a buffer become free,
+/// unlimited capacity on edges, and demand at each position for the bytes that begin there.
 ///
-/// The flow is made from one position to the next: freed bytes are taken along, and where they are too few
-/// others are fetched that rest elsewhere (detail/reuse_network.hpp). Positions where none were to
-/// be had, and those that were searched in vain, are the cut: who begins in it and is not free in it is a
-/// member of the antichain. So the flow only proposes; the members are proved without it.
+/// The flow is built position by position: freed bytes move along, and where they do not suffice, augmenting
+/// paths fetch excess from elsewhere. The positions that no excess can reach are the cut: a buffer that
+/// begins in it and becomes free outside is a member of the antichain. The flow only proposes members; a
+/// separate test proves them.
 ///
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
-/// Ford and Fulkerson, "Flows in networks", Princeton 1962. Ours is that the network is the program's own.
+/// Ford and Fulkerson, "Flows in networks", Princeton 1962. New here: the network is the program's own graph.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/units.hpp>
@@ -32,41 +31,43 @@ namespace sublet {
 namespace detail {
 
 struct antichain {
-    std::vector<buffer_id> members; ///< ascending; none gives to another
-    byte_count bytes = 0;           ///< what they weigh
+    std::vector<buffer_id> members; ///< ascending; none may reuse another
+    byte_count bytes = 0;           ///< weight of the members
     byte_count upper_bound = 0;     ///< no antichain weighs more
     bool is_exact = false;          ///< bytes == upper_bound
-    std::uint64_t visits = 0;       ///< of positions and nodes, by searches
+    std::uint64_t visits = 0;       ///< work of the searches: positions and nodes visited
 };
 
-/// Leave out members that cannot be shown to give to no other, and those of `multi_begin` that others give to.
+/// Removes members for which it is not shown that no other member may reuse their bytes, and those of
+/// `multi_begin` that may reuse bytes of another.
 ///
-/// There are two ways to show it. If the cut is closed, holding with each position all that come before it,
-/// one end is enough that leads to no position of the cut directly: all that comes after that end lies
-/// outside. And if the conflicts are decided, it is enough that no other member begins outside the ranges.
+/// There are two tests. If the cut is closed downwards, it suffices that one end has no successor in the cut:
+/// all that follows that end lies outside. If the conflicts are decided, it suffices that no other member
+/// begins outside the conflict ranges.
 ///
-/// Requires: a member is given, or its first begin is in the `cut`, or it is one of `multi_begin`, which ascend.
+/// Requires: a member is given, or its first begin is in the `cut`, or it is one of `multi_begin`, which
+///           ascends.
 void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                  conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
                  std::vector<unsigned char> const& cut, std::vector<buffer_id>& members);
 
-/// The heaviest set of buffers of which none gives to another, `weights` by buffer; or one that is heavy.
+/// The heaviest antichain of buffers, `weights` by buffer; or a heavy one.
 ///
-/// Requires:   `lives` are of `g`, and `conflicts` of both. To have the bound of one pool, let the buffers of
-///             others weigh nothing: those are no members.
-/// Ensures:    `bytes` is a lower bound in any case: that no member gives to another is shown apart from the
-///             flow. The heaviest is found, and known to be, unless visits run out, conflicts are undecided,
-///             or so many buffers begin at several positions that to compare these with all would take more
-///             than a 16th of the visits. `visits` is how many positions searches for frontiers, and how many
-///             nodes searches for bytes, may visit; 0: 2^25, or 64 for each position and buffer if more.
+/// Requires:   `lives` are of `g`, and `conflicts` of both. For the bound of one pool, the buffers of other
+///             pools have weight 0: such buffers are no members.
+/// Ensures:    `bytes` is a valid lower bound in any case, since members are proved without the flow. The
+///             result is the heaviest and known to be, unless the visits are spent, conflicts are undecided,
+///             or so many buffers begin at several positions that comparing them with all others takes more
+///             than a 16th of the visits. `visits` is the work budget of positions and nodes to visit; 0:
+///             2^25, or 64 for each position and buffer if that is more.
 /// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
 ///             whole graph for each position; O(1) each where branches are short. As much memory.
-/// Throws:     precondition_error if the weights together exceed 64 bits.
+/// Throws:     precondition_error if the sum of weights exceeds 64 bits.
 [[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts,
                                            std::vector<byte_count> const& weights, std::uint64_t visits = 0);
 
-/// The same, if the conflicts are not needed for anything else.
+/// The same, with the conflicts computed here.
 [[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g,
                                                   concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights,

@@ -2,19 +2,19 @@
 #ifndef SUBLET_DETAIL_OVERWRITE_MATCHING_HPP
 #define SUBLET_DETAIL_OVERWRITE_MATCHING_HPP
 
-/// Which results of one step are written over which of its operands.
+/// Which results of one step overwrite which of its operands: a matching that saves the most bytes.
 ///
-///     results    64   32              32 may be written over both operands, 64 over the first only:
-///                 | / |               whoever takes 32 first, 64 is moved in where 32 has to give way
+///     results    64   32              32 may overwrite both operands, 64 only the first:
+///                 | / |               if 32 has the first, an augmenting path moves it to the second
 ///     operands    a   b
 ///
-/// An operand takes one result, and each result saves as many bytes as it has, wherever it goes. So what
-/// counts is the set of results that find a place; such sets form a matroid, and it is best to take results
-/// largest first, each if room can be made for it: those that have a place keep one, perhaps another.
+/// An operand takes one result, and a result saves its own size wherever it goes. So only the set of matched
+/// results matters. These sets form a (transversal) matroid, hence the greedy order is optimal: results by
+/// descending size, each matched if an augmenting path exists. A matched result stays matched.
 ///
 /// Source: Edmonds and Fulkerson, "Transversals and matroid partition", Journal of Research of the National
-/// Bureau of Standards 69B, 1965; that the greedy choice is best in a matroid is from Edmonds, "Matroids and
-/// the greedy algorithm", Mathematical Programming 1, 1971.
+/// Bureau of Standards 69B, 1965; greedy optimality: Edmonds, "Matroids and the greedy algorithm",
+/// Mathematical Programming 1, 1971.
 
 #include <sublet/plan.hpp>
 
@@ -23,12 +23,12 @@
 
 namespace sublet::detail {
 
-/// The pairs to take, by index, ascending.
+/// The selected pairs, by index, ascending.
 ///
-/// Ensures:    no two of them have an operand or a result in common, and no such choice saves more bytes. Of
-///             results of one size the one named first is placed first, over the operand named first.
-/// Complexity: O(k log k) time where every result finds an operand that nobody has, else up to O(k^2); O(k)
-///             memory, for k pairs.
+/// Ensures:    no two of them have an operand or a result in common, and no such choice saves more bytes.
+///             Among results of equal size the first named is matched first, to the operand named first.
+/// Complexity: O(k log k) time if every result finds an unmatched operand, else up to O(k^2); O(k) memory,
+///             for k pairs.
 [[nodiscard]] std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pair> const& pairs);
 
 } // namespace sublet::detail

@@ -2,16 +2,16 @@
 #ifndef SUBLET_DETAIL_PLAN_REQUIREMENTS_HPP
 #define SUBLET_DETAIL_PLAN_REQUIREMENTS_HPP
 
-/// What a program and its options demand of every plan, worked out without any plan or planner.
+/// What a program and its options require of every plan, derived without any plan or planner.
 ///
-///     position         0      1      2         class of a and b:  root a, alive [0, 3), output,
-///                    def a  use a  use b                          as large as a, at a multiple of
-///                           def b                                 a's alignment and of b's
+///     position         0      1      2         class of a and b:  root a, live [0, 3), output,
+///                    def a  use a  use b                          size of a, alignment: lcm of
+///                           def b                                 those of a and b
 ///     b = view of a, output
 ///
-/// It is the checker's own derivation, on purpose a second one: had it anything in common with what planners
-/// use (analysis/), one mistake there would fool both. A value with all its views is a class; tables are by
-/// value, and where the class counts, the entry of its root speaks for it.
+/// This is the checker's own derivation. It shares no code with the planners' analyses (analysis/), so that
+/// one mistake cannot affect both. A value with all its views is a class; tables are by value, and the entry
+/// of the root is that of the class.
 
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -23,7 +23,7 @@
 
 namespace sublet::detail {
 
-/// How a step touches a value. `reads_at_end`: where its node ends, after every write.
+/// How a step accesses a value. `reads_at_end`: at the end of its node, after every write.
 enum class access_kind : std::uint8_t { reads_early, reads, writes, reads_at_end };
 
 struct plan_requirements {
@@ -31,17 +31,17 @@ struct plan_requirements {
 
     std::vector<step_id> position;  ///< by step
     std::vector<step_id> first_def; ///< by value: its position, or `never`
-    std::vector<value_role> role;   ///< by value, its own
+    std::vector<value_role> role;   ///< by value, without its class
     std::vector<byte_count> alignment;
-    std::vector<value_id> root;         ///< by value; all below count at the root
+    std::vector<value_id> root;         ///< by value; the tables below are valid at roots
     std::vector<value_role> class_role; ///< the union
     std::vector<byte_count> bytes;
-    std::vector<byte_count> pinned; ///< a pin on any of the class, unless the root has one of its own
+    std::vector<byte_count> pinned; ///< the root's pin, otherwise a pin of another member
     std::vector<pool_id> pool;
-    std::vector<unsigned char> eligible; ///< all of the class
+    std::vector<unsigned char> eligible; ///< all members are
     std::vector<live_range> life;
 
-    /// Whether storage is to be planned for the class.
+    /// Whether the class needs planned storage.
     [[nodiscard]] bool is_planned(value_id of_root) const
     {
         return !has_role(class_role[of_root], value_role::external) && eligible[of_root] &&
@@ -51,10 +51,10 @@ struct plan_requirements {
 
 std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program);
 
-/// By value, the end of its chain of views. A stretch of a chain is walked once, whatever hangs on it.
+/// By value, the end of its chain of views, in O(values).
 std::vector<value_id> roots_of(std::vector<value_id> const& alias_of);
 
-/// Call `visit(value, position, access_kind)` for every touch, those of a step in a row; ends of nodes come last.
+/// Calls `visit(value, position, access_kind)` for every touch, step by step, then for uses at node ends.
 template <class Visit>
 void each_touch(snapshot const& program, std::vector<step_id> const& position, Visit visit)
 {
@@ -69,8 +69,8 @@ void each_touch(snapshot const& program, std::vector<step_id> const& position, V
 }
 
 /// Complexity: O(values + steps + touches) time and memory.
-/// Throws:     precondition_error if a table has not one entry a value, an alignment is 0, views run in a
-///             circle, or the order does not name every node once.
+/// Throws:     precondition_error if the size of a table is not the number of values, an alignment is 0,
+///             views form a cycle, or the order does not name every node once.
 [[nodiscard]] plan_requirements derive_requirements(snapshot const& program, plan_options const& options);
 
 } // namespace sublet::detail

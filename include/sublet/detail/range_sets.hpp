@@ -2,18 +2,17 @@
 #ifndef SUBLET_DETAIL_RANGE_SETS_HPP
 #define SUBLET_DETAIL_RANGE_SETS_HPP
 
-/// Many sets of positions, each as a few ranges, in a bounded amount of memory.
+/// Many sets of positions, each stored as a few ranges, in a bounded amount of memory.
 ///
-///     owner  ranges                       in one array: a head {owner, how many}, then the ranges
+///     owner  ranges                       in one array: a head {owner, count}, then the ranges
 ///       4    [1, 3) [7, 9)                {4, 2} [1, 3) [7, 9)   {6, 1} [2, 8)   ...
 ///       6    [2, 8)
 ///
-/// Sets come and go in the order of a walk, so each is put behind the others. What is let go leaves a gap,
-/// and when gaps are half of all the rest moves together, in one pass over the array.
+/// A new set is appended to the array. An erased set leaves a gap, and when gaps make up half, the array is
+/// compacted in one pass.
 ///
-/// If there is no room even so, sets become coarser: all keep as many ranges as before only up to a number
-/// that is the same for all, and what lies behind is joined into one. The set grows by that, and from
-/// `exact_until` on, nobody knows what of it is true.
+/// If memory still does not suffice, sets are coarsened: all keep their exact ranges only below a common
+/// position, and merge the ranges behind into one. They become supersets, exact below `exact_until`.
 
 #include <sublet/units.hpp>
 
@@ -24,7 +23,7 @@
 
 namespace sublet::detail {
 
-/// Put a range behind others, joined with the last of them where it begins within it or at its end.
+/// Appends a range, merged with the last one if it begins within it or at its end.
 inline void push_range(std::vector<live_range>& to, live_range range)
 {
     if (is_empty(range)) return;
@@ -32,18 +31,18 @@ inline void push_range(std::vector<live_range>& to, live_range range)
     else if (to.back().last < range.last) to.back().last = range.last;
 }
 
-/// Put ranges behind others that begin no later.
+/// Appends ranges that begin no earlier than those in `to`.
 ///
 /// Requires:   `ranges` ascend, and neither overlap nor touch each other.
 void push_ranges(std::vector<live_range>& to, std::span<live_range const> ranges);
 
-/// Rows of ranges that ascend and neither overlap nor touch, by owner; empty at first.
+/// By owner, ranges that ascend and neither overlap nor touch; initially empty.
 class range_sets {
 public:
-    /// Holds no more than `most` ranges and heads together, unless one range for each set is more.
+    /// Holds no more than `most` ranges and heads together, unless one range per set already exceeds that.
     range_sets(std::size_t owners, std::uint64_t most);
 
-    /// How many ranges, of eight bytes each, there is memory for.
+    /// The number of ranges, of eight bytes each, that the array can hold.
     [[nodiscard]] std::size_t capacity() const { return storage_.size(); }
     [[nodiscard]] std::size_t owners() const { return head_.size(); }
     [[nodiscard]] std::span<live_range const> operator[](std::size_t owner) const
@@ -51,7 +50,7 @@ public:
         live_range const* const head = storage_.data() + head_[owner];
         return {head + 1, head + 1 + head->last};
     }
-    /// Below it the owner's set is what it was said to be.
+    /// Below it the owner's set is exact.
     [[nodiscard]] step_id exact_until(std::size_t owner) const
     {
         return exact_until_.empty() ? no_step : exact_until_[owner];
@@ -60,24 +59,24 @@ public:
     [[nodiscard]] bool is_coarsened() const { return !exact_until_.empty(); }
 
     void erase(std::size_t owner);
-    /// Replaces the owner's set by one that is what it should be below `exact_until`.
+    /// Replaces the owner's set, which is exact below `exact_until`.
     ///
-    /// Requires:   `exact_until` is `no_step` as long as nothing has been forgotten.
-    /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets become coarser.
+    /// Requires:   `exact_until` is `no_step` unless sets have been coarsened.
+    /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets are coarsened.
     void assign(std::size_t owner, std::vector<live_range> const& ranges, step_id exact_until);
 
 private:
     void compact(std::size_t widest);
-    /// A quarter of the room, so that this happens seldom.
+    /// Frees a quarter of the budget, so that this happens rarely.
     void coarsen();
 
     std::vector<std::uint32_t> head_;  // by owner: the head; 0 if the set is empty
-    std::vector<live_range> storage_;  // from 1 on; at 0 the head of all that are empty
-    std::vector<step_id> exact_until_; // by owner; empty while all is known
+    std::vector<live_range> storage_;  // from 1 on; at 0 the head of all empty sets
+    std::vector<step_id> exact_until_; // by owner; empty while all are exact
     std::uint64_t most_;
     std::size_t used_ = 1;
-    std::size_t gaps_ = 0;   // ranges and heads that nobody owns
-    std::size_t widest_ = 1; // no set has more ranges
+    std::size_t gaps_ = 0;   // unused ranges and heads
+    std::size_t widest_ = 1; // the most ranges of a set
 };
 
 } // namespace sublet::detail

@@ -2,8 +2,8 @@
 #ifndef SUBLET_DETAIL_REUSE_NETWORK_HPP
 #define SUBLET_DETAIL_REUSE_NETWORK_HPP
 
-/// The network in which buffers give bytes to later ones, whose largest antichain is a bound. Included by
-/// detail/antichain.hpp.
+/// The flow network in which buffers reuse the bytes of earlier ones, and the flow that yields the heaviest
+/// antichain. Used by detail/antichain.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -15,36 +15,36 @@
 #include <span>
 #include <vector>
 
-// --- frontiers -------------------------------------------------------------------------------------------
+// --- earliest free points --------------------------------------------------------------------------------
 
-/// Where, in every execution, the bytes of each buffer are free at the earliest.
+/// The earliest positions at which the bytes of each buffer are free in every execution.
 ///
-///     0 ──► 1 ──► 3 ──► 4       ends {1}:     what follows 1 is free, and all behind it
-///     └───► 2 ──► ┘             ends {1, 2}:  3 is free, and all behind it
+///     0 ──► 1 ──► 3 ──► 4       ends {1}:     free at the successors of 1 and all that follows them
+///     └───► 2 ──► ┘             ends {1, 2}:  free at 3 and all that follows it
 ///
-/// What comes after all ends of a buffer is closed upwards, so its lowest positions say all. Nearly always
-/// they are what follows the last end. If not, a walk from any one of the ends finds them, if it turns back
-/// wherever a position is free. Ends differ: one may lead through half of the program before it meets the
-/// others, and another meet them at once. So each has two steps, then each has eight times as many, until one
-/// has finished.
+/// The positions after all ends of a buffer are closed upwards, so their minimal elements describe them.
+/// Nearly always these are the successors of the last end. Otherwise a search from any one of the ends finds
+/// them, if it does not continue past a free position. The cost differs by end: one may traverse half of the
+/// program before it meets the others, another may meet them at once. So every end gets a budget of two
+/// steps, then of eight times as many, until one search finishes.
 
 namespace sublet::detail {
 
 /// By buffer.
 struct free_point_rows {
-    std::vector<step_id> last_end; ///< the frontier is what follows this end; or `no_step`
-    csr_rows lowest;               ///< then it is these; ascending
+    std::vector<step_id> last_end; ///< the free points are the successors of this end; or `no_step`
+    csr_rows lowest;               ///< in that case the free points; ascending
     std::vector<unsigned char>
-        is_cut_short;         ///< no walk has finished: what follows `last_end` is free, or not yet
-    std::uint64_t visits = 0; ///< positions that were looked at
+        is_cut_short;         ///< no search has finished: the successors of `last_end` may not be free yet
+    std::uint64_t visits = 0; ///< positions visited
 };
 
-/// One buffer after the other over the same graph.
+/// Searches for one buffer after another in the same graph.
 class free_point_search {
 public:
     explicit free_point_search(csr_rows const& after) : after_(after), seen_(after.rows(), 0) {}
 
-    /// Whether all ways from `end` to where it is free have been walked; then they lead to `found`.
+    /// Whether the search from `end` finished within `steps`; then `found` are the free positions reached.
     template <class IsFree>
     bool walk(step_id end, std::size_t steps, IsFree is_free)
     {
@@ -70,22 +70,21 @@ public:
 
 private:
     csr_rows const& after_;
-    std::vector<std::uint32_t> seen_; // by position: in which walk
+    std::vector<std::uint32_t> seen_; // by position: number of the search
     std::vector<step_id> open_;
     std::uint32_t walks_ = 0;
 };
 
-/// The frontiers of the buffers that `is_wanted`; the others have none, nor have outputs.
+/// The earliest free points of the buffers that `is_wanted`; other buffers and outputs have none.
 ///
-/// Requires:   `before` and `after` are the rows of a graph of which `lives` are positions. `is_free(b, x)`
-/// is
-///             asked of what some end of b leads to, and is true only if all do; where it is false though all
-///             do, x is of no interest.
-/// Ensures:    unless cut, a position of interest comes after all ends of b if and only if it follows
+/// Requires:   `before` and `after` are the rows of the graph, `lives` are positions of it. `is_free(b, x)`
+///             is called for successors of ends of b, and is true only if x follows all of them; if it is
+///             false although x does, x is irrelevant.
+/// Ensures:    unless cut short, a relevant position comes after all ends of b if and only if it follows
 ///             `last_end[b]`, or is in `lowest[b]` or comes after one of these. A buffer without ends is free
-///             from the start: all positions that wait for nothing are its frontier.
-/// Complexity: O(positions + edges) and the walks, which end together when there have been `most_visits`:
-///             O(ends x length of the shortest walk from one of them) for each buffer.
+///             from the start: its free points are all positions without predecessors.
+/// Complexity: O(positions + edges) and the searches, which end together after `most_visits`:
+///             O(ends x length of the shortest search from one of them) for each buffer.
 template <class IsWanted, class IsFree>
 [[nodiscard]] free_point_rows earliest_free_points(csr_rows const& before, csr_rows const& after,
                                                    concurrent_live_ranges const& lives, IsWanted is_wanted,
@@ -103,7 +102,7 @@ template <class IsWanted, class IsFree>
                 std::uint64_t const before_it = walk.visits;
                 if (!walk.walk(ends[i], steps, is_free_here)) continue;
                 if (i + 1 == ends.size() && walk.found.size() == walk.visits - before_it)
-                    free_points.last_end[b] = ends[i]; // it turned back at once
+                    free_points.last_end[b] = ends[i]; // it ended at the successors
                 return;
             }
         free_points.last_end[b] = ends.back();
@@ -136,32 +135,34 @@ template <class IsWanted, class IsFree>
     return free_points;
 }
 
-// --- giving network --------------------------------------------------------------------------------------
+// --- reuse network ---------------------------------------------------------------------------------------
 
-/// Who may give bytes to whom, as a network that is hardly larger than the program.
+/// Which buffers may reuse the bytes of which, as a network of about the size of the program.
 ///
-///     position 1:  ──►(2)──►(3)──► (4)──►(5)     a buffer that begins at 1 takes bytes out at node 2,
-///                              └──► (6) ...      one that 1 is the last end of puts bytes in at node 3
+///     position 1:  ──►(2)──►(3)──► (4)──►(5)     a buffer that begins at 1 demands bytes at node 2,
+///                              └──► (6) ...      a buffer with 1 as its last end supplies bytes at node 3
 ///
-/// There may be as many pairs of giver and taker as there are buffers squared. But bytes that are free behind
-/// a position are free behind all that follow it, so they may as well walk there along the edges of the
-/// dependence graph; a giver needs arcs only to where its bytes are free at the earliest.
+/// The reuse pairs can be as many as the square of the buffers. But bytes that are free after a position are
+/// free after all its successors, so they can move along the edges of the dependence graph: a buffer needs
+/// arcs only to its earliest free points.
 
-/// Two nodes a position: what begins there, and whose last end it is. Behind them a node for each giver whose
-/// frontier is another one, and a node for each taker that begins at several positions, if these are few.
+/// Two nodes per position, for begins and for last ends. Then a node for each buffer with other free points,
+/// and a node for each buffer that begins at several positions, if these are few.
 ///
-/// Ensures:    arcs lead from the end of u to the begin of v if and only if u gives to v in every execution;
-///             those `relaxed` may give and take more, those whose conflicts are undecided give less.
-/// Complexity: O(positions + edges + buffers + ranges), the walks of frontiers() and a 16th of the visits.
-/// Throws:     precondition_error if the weights together exceed 64 bits.
+/// Ensures:    arcs lead from the end of u to the begin of v if and only if v may reuse u in every execution;
+///             for `relaxed` weight there may be more arcs, for buffers with undecided conflicts there are
+///             fewer.
+/// Complexity: O(positions + edges + buffers + ranges), the searches for free points and a 16th of the
+///             visits.
+/// Throws:     precondition_error if the sum of weights exceeds 64 bits.
 struct reuse_network {
-    csr_rows arcs;                          // by node, to higher ones but for givers
+    csr_rows arcs; // by node, to higher nodes, except from nodes of multi_end buffers
     std::vector<byte_count> demand, supply; // by node
-    std::vector<node_id> begin_of, end_of;  // by buffer; `no_node` if it takes nothing, or gives nothing
+    std::vector<node_id> begin_of, end_of;  // by buffer; `no_node`: no demand, or no supply
     node_id first_multi_end = 0, first_multi_begin = 0;
-    std::vector<buffer_id> multi_begin; // by node, from the first of them on
-    byte_count total = 0;               // weight of all
-    byte_count relaxed = 0;             // weight of those
+    std::vector<buffer_id> multi_begin; // by node, from first_multi_begin on
+    byte_count total = 0;               // weight of all buffers
+    byte_count relaxed = 0;             // weight of the buffers with relaxed arcs
     std::uint64_t visits = 0;
 
     reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives,
@@ -169,42 +170,40 @@ struct reuse_network {
                   std::uint64_t most_visits);
 };
 
-// --- resting flow ----------------------------------------------------------------------------------------
+// --- antichain flow --------------------------------------------------------------------------------------
 
-/// Bytes that rest at the nodes of a graph without cycles, and are moved along its arcs to where they are
-/// needed.
+/// A preflow in an acyclic graph: excess bytes at nodes, moved along arcs to where they are needed.
 ///
-///     5 ──► 0 ──► 0 ──► x: needs 3          the nearest that has some: 5 rest two arcs away
-///           │                               more than is needed is moved at once, half of it:
+///     5 ──► 0 ──► 0 ──► x: needs 3          the nearest excess: 5, two arcs away
+///           │                               half of it is moved, but at least what is needed:
 ///           └───► 0                         2 ──► 0 ──► 0 ──► x: 3
 ///
-/// Arcs carry any number of bytes, and what they have carried can be taken back. So x gets bytes that rest at
-/// a node that leads to it, or that went from such a node elsewhere. A breadth-first search over both kinds
-/// of arcs, backwards from x, finds the nearest; if it finds none, nothing that is moved later will ever come
-/// by any node that it saw. Those are dead: together they are a cut, and never looked at again.
+/// Arcs have unlimited capacity, and flow can be taken back. So x gets excess of a node that leads to it in
+/// the residual network. A breadth-first search backwards from x finds the nearest one. If there is none, no
+/// later flow can reach any node visited: these nodes join the cut and are never searched again.
 ///
-/// Source: Ford and Fulkerson, "Flows in networks", Princeton 1962; that searches in vain need not be
-/// repeated: Kuhn, "The Hungarian method for the assignment problem", Naval Research Logistics Quarterly
-/// 1955.
+/// Source: Ford and Fulkerson, "Flows in networks", Princeton 1962; that failed searches need no repetition:
+/// Kuhn, "The Hungarian method for the assignment problem", Naval Research Logistics Quarterly 1955.
 
 class antichain_flow {
 public:
-    /// Arcs lead from the rows of `heads` to their items. Nothing rests anywhere.
+    /// Arcs lead from the rows of `heads` to their items. There is no excess at first.
     explicit antichain_flow(csr_rows const& heads);
 
-    /// Nothing will ever come here.
+    /// No excess can reach x any more.
     [[nodiscard]] bool is_in_cut(node_id x) const { return seen_[x] == in_cut; }
 
-    /// Move to x what rests right before it: all where no later node follows, and otherwise what x lacks.
+    /// Moves the excess of direct predecessors to x: all of it if they have no later successor, otherwise
+    /// what x needs.
     ///
     /// Requires: called for each node once, in an order that all arcs agree with.
     void pull_adjacent(node_id x, byte_count need);
 
-    /// Move bytes to x from anywhere until it has what it needs, or is dead, or a search would take too long:
-    /// more than a 16th of the visits that are left until there have been `most`. So searches get shorter as
-    /// visits run out, and what is near is found to the last.
+    /// Augments until x has what it needs or is in the cut, or until a search would take more than a 16th of
+    /// the visits that remain of `most`. So searches get shorter as the budget is spent, and near excess is
+    /// still found at the end.
     ///
-    /// Complexity: O(nodes + arcs) for each way that the bytes take; once for all dead nodes.
+    /// Complexity: O(nodes + arcs) for each augmenting path; once in total for all nodes of the cut.
     void augment(node_id x, byte_count need, std::uint64_t most);
 
     std::vector<byte_count> excess; ///< by node
@@ -222,20 +221,20 @@ private:
         flow_[a] += bytes;
     }
 
-    /// Ends when x has enough, when a way has closed, when all who were seen are dead, or without success.
+    /// Ends when x has enough, a residual arc is saturated, all visited nodes are in the cut, or it fails.
     bool search(node_id x, byte_count need, std::uint64_t most);
-    /// Whether bytes rest at a node that is seen for the first time.
+    /// Whether a node visited for the first time has excess.
     bool visit(node_id at, std::uint32_t a);
-    /// Half of what rests there, if that is more than x needs: the next who is in need is often nearer to x,
-    /// but may as well be nearer to the other half. Whether the search has to end.
+    /// Pushes half of the excess, or what x needs if that is more: the next node with a demand is often near
+    /// x, but may be near the other half. Whether the search must end.
     bool push_along_path(node_id from, node_id x, byte_count need);
 
-    csr_rows const& heads_; // arcs are numbered as they stand here
-    csr_rows in_arcs_;      // by node: the arcs that lead there
+    csr_rows const& heads_; // arcs are numbered in this order
+    csr_rows in_arcs_;      // by node: the arcs that enter it
     std::vector<node_id> tail_;
     std::vector<byte_count> flow_;
-    std::vector<std::uint32_t> path_arc_; // by node: the next arc of the way to who searches
-    std::vector<std::uint32_t> seen_;     // by node: in which search
+    std::vector<std::uint32_t> path_arc_; // by node: the next arc on the path to x
+    std::vector<std::uint32_t> seen_;     // by node: number of the search
     std::vector<node_id> queue_;
     std::uint32_t searches_ = 0;
 };

@@ -2,16 +2,16 @@
 #ifndef SUBLET_DETAIL_SEGMENT_TREE_HPP
 #define SUBLET_DETAIL_SEGMENT_TREE_HPP
 
-/// How many bytes are alive at each position of a pool, while buffers come and go.
+/// A segment tree with range add and range maximum: the bytes live at each position of a pool.
 ///
-///     most of all     7               add(1, 4, +3) touches the nodes that make up [1, 4),
-///                   /   \             and repairs those above them
+///     maximum         7               add(1, 4, +3) updates the nodes that make up [1, 4),
+///                   /   \             and then their ancestors
 ///                  4     7
-///                 / \   / \           most(0, 2) asks the nodes that make up [0, 2)
+///                 / \   / \           most(0, 2) reads the nodes that make up [0, 2)
 ///     position   0   1 2   3
 ///
-/// A node holds the most of the positions under it, without what has been added to nodes above: that may be
-/// less than nothing, where what was added above has been removed below.
+/// A node holds the maximum of the positions under it, without what was added to its ancestors. It may be
+/// negative, if bytes added at an ancestor were removed at a descendant.
 
 #include <sublet/units.hpp>
 
@@ -28,15 +28,15 @@ public:
     {
     }
 
-    /// Requires: `when` is not empty and within the positions; no load is less than 0, or 2^63 or more.
+    /// Requires: `when` is not empty and within the positions; every load is at least 0 and less than 2^63.
     void add(live_range when, byte_count bytes);
     void remove(live_range when, byte_count bytes);
 
-    /// The most bytes alive at one of some positions.
+    /// The maximum over `when`.
     [[nodiscard]] byte_count most(live_range when) const;
 
 private:
-    /// With all that has been added above.
+    /// The maximum of a node, with what its ancestors add.
     std::int64_t total(std::size_t node) const;
     void change(live_range when, std::int64_t bytes);
     void put(std::size_t node, std::int64_t bytes)
@@ -50,7 +50,7 @@ private:
     std::vector<std::int64_t> most_, added_; // by node
 };
 
-/// At i: how many of the positions below i are in one of the ranges; for all positions and their end.
+/// By i in 0 ... positions: the number of positions below i that lie in a range.
 [[nodiscard]] std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
                                                        std::size_t positions);
 

@@ -2,7 +2,7 @@
 #ifndef SUBLET_DETAIL_SORTING_HPP
 #define SUBLET_DETAIL_SORTING_HPP
 
-/// Sorting and searching tables. Included by all stages.
+/// Sorting and binary search without <algorithm>. Used by all stages.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 // --- sorting ---------------------------------------------------------------------------------------------
 
-/// Sorting a table, and finding a place in one that is sorted.
+/// Stable merge sort, and binary search.
 ///
-///     1 wide    7 | 4 | 9 | 2 | 5       neighbours are merged,
-///     2 wide    4 7 | 2 9 | 5           and stretches twice as wide each time,
-///     4 wide    2 4 7 9 | 5             until one stretch is left
+///     width 1   7 | 4 | 9 | 2 | 5       neighbouring runs are merged,
+///     width 2   4 7 | 2 9 | 5           and the width doubles
+///     width 4   2 4 7 9 | 5             until one run is left
 ///               2 4 5 7 9
 ///
-/// For what has to stand in headers: <algorithm> brings std::ranges with it, which would cost every user of
-/// this library more compile time than <span> or <optional>. Definitions (impl/*.ipp) call std::sort. This
-/// sort keeps equal items in order, so it gives the same on every platform.
+/// For code that must be in headers: <algorithm> includes std::ranges, which costs users more compile time
+/// than <span> or <optional>. Definitions (impl/*.ipp) call std::sort. This sort is stable, so its result is
+/// the same on every platform.
 
 namespace sublet::detail {
 
-/// Sort `items` so that none stands after another that it is `before`.
+/// Sorts `items` by `before`.
 ///
 /// Requires:   `before` is a strict weak order.
-/// Ensures:    equal items keep their order.
+/// Ensures:    the order of equal items is kept.
 /// Complexity: O(n log n) time, O(n) memory.
 template <class Item, class Before>
 void sort_by(std::vector<Item>& items, Before before)
@@ -46,7 +46,7 @@ void sort_by(std::vector<Item>& items, Before before)
     }
 }
 
-/// Smallest first.
+/// Sorts ascending by <.
 template <class Item>
 void sort_ascending(std::vector<Item>& items)
 {
@@ -69,7 +69,7 @@ template <class Holds>
     return first;
 }
 
-/// Whether a table that ascends holds `item`.  O(log of its size)
+/// Whether an ascending table contains `item`.  O(log size)
 template <class Table, class Item>
 [[nodiscard]] constexpr bool is_listed(Table const& ascending, Item const& item)
 {
@@ -78,14 +78,13 @@ template <class Table, class Item>
     return at != n && !(item < ascending[at]);
 }
 
-// --- keyed -----------------------------------------------------------------------------------------------
+// --- sort key --------------------------------------------------------------------------------------------
 
-/// Ids sorted by what they are sorted for.
+/// 32-bit ids with one or two sort keys.
 ///
-///     {first: 4, size: 64, who: 2}, {first: 0, size: 8, who: 7} ...   by first, then size, then who
+///     {key: 4, tie: 64, id: 2}, {key: 0, tie: 8, id: 7} ...   by key, then tie, then id
 ///
-/// What planner and checker sort are 32-bit ids with one or two keys, and no two ids are equal, so the order
-/// is the same on every platform whatever the sort.
+/// No two ids are equal, so the sorted order is the same on every platform and for every sort.
 
 struct sort_key {
     std::uint64_t key;
@@ -102,7 +101,7 @@ struct sort_key {
 /// Ascending by key, then tie, then id.  O(n log n)
 void sort_by_key(std::vector<sort_key>& items);
 
-/// Ascending.
+/// Sorts ascending and removes duplicates.
 void sort_unique(std::vector<sort_key>& items);
 
 /// The key that sorts the largest first.

@@ -2,13 +2,13 @@
 #ifndef SUBLET_DETAIL_TEXT_HPP
 #define SUBLET_DETAIL_TEXT_HPP
 
-/// Text and numbers to any stream.
+/// Text and numbers to any stream, independent of its locale.
 ///
-///     std::ostream, a wrapped FILE*, your logger     all that is asked: out << "text", out << 'c'
+///     std::ostream, a wrapped FILE*, your logger     required: out << "text", out << 'c'
 ///     9636608                                        9636608, or 9.19 MiB
 ///
-/// Digits are made here and not by the stream: a stream's locale may group them (1,234), and a report is
-/// the same byte for byte wherever it is written.
+/// Digits are formatted here: a stream's locale may group them (1,234), and a report must be the same byte
+/// for byte on every stream.
 
 #include <sublet/units.hpp>
 
@@ -16,8 +16,8 @@
 
 namespace sublet::detail {
 
-/// Semantics:     what goes in comes out, in order.
-/// Poorest model: those two operators, returning nothing.   Ordinary model: std::ostream.
+/// Semantics:     text is output in order.
+/// Minimal model: those two operators, returning nothing.   Ordinary model: std::ostream.
 template <class S>
 concept text_stream = requires(S& out) {
                           out << "text";
@@ -29,7 +29,7 @@ struct hundredths {
     std::uint64_t count;
 };
 
-/// Writes text, numbers and nothing of a locale.
+/// Writes text and numbers without a locale.
 template <text_stream Stream>
 struct plain_text {
     Stream& out;

@@ -2,17 +2,15 @@
 #ifndef SUBLET_DETAIL_TRANSITIVE_REDUCTION_HPP
 #define SUBLET_DETAIL_TRANSITIVE_REDUCTION_HPP
 
-/// Which edges of a graph without cycles say nothing that longer paths do not say as well.
+/// Edges of an acyclic graph that longer paths imply: those that the transitive reduction leaves out.
 ///
-///     0 ──► 1 ──► 2 ──► 3      0 ──► 3 has a detour, by way of 1 and 2: whatever order the graph
-///     └─────────────────┘      stands for, it stands for without that edge
+///     0 ──► 1 ──► 2 ──► 3      the path by 1 and 2 implies 0 ──► 3:
+///     └─────────────────┘      without that edge the order is the same
 ///
-/// All edges that have a detour may be left out at once: the longest of the paths between two nodes has no
-/// edge with a detour in it. What is left is the transitive reduction.
+/// All implied edges may be removed at once: the longest path between two nodes contains none.
 ///
-/// 64 nodes are followed in one sweep, each with a bit of its own, from the first of them to the last node
-/// that anybody asks about. So that sweeps are short, edges of about the same length are asked about
-/// together.
+/// One sweep follows up to 512 origins, each with a bit of its own, from the first of them to the last
+/// target. Edges of about the same length are queried together, so sweeps are short.
 ///
 /// Source: Aho, Garey and Ullman, "The transitive reduction of a directed graph", SIAM Journal on Computing
 /// 1972.
@@ -33,10 +31,9 @@ namespace sublet::detail {
 /// has the predecessors by node.
 ///
 /// Requires:   every predecessor of a node is lower; the same i always yields the same pair.
-/// Complexity: O(sum over doublings of length d of min(V, q 2^d) + (q / 512) 2^d, times the edges a node)
-/// time
-///             for q pairs of length 2^d to 2^(d+1); O(V + pairs) memory.
-/// Throws:     precondition_error if a pair is none of nodes, the lower first.
+/// Complexity: O(sum over doublings of length d of min(V, q 2^d) + (q / 512) 2^d, times the edges per node)
+///             time for q pairs of length 2^d to 2^(d+1); O(V + pairs) memory.
+/// Throws:     precondition_error if a pair does not lead from a lower node to a higher one.
 template <class PairOf>
     requires requires(PairOf& pair_of) {
                  {
@@ -46,7 +43,7 @@ template <class PairOf>
 [[nodiscard]] std::vector<unsigned char> has_indirect_path(csr_rows const& before, std::size_t pairs,
                                                            PairOf pair_of)
 {
-    std::vector<node_id> nearest(before.rows(), no_node); // the lowest that follows
+    std::vector<node_id> nearest(before.rows(), no_node); // the lowest successor
     for (node_id at = 0; at != before.rows(); ++at)
         for (node_id earlier : before[at]) nearest[earlier] = smaller(nearest[earlier], at);
     std::vector<sort_key> queries; // by length, then by origin
@@ -54,7 +51,7 @@ template <class PairOf>
         auto const [from, to] = pair_of(i);
         SUBLET_EXPECTS(from < to && to < before.rows(),
                        "sublet: a pair does not lead upwards between nodes of the graph");
-        if (nearest[from] < to) // otherwise nothing leads from the one into what lies between
+        if (nearest[from] < to) // otherwise no edge leads from `from` to a node between
             queries.push_back({static_cast<unsigned>(std::bit_width(to - from)), from, i});
     }
     sort_by_key(queries);
@@ -62,7 +59,7 @@ template <class PairOf>
     constexpr unsigned words = 8;
     std::vector<unsigned char> result(pairs);
     std::vector<std::uint32_t> number(before.rows(), 0);       // of an origin in its sweep, from 1 on
-    std::vector<std::uint64_t> origins(words * before.rows()); // that lead to a node or are it
+    std::vector<std::uint64_t> origins(words * before.rows()); // by node: origins that reach it, with itself
     for (std::size_t first = 0, last = 0; first != queries.size(); first = last) {
         auto const begin = static_cast<node_id>(queries[first].tie);
         node_id end = begin;

@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-// --- idle loads ------------------------------------------------------------------------------------------
+// --- spill pressure --------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -106,14 +106,14 @@ SUBLET_DECL void spill_pressure::change(std::uint32_t i, bool spilled)
 
 // --- advise ----------------------------------------------------------------------------------------------
 
-/// What an absence gives, before that is divided by its cost.
+/// The gain of a spill, before division by its cost.
 enum class spill_metric : std::uint8_t {
-    bytes_idle,          ///< its bytes, for all its positions
-    bytes_over_capacity, ///< for those above the capacity
-    capped_over_capacity ///< and no more bytes than the most that are above it
+    bytes_idle,          ///< its bytes times its positions
+    bytes_over_capacity, ///< its bytes times its positions above the capacity
+    capped_over_capacity ///< the same, with bytes capped at the largest excess
 };
 
-/// Stretches by falling worth, of those that can be worth anything.
+/// Intervals with a positive gain, by descending gain per cost.
 template <class Loads>
 std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independent, spill_metric measured)
 {
@@ -150,8 +150,8 @@ std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independ
     return order;
 }
 
-/// In this order, whatever covers a position above the capacity just then. A second round sees what loads of
-/// the first have raised.
+/// Spills every interval, in this order, that covers a position above the capacity at that time. A second
+/// round handles what loads of the first have raised.
 template <class Loads>
 void spill_by_rank(Loads& loads, std::vector<std::uint32_t> const& order)
 {
@@ -160,19 +160,19 @@ void spill_by_rank(Loads& loads, std::vector<std::uint32_t> const& order)
             if (loads.can_spill(i) && loads.exceeds_capacity(i)) loads.spill(i);
 }
 
-/// From the first position to the last, where there are too many bytes the first in this order of what covers
-/// it, until there are not.
+/// Sweeps over the positions: where the load exceeds the capacity, spills the covering intervals, in this
+/// order, until it fits.
 template <class Loads>
 void spill_by_position(Loads& loads, std::vector<std::uint32_t> const& order)
 {
-    std::vector<sort_key> by_first; // {first, rank, stretch}
+    std::vector<sort_key> by_first; // {first, rank, interval}
     for (std::size_t rank = 0; rank != order.size(); ++rank)
         by_first.push_back({loads.when(order[rank]).first, rank, order[rank]});
     sort_by_key(by_first);
     struct waiting {
         std::uint64_t rank;
         std::uint32_t interval;
-        bool operator<(waiting const& other) const { return other.rank < rank; } // the lowest comes first
+        bool operator<(waiting const& other) const { return other.rank < rank; } // lowest rank on top
     };
     std::vector<std::priority_queue<waiting>> open(loads.pools());
     std::size_t next = 0;
@@ -189,7 +189,7 @@ void spill_by_position(Loads& loads, std::vector<std::uint32_t> const& order)
     spill_by_rank(loads, order);
 }
 
-/// Where there still are too many bytes, what is plain goes before what asks that it stays.
+/// Where the load still exceeds the capacity, independent intervals replace spills that need them resident.
 template <class Loads>
 void force_independent(Loads& loads, std::vector<std::uint32_t> const& order)
 {

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-// --- absences --------------------------------------------------------------------------------------------
+// --- spill candidates ------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -40,7 +40,7 @@ public:
         for (std::size_t v = 0; v != role_.size(); ++v) {
             if (!is_given(role_[v])) continue;
             is_defined_[v] = 1;
-            touch_buffer(static_cast<value_id>(v), 0); // it is there when the first step begins
+            touch_buffer(static_cast<value_id>(v), 0); // live when the first step begins
         }
         std::vector<sort_key> const at_node_ends = node_end_touches(p_, steps_);
         std::size_t next_at_end = 0;
@@ -59,7 +59,7 @@ public:
                 touch_buffer(at_node_ends[next_at_end].id, at);
             }
         }
-        for (std::size_t v = 0; v != role_.size(); ++v) // it is there when the last step ends
+        for (std::size_t v = 0; v != role_.size(); ++v) // live when the last step ends
             if (has_role(role_[v], value_role::output) && positions != 0)
                 add_candidates(static_cast<value_id>(v), positions - 1);
         return found_;
@@ -72,14 +72,14 @@ private:
 
     void touch_buffer(value_id v, step_id at) { history_[joined_.buffer_of[v]].touched = at; }
 
-    /// v is needed at a position, and its buffer has not been touched since long.
+    /// Adds candidates for the buffer of v if it was idle for a position or more before the use at `at`.
     void add_candidates(value_id v, step_id at)
     {
         buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
         history& its = history_[b];
         if (its.touched == no_step || its.touched >= at || at - its.touched < 2) return;
         step_id const after = its.touched;
-        its.touched = at; // each time is looked at once
+        its.touched = at; // each interval is considered once
         buffer const& mine = joined_.buffers[b];
         value_id const root = unjoined_.buffers[unjoined].root;
         if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root])
@@ -102,7 +102,7 @@ private:
                 bool const is_unchanged = theirs.last_def == no_step || theirs.last_def < its.first_def;
                 bool const is_alive = !other.is_planned() || other.life.last > at;
                 if (!is_unchanged || !is_alive || other.is_unsized()) return false;
-            } else if (unjoined_.buffer_of[t.value] != unjoined) { // a copy of it is made, which nobody reads
+            } else if (unjoined_.buffer_of[t.value] != unjoined) { // its recomputed copy is not read
                 buffer const& side_result = unjoined_.buffers[unjoined_.buffer_of[t.value]];
                 bool const is_plain = side_result.root == t.value && side_result.pinned == no_offset &&
                                       (side_result.is_planned() || side_result.size == 0) &&
@@ -119,7 +119,7 @@ private:
     std::span<value_role const> role_;
     std::vector<history> history_;          // by joined buffer
     std::vector<unsigned char> is_defined_; // by value: given, or defined before
-    std::vector<unsigned char> is_pinned_;  // by buffer alone
+    std::vector<unsigned char> is_pinned_;  // by unjoined buffer
     std::vector<spill_candidate> found_;
 };
 
@@ -138,7 +138,7 @@ find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buff
 
 } // namespace detail
 
-// --- apply absences --------------------------------------------------------------------------------------
+// --- spilled program -------------------------------------------------------------------------------------
 
 SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) const
 {
@@ -190,7 +190,7 @@ public:
             is_defined_.push_back(is_given(result_.role[v]));
             if (has_role(result_.role[v], value_role::output)) needed_until_[v] = positions();
         }
-        result_.final_version = result_.origin; // until then: which one it is now
+        result_.final_version = result_.origin; // during the rewrite: the current version
         for (step_id at = 0; at != positions(); ++at)
             for (touch t : p.touches(steps[at])) need(t.value, at);
         for (sort_key const& k : at_node_ends_) need(k.id, static_cast<step_id>(k.key));
@@ -202,14 +202,14 @@ public:
 
     spilled_program write(std::span<spill_candidate const> candidates)
     {
-        std::vector<sort_key> out, back; // {position, which comes first, absence}
+        std::vector<sort_key> out, back; // {position, order at it, candidate}
         for (std::uint32_t i = 0; i != candidates.size(); ++i) {
             spill_candidate const& a = candidates[i];
             bool const is_copied = a.remat_step == no_step;
             if (is_copied) out.push_back({a.after, 0, i});
             back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.remat_step} + 1, i});
             if (is_copied) continue;
-            for (touch t : p_.touches(steps_[a.remat_step])) // also a view that nobody else reads any more
+            for (touch t : p_.touches(steps_[a.remat_step])) // also a view with no other later use
                 if (t.kind != touch::access::def) need(t.value, a.before);
         }
         sort_by_key(out);
@@ -270,7 +270,7 @@ private:
         return home;
     }
 
-    /// Others take the place of a value and of its views, as far as anybody needs them. Says which did.
+    /// Replaces a value and its views with later uses by new values. Returns the replaced ones.
     std::vector<value_id> replace(spill_candidate const& a)
     {
         std::vector<value_id> replaced;
@@ -316,7 +316,7 @@ private:
         end_step({spilled_program::kind::rematerialize, step});
     }
 
-    /// One step a node, each leading to the next.
+    /// One node per step, in a chain.
     snapshot list() const
     {
         std::size_t const nodes = end_.size();
@@ -347,7 +347,7 @@ private:
     snapshot const& p_;
     std::vector<step_id> const& steps_;
     std::vector<sort_key> at_node_ends_;
-    std::vector<step_id> needed_until_;     // by value of the program: the last position that does
+    std::vector<step_id> needed_until_;     // by value of the program: position of the last use
     std::vector<unsigned char> is_defined_; // by value of the program: given, or defined before
     buffer_classes classes_;
     csr_rows members_;  // by class
@@ -356,7 +356,7 @@ private:
     std::vector<touch> touches_;
     std::vector<std::size_t> end_; // by step: into touches_
     std::vector<overwrite> overwrites_;
-    std::vector<edge_use> edge_uses_; // the node is the one behind
+    std::vector<edge_use> edge_uses_; // `pred` is the step; the node is the next one
 };
 
 } // namespace sublet::detail
@@ -535,7 +535,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
             advice.pools.push_back(
                 {r.peak_before, r.peak_after, r.least, r.least == 0 ? no_step : spill.steps[at]});
         }
-        if (!refuted) break; // the program fits as it is
+        if (!refuted) break; // the program fits without spills
         advice.suggestions.clear();
         advice.cost = spills.cost;
         std::vector<detail::spill_candidate> chosen;
@@ -557,7 +557,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
             if (height > capacity) asked -= detail::smaller(asked, height - capacity);
         }
     }
-    advice.pools.resize(advice.planned.plan.arena_bytes.size()); // some are those of unplanned values only
+    advice.pools.resize(advice.planned.plan.arena_bytes.size()); // some pools have unplanned values only
     return advice;
 }
 

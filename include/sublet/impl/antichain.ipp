@@ -35,7 +35,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
             if (cut[y] != 0) return true;
         return false;
     };
-    std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: the members that begin before it
+    std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: members that begin before it
     for (buffer_id b : members)
         if (!lives.begins[b].empty() && !is_listed(multi_begin, b)) ++begun[lives.first(b) + std::size_t{1}];
     for (std::size_t x = 0; x != g.positions(); ++x) begun[x + 1] += begun[x];
@@ -54,7 +54,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
     });
 }
 
-/// All that are alive at once when the positions run one after the other, where they weigh most.
+/// The buffers live at the peak of sequential execution.
 SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights)
 {
@@ -85,7 +85,7 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
                                          conflict_ranges const& conflicts,
                                          std::vector<byte_count> const& weights, std::uint64_t visits)
 {
-    SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table has not one entry for each buffer");
+    SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table needs one entry for each buffer");
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
                    "sublet: more nodes of a flow than 32-bit ids");
     std::uint64_t const usual =

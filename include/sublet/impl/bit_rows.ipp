@@ -15,7 +15,7 @@ SUBLET_DECL std::size_t bit_rows::count(std::size_t row) const
     return sum;
 }
 
-// --- value set -------------------------------------------------------------------------------------------
+// --- sparse set ------------------------------------------------------------------------------------------
 
 SUBLET_DECL void sparse_set::insert(value_id v)
 {

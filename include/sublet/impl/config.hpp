@@ -8,8 +8,8 @@
 ///     SUBLET_SEPARATE_COMPILATION        headers only declare; one source file of a program, or the CMake
 ///                                        target sublet::compiled, includes sublet/src.hpp
 ///
-/// One program, one form. If files of both meet in one by mistake, the linker takes one of two equal
-/// functions (Microsoft's refuses them): that is harmless where both were compiled with the same flags.
+/// Use one form per program. If both meet by mistake, the linker keeps one of two equal functions
+/// (Microsoft's refuses them), which is harmless if both were compiled with the same flags.
 
 #if defined(SUBLET_SEPARATE_COMPILATION)
 #define SUBLET_DECL

@@ -12,7 +12,7 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
     if (pairs.empty()) return {};
     if (pairs.size() == 1) return {0};
 
-    // Buffers by their rank among those of the step, for tables that are no longer than the pairs.
+    // Buffers are renumbered by rank, so that tables are no longer than the pairs.
     auto const count = static_cast<std::uint32_t>(pairs.size());
     std::vector<sort_key> by_in, by_out; // {buffer, 0, pair}
     for (std::uint32_t i = 0; i != count; ++i) {
@@ -39,15 +39,15 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
 
     std::uint32_t const none = ~std::uint32_t{0};
     std::vector<std::uint32_t> operand_match(count, none),
-        result_match(count, none);                // by operand, by result: the pair
-    std::vector<std::uint32_t> reached_by(count); // by operand: the pair that led there
-    // When each operand was last looked at. From where no room was found, none is found later either, until
-    // somebody has moved.
+        result_match(count, none);                // by operand, by result: the matched pair
+    std::vector<std::uint32_t> reached_by(count); // by operand: the pair by which the search reached it
+    // The phase in which each operand was last visited. After a failed search its operands stay exhausted
+    // until the next augmentation.
     std::vector<std::uint32_t> seen(count, 0);
     std::uint32_t phase = 1;
-    std::vector<std::uint32_t> queue; // results, breadth first: who is there has to look for room elsewhere
+    std::vector<std::uint32_t> queue; // breadth-first queue of results
     for (sort_key const& result : results) {
-        std::uint32_t end = none; // the pair that leads to an operand that nobody has
+        std::uint32_t end = none; // the pair that reaches an unmatched operand
         queue.assign(1, result.id);
         for (std::size_t at = 0; at != queue.size() && end == none; ++at)
             for (std::uint32_t k = first[queue[at]]; k != first[queue[at] + 1] && end == none; ++k) {

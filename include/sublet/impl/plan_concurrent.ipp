@@ -67,7 +67,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         return result;
     }
     buffer_table table = gather_buffers(detail::touch_ranges(p, role), options);
-    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    result.refuted = detail::oversized_view(table); // of classes before they are joined
     if (options.in_place) table = take_in_place(p, g, std::move(table));
 
     placement_problem problem{{}, options.pools};

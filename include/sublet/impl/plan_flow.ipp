@@ -43,7 +43,7 @@ SUBLET_DECL live_ranges hulls(snapshot const& p, live_range_lists const& lives)
     return hulls;
 }
 
-/// Buffers that nothing writes, and nobody fills from outside, need no storage.
+/// Buffers that are neither written nor given need no storage.
 SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 {
     std::vector<unsigned char> is_written(table.buffers.size(), 0);
@@ -53,7 +53,7 @@ SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
         if (!is_written[b] && !has_role(table.buffers[b].role, value_role::input)) table.buffers[b].life = {};
 }
 
-/// The ranges of the plan's buffers, each with all of its values; sets the hulls, and what lies between.
+/// The ranges of the plan's buffers, united over their values; sets the hulls and the gaps.
 SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, memory_plan& plan,
                                              placement_problem& problem)
 {
@@ -87,7 +87,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
 
     std::vector<value_role> const role = options.role.tabulate(p.values());
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
-    std::vector<step_id> position(steps.size(), 0); // in the frame
+    std::vector<step_id> position(steps.size(), 0); // by step
     for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
     live_range_lists const augmented = cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
     if (auto const read = detail::undefined_read(p, augmented, role, flow.allows_undefined)) {
@@ -101,7 +101,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     }
     live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
-    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    result.refuted = detail::oversized_view(table); // of classes before they are joined
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
         table = take_in_place(p, cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early),

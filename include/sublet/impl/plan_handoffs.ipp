@@ -17,7 +17,7 @@
 
 namespace sublet::detail {
 
-/// A placement in a clock, and all that it follows from.
+/// A placement under a schedule, and its inputs.
 struct plan_in_schedule {
     scheduled_graph timed;
     concurrent_live_ranges lives;
@@ -26,7 +26,7 @@ struct plan_in_schedule {
     byte_count bytes = no_limit;
 };
 
-/// The best of the schedules of one makespan.
+/// The lowest placement among the schedules of one makespan.
 SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
                                                placement_problem& problem,
                                                std::vector<buffer_id> const& buffer_of,
@@ -53,17 +53,17 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     return best;
 }
 
-/// Lower what holds for every schedule, `now`, to the limits, and put it into `placed`, if that can be done:
-/// those that reach above may wait for others and others for them. If that is not enough, so may those below,
-/// an eighth of the arena at a time. Of all of them, in the end only as many of the largest as it takes.
-/// Returns false if visits were spent before it was known.
+/// Lowers the placement `now`, valid for every schedule, to the limits, and stores the result in `placed` if
+/// that is possible. First the buffers above the limit may wait and be waited for; if that does not suffice,
+/// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
+/// largest suffice. Returns false if the visits were spent before.
 SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
                                      placement now, std::vector<byte_count> const& limits,
                                      handoff_options const& wanted, placement& placed)
 {
     live_range_lists const exact =
         find_conflict_ranges(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
-    std::vector<sort_key> waiting; // {size, , who}
+    std::vector<sort_key> waiting; // {size, , buffer}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto fits_limits = [&] {
         std::uint64_t const visits = wanted.visits / 16;
@@ -74,7 +74,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
         bool low = now.status <= placement::outcome::feasible;
         for (std::size_t i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];
-            now.pools[i].lower_bound = schedule.placed.pools[i].lower_bound; // not the limit
+            now.pools[i].lower_bound = schedule.placed.pools[i].lower_bound; // instead of the limit
         }
         return low;
     };
@@ -101,7 +101,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
     placed = now;
 
     sort_by_key(waiting);
-    for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // few are too few
+    for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // invariant: `few` do not suffice
         std::size_t const half = few + (enough - few) / 2;
         for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[waiting[i].id] = i < half;
         if (fits_limits()) {
@@ -119,7 +119,7 @@ namespace sublet {
 SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                      handoff_options const& wanted)
 {
-    SUBLET_EXPECTS(wanted.minimum_gain <= 1000, "sublet: a trifle is at most 1000 thousandths");
+    SUBLET_EXPECTS(wanted.minimum_gain <= 1000, "sublet: minimum_gain is at most 1000 thousandths");
     std::clock_t const begin = std::clock();
     planned_with_handoffs result;
     memory_plan& plan = result.plan;
@@ -129,7 +129,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         p, unchecked,
         {.handoffs = wanted.handoffs, .visits = wanted.visits, .max_ranges = wanted.max_ranges});
     bool const is_placed = !result.refuted || result.refuted->what == fault::over_capacity;
-    if (!is_placed && result.refuted->what != fault::clash) return result; // two pins may be told to wait
+    if (!is_placed && result.refuted->what != fault::clash) return result; // hand-offs may resolve two pins
     result.bytes_without = result.report.arena_bytes;
 
     auto const role = options.role.tabulate(p.values());
@@ -151,7 +151,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
-    std::vector<byte_count> limits; // by pool: what is not worth going below
+    std::vector<byte_count> limits; // by pool: height from which waits are not worth more gain
     bool waits = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
         byte_count const height = schedule.placed.pools[pool].height;
@@ -166,13 +166,13 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         placement placed = schedule.placed;
         bool const is_known = !wanted.few_waits || !is_placed ||
                               detail::lower_with_handoffs(schedule, problem, now, limits, wanted, placed);
-        for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // one pool is nothing to another
+        for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // pools are independent
             if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
                 placed.offset[b] = now.offset[b];
                 placed.pools[pool].height = now.pools[pool].height;
             }
         for (placement::pool_result& pool :
-             placed.pools) // within a step that reads early a clock knows no order
+             placed.pools) // a schedule does not order the positions of a step with early reads
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
         detail::set_offsets(placed, plan);

@@ -48,7 +48,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);
-    result.refuted = detail::oversized_view(table); // of classes as they are before they are joined
+    result.refuted = detail::oversized_view(table); // of classes before they are joined
     if (!result.refuted) result.refuted = found.refuted;
     detail::set_offsets(found.placed, plan);
     detail::fill_report(result.report, found.placed, plan);

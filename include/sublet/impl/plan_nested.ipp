@@ -15,8 +15,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of programs needs options for each of them");
     for (plan_options const& o : options)
         SUBLET_EXPECTS(o.order.empty(),
-                       "sublet: nested programs are planned in the order in which they stand");
-    // By flat value; a spare has the size, the alignment and the pool of what it keeps.
+                       "sublet: nested programs are planned in listed order, without options.order");
+    // By flat value; a spare has the size, alignment and pool of the value that it holds.
     auto lift = [&](auto property) {
         auto const all = property(options[0]).tabulate(flat.flat_of[0].size());
         auto lifted = all;
@@ -96,7 +96,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         bool const is_there = from != no_buffer && to != no_buffer &&
                               plan.buffers[from].pool == plan.buffers[to].pool &&
                               plan.buffers[from].offset == plan.buffers[to].offset;
-        value_id const root = classes.root[classes.buffer_of[m.from]]; // by which a view is sized
+        value_id const root = classes.root[classes.buffer_of[m.from]]; // sizes a view
         if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
     }
     if (result.refuted) {

@@ -33,7 +33,7 @@ SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of
         value_id end = v;
         for (std::size_t walked = 0; root[end] == no_value && alias_of[end] != no_value; ++walked) {
             SUBLET_EXPECTS(alias_of[end] < values, "sublet: alias_of names a value that does not exist");
-            SUBLET_EXPECTS(walked != values, "sublet: views run in a circle");
+            SUBLET_EXPECTS(walked != values, "sublet: views form a cycle");
             end = alias_of[end];
         }
         value_id const top = root[end] == no_value ? end : root[end];
@@ -68,7 +68,7 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
 
     d.first_def.assign(values, plan_requirements::never);
     d.life = std::vector<live_range>(
-        values, {plan_requirements::never, 0}); // empty until a def or a role says where it begins
+        values, {plan_requirements::never, 0}); // empty until a definition or a role gives its begin
     each_touch(program, d.position, [&d](value_id v, step_id p, access_kind m) {
         live_range& life = d.life[d.root[v]];
         life.last = larger(life.last, m == access_kind::reads_early ? p : p + 1);

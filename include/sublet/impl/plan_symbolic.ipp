@@ -36,7 +36,7 @@ SUBLET_DECL std::vector<value_id> planned_symbolic::values() const
 
 namespace sublet::detail {
 
-/// A program with only those of its in-place pairs that are of one size for every batch.
+/// A program with only the in-place pairs of equal size for every batch.
 struct equal_size_pairs {
     snapshot const& program;
     std::vector<buffer_id> const& class_of;
@@ -61,10 +61,9 @@ struct equal_size_pairs {
     }
 };
 
-/// The buffers that need storage. Their sizes are compared and joined as those of the largest batch, which
-/// are known, and not 0, if and only if those of all others are.
-/// Returns what already stands against any plan: a view that is larger than its root, for the largest batch
-/// or for the smallest. If it is for neither, it is for none.
+/// Lists the buffers that need storage. They are compared and joined with the sizes of the largest batch,
+/// which are known and not 0 if and only if those of all other batches are. Returns what refutes every plan:
+/// a view that is larger than its root for the largest or the smallest batch (otherwise for none).
 SUBLET_DECL std::optional<symbolic_witness> list_symbolic(snapshot const& p, symbolic_options const& options,
                                                           live_ranges const& lives, symbolic_plan& plan)
 {
@@ -96,7 +95,7 @@ SUBLET_DECL std::optional<symbolic_witness> list_symbolic(snapshot const& p, sym
     return refuted;
 }
 
-/// The largest batch whose arenas are within capacities: they never sink as the batch grows.
+/// The largest batch that fits the capacities: arenas never shrink as the batch grows.
 SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<pool_limits> const& pools)
 {
     auto fits = [&](byte_count batch) {

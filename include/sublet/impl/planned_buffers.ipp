@@ -28,7 +28,7 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
                                                 placement_problem& problem)
 {
     std::optional<witness> refuted = oversized_view(table);
-    std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: its number in the problem
+    std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: number in the problem
     for (std::size_t i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
@@ -138,9 +138,9 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
     return gains;
 }
 
-// --- placed in place -------------------------------------------------------------------------------------
+// --- in-place selection ----------------------------------------------------------------------------------
 
-/// Which pairs of a pool are taken.
+/// Which pairs of a pool are used.
 enum class pairs_taken : std::uint8_t { all, at_peak, none };
 
 class in_place_selector {
@@ -183,9 +183,8 @@ private:
         return result;
     }
 
-    /// Of pools with pairs, what no plan goes below, whichever pairs it makes use of: with all that were
-    /// matched the fewest bytes are alive. A search has looked at placements of these only, so its bound is
-    /// no such.
+    /// Lower bounds, for pools with pairs, of every plan with any choice of pairs: the bytes live are fewest
+    /// with all matched pairs. A bound proved by search is only of placements with all pairs.
     void find_bounds(in_place_selection const& first)
     {
         bounds_.resize(first.placed.pools.size());
@@ -217,7 +216,7 @@ private:
                     if (b.pool == pool && b.pinned != no_offset)
                         its.bytes = larger(its.bytes, b.pinned + b.size);
             }
-            // Where all begin at multiples of one number, all but the highest take up whole ones.
+            // If all offsets are multiples of one unit, all buffers but the highest occupy whole units.
             unit = common_alignment(static_cast<pool_id>(pool));
             if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
             memory_pressure const aligned = sublet::detail::pressure(buffers, life, size, positions);
@@ -229,7 +228,7 @@ private:
         }
     }
 
-    /// 1 if they differ.
+    /// The alignment of all buffers of a pool; 1 if they differ.
     byte_count common_alignment(pool_id pool) const
     {
         byte_count common = 0;
@@ -248,7 +247,7 @@ private:
         pool_bound const& its = bounds_[pool];
         if (!its.has_pairs || height <= its.bytes) return false;
         if (next == pairs_taken::none) return its.without < height;
-        if (height - its.bytes <= its.bytes / 128) return false; // little to gain for as much time again
+        if (height - its.bytes <= its.bytes / 128) return false; // too little to gain by another pack()
         bool lowers = false, does_not = false;
         for (memory_plan::in_place_gain const& gain : matched_)
             if (pool_of(gain) == pool) (gain.step_peak_bytes != 0 ? lowers : does_not) = true;
@@ -266,7 +265,7 @@ private:
         return pairs;
     }
 
-    /// Pools do not know of each other, and what is packed again comes out the same.
+    /// Pools are independent, and packing the same problem again gives the same result.
     void try_with(pairs_taken next, in_place_selection& best)
     {
         std::vector<pairs_taken> wanted = taken_;
@@ -290,7 +289,7 @@ private:
     struct pool_bound {
         bool has_pairs = false;
         byte_count bytes = 0;
-        byte_count without = 0; // most bytes alive without any pair
+        byte_count without = 0; // peak of the bytes live without any pair
         step_id peak_position = 0;
     };
 

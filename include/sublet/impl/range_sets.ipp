@@ -28,7 +28,7 @@ SUBLET_DECL void range_sets::assign(std::size_t owner, std::vector<live_range> c
                                     step_id exact_until)
 {
     if (!exact_until_.empty()) exact_until_[owner] = exact_until;
-    if (head_[owner] != 0 && storage_[head_[owner]].last == ranges.size()) { // where it was
+    if (head_[owner] != 0 && storage_[head_[owner]].last == ranges.size()) { // replaced in place
         for (std::size_t i = 0; i != ranges.size(); ++i) storage_[head_[owner] + 1 + i] = ranges[i];
         return;
     }
@@ -38,7 +38,7 @@ SUBLET_DECL void range_sets::assign(std::size_t owner, std::vector<live_range> c
     if (gaps_ > used_ / (is_full ? 4 : 2) + 1024) compact(widest_);
     std::size_t const needed = used_ + ranges.size() + 1;
     if (storage_.size() < needed) {
-        auto const limit = static_cast<std::size_t>(most_ + most_ / 16); // a set, then less of all sets
+        auto const limit = static_cast<std::size_t>(most_ + most_ / 16); // this set, then coarser sets
         storage_.reserve(larger(needed, smaller(needed + needed / 2, limit)));
         storage_.resize(storage_.capacity());
     }

@@ -2,7 +2,7 @@
 #include <sublet/detail/reuse_network.hpp>
 #include <sublet/impl/config.hpp>
 
-// --- giving network --------------------------------------------------------------------------------------
+// --- reuse network ---------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
@@ -17,7 +17,7 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
         if (weights[b] != 0 && lives.begins[b].size() > 1) multi_begin.push_back(b);
     }
     if (conflicts.undecided != 0 || multi_begin.size() > most_visits / 16 / larger(buffers, buffer_id{1})) {
-        for (buffer_id b : multi_begin) relaxed += weights[b]; // as if they began at the first alone
+        for (buffer_id b : multi_begin) relaxed += weights[b]; // as if they began only at the first position
         multi_begin.clear();
     }
     auto const positions = static_cast<step_id>(g.positions());
@@ -42,7 +42,7 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     std::vector<buffer_id> multi_end;
     for (buffer_id b = 0; b != buffers; ++b) {
         if (weights[b] == 0 || lives.is_kept(b)) continue;
-        if (free_points.is_cut_short[b] != 0) relaxed += weights[b]; // as if the last end were the only one
+        if (free_points.is_cut_short[b] != 0) relaxed += weights[b]; // as if the last end were the only end
         if (free_points.last_end[b] != no_step) {
             end_of[b] = 2 * free_points.last_end[b] + 1;
         } else if (!free_points.lowest[b].empty() || !multi_begin.empty()) {
@@ -77,7 +77,7 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     }
 }
 
-// --- resting flow ----------------------------------------------------------------------------------------
+// --- antichain flow --------------------------------------------------------------------------------------
 
 SUBLET_DECL antichain_flow::antichain_flow(csr_rows const& heads)
     : excess(heads.rows(), 0), heads_(heads), tail_(heads.items()), flow_(heads.items(), 0),
@@ -132,7 +132,7 @@ SUBLET_DECL bool antichain_flow::search(node_id x, byte_count need, std::uint64_
 
 SUBLET_DECL bool antichain_flow::visit(node_id at, std::uint32_t a)
 {
-    if (seen_[at] >= searches_) return false; // dead, too
+    if (seen_[at] >= searches_) return false; // also if in the cut
     seen_[at] = searches_;
     path_arc_[at] = a;
     queue_.push_back(at);

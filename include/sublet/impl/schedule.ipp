@@ -10,14 +10,14 @@
 #include <set>
 #include <utility>
 
-// --- clock lives -----------------------------------------------------------------------------------------
+// --- schedule live ranges --------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
-// --- parallel clock --------------------------------------------------------------------------------------
+// --- parallel schedule -----------------------------------------------------------------------------------
 
-/// The longest path from each position along `edges`, itself included. Positions are visited in the order
-/// of `from`, which has those first that edges lead to.
+/// The longest path from each position along `edges`, itself included. `upwards`: positions ascend, so that
+/// the targets of edges come first.
 SUBLET_DECL std::vector<tick_count> longest_paths(csr_rows const& edges,
                                                   std::vector<tick_count> const& length, bool upwards)
 {
@@ -38,9 +38,9 @@ SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_row
 {
     std::size_t const n = after.rows();
     std::vector<tick_count> end(n);
-    std::vector<step_id> waits, free; // `free`: of no length, and nothing to wait for
+    std::vector<step_id> waits, free; // `free`: of length 0, without unfinished predecessors
     waits.reserve(n);
-    std::priority_queue<sort_key> ready, running; // the greatest on top
+    std::priority_queue<sort_key> ready, running; // greatest on top
     auto found = [&](step_id at) {
         if (length[at] == 0) free.push_back(at);
         else ready.push({path_ahead[at], upwards ? descending(at) : at, at});
@@ -80,11 +80,11 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
     auto const durations = duration.tabulate(g.position_of.size());
     tick_count all = 0;
     for (tick_count d : durations) {
-        SUBLET_EXPECTS(d != 0, "sublet: a step takes no time (a clock needs at least 1 for each)");
+        SUBLET_EXPECTS(d != 0, "sublet: the duration of a step is 0 (a schedule needs at least 1)");
         all = checked_add(all, d);
     }
     std::size_t const n = g.positions();
-    std::vector<tick_count> length(n, 0); // where a step reads early it has not begun to count
+    std::vector<tick_count> length(n, 0); // 0 at the position of early reads
     for (std::size_t s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
 
     schedule_times schedule;
@@ -112,7 +112,7 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
 SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
                                                          schedule_times const& schedule)
 {
-    SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the clock is of another graph");
+    SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the schedule is of another graph");
     std::vector<tick_count> starts = schedule.start;
     std::sort(starts.begin(), starts.end());
     auto number_of = [&starts](tick_count t) {
@@ -132,12 +132,12 @@ SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges 
     return result;
 }
 
-// --- clock order -----------------------------------------------------------------------------------------
+// --- schedule order --------------------------------------------------------------------------------------
 
 SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedule_times const& schedule)
 {
     std::size_t const n = g.positions();
-    SUBLET_EXPECTS(schedule.start.size() == n, "sublet: the clock is of another graph");
+    SUBLET_EXPECTS(schedule.start.size() == n, "sublet: the schedule is of another graph");
     std::vector<sort_key> order;
     order.reserve(n);
     for (step_id at = 0; at != n; ++at) order.push_back({schedule.start[at], 0, at});
@@ -162,7 +162,7 @@ SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedul
     return result;
 }
 
-// --- clock conflicts -------------------------------------------------------------------------------------
+// --- schedule conflicts ----------------------------------------------------------------------------------
 
 SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
                                                 concurrent_live_ranges const& lives,
@@ -171,14 +171,14 @@ SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
 {
     SUBLET_EXPECTS(exact.values() == lives.buffers() && in_schedule.size() == lives.buffers() &&
                        may_wait.size() == lives.buffers(),
-                   "sublet: a table has not one entry for each buffer");
+                   "sublet: a table needs one entry for each buffer");
     step_id const positions = lives.positions;
-    std::vector<unsigned char> waits(positions); // by position: a buffer begins there that may wait
+    std::vector<unsigned char> waits(positions); // by position: a buffer that may wait begins there
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         for (step_id at : lives.begins[b])
             if (may_wait[b]) waits[at] = 1;
     std::vector<step_id> next_change(std::size_t{positions} + 1,
-                                     positions); // the next where that is not so, or is
+                                     positions); // next position where `waits` changes
     for (step_id at = positions; at-- != 0;)
         next_change[at] = at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : at + 1;
 
@@ -208,12 +208,12 @@ SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
 
 // --- handoffs --------------------------------------------------------------------------------------------
 
-/// Calls `takes(b, a, bytes)` for the buffers b in the order in which they move in, and each stretch of bytes
-/// in which a was there directly before.  O(n log n), n = buffers
+/// Calls `takes(b, a, bytes)` for the buffers b in order of their live ranges, and for each range of bytes of
+/// which a was the last occupant.  O(n log n), n = buffers
 template <class Buffer, class Takes>
 void follow_occupants(concurrent_live_ranges const& lives, std::vector<Buffer> const& placed, Takes takes)
 {
-    std::vector<sort_key> arrivals; // who is given was there before whoever begins at the same moment
+    std::vector<sort_key> arrivals; // given buffers precede those that begin at the same position
     for (buffer_id b = 0; b != placed.size(); ++b) {
         if (placed[b].size == 0 || placed[b].offset == no_offset) continue;
         SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: a buffer ends beyond 64 bits");
@@ -221,7 +221,7 @@ void follow_occupants(concurrent_live_ranges const& lives, std::vector<Buffer> c
                             lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
     }
     sort_by_key(arrivals);
-    std::set<sort_key> occupants; // stretches of one pool, as {end, begin, tenant}
+    std::set<sort_key> occupants; // ranges of one pool: {end, begin, buffer}
     pool_id pool = 0;
     for (sort_key const& arrival : arrivals) {
         buffer_id const b = arrival.id;
@@ -253,7 +253,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
             if (g.step_at[early] == g.step_at[to] && is_listed(g.before[early], from)) return true;
         return false;
     };
-    std::vector<sort_key> waits; // {from and to, bytes}: steps by their last positions
+    std::vector<sort_key> waits; // {from and to, bytes}: last positions of steps
     follow_occupants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
         ++result.takeovers;
         if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
@@ -267,7 +267,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     });
     if (result.clash) return result;
     sort_by_key(waits);
-    for (sort_key const wait : waits) // each once, with all the bytes
+    for (sort_key const wait : waits) // merges equal waits and adds their bytes
         if (result.waits != 0 && waits[result.waits - 1].key == wait.key)
             waits[result.waits - 1].tie += wait.tie;
         else waits[result.waits++] = wait;
@@ -277,7 +277,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     };
 
     auto const positions = static_cast<step_id>(g.positions());
-    auto step_position = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // a step is one node here
+    auto step_position = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // one node per step
     csr_rows const after = csr_rows::gathered(positions, [&](auto add) {
         for (step_id at = 0; at != positions; ++at)
             for (step_id next : g.after[at])
@@ -294,7 +294,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         for (step_id at : residual_cycle(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
         return result;
     }
-    std::vector<step_id>& place = waiting; // by position: its place in an order that keeps all waits
+    std::vector<step_id>& place = waiting; // by position: its index in an order that keeps all waits
     for (step_id i = 0; i != positions; ++i) place[order[i]] = i;
     csr_rows const before = csr_rows::gathered(positions, [&](auto add) {
         for (step_id at = 0; at != positions; ++at)
@@ -304,7 +304,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
     });
 
-    std::vector<sort_key> found; // {from, to, which}: of steps
+    std::vector<sort_key> found; // {from, to, index of the wait}: steps
     for (std::uint32_t i = 0; i != waits.size(); ++i)
         if (!is_implied[i]) found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
     sort_by_key(found);

@@ -49,10 +49,11 @@ SUBLET_DECL void segment_tree::update_ancestors(std::size_t node)
 SUBLET_DECL std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
                                                      std::size_t positions)
 {
-    std::vector<std::uint32_t> begun(positions + 1, 0), below(positions + 1, 0); // begun: and not ended
+    std::vector<std::uint32_t> begun(positions + 1, 0),
+        below(positions + 1, 0); // begun: ranges begun less ranges ended
     for (live_range const& r : ranges) {
         ++begun[r.first];
-        --begun[r.last]; // modulo 2^32: the sum is right again
+        --begun[r.last]; // modulo 2^32: the sum is correct
     }
     std::uint32_t alive = 0;
     for (std::size_t at = 0; at != positions; ++at) {

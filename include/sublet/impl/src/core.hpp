@@ -2,7 +2,7 @@
 #ifndef SUBLET_IMPL_SRC_CORE_HPP
 #define SUBLET_IMPL_SRC_CORE_HPP
 
-/// The definitions of words that all stages share, for one source file of a program that defines
+/// The definitions that all stages share, for one source file of a program that defines
 /// SUBLET_SEPARATE_COMPILATION in all of them.
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
