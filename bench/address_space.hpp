@@ -2,11 +2,11 @@
 #ifndef SUBLET_BENCH_ADDRESS_SPACE_HPP
 #define SUBLET_BENCH_ADDRESS_SPACE_HPP
 
-/// A memory resource that has addresses and no memory: what a run would take can be counted on any machine.
+/// A memory resource with addresses but no memory, to count the memory of a run on any machine.
 ///
-///     block, block, block ... ──► the same addresses, which nobody may read or write
+///     block, block, block ... ──► the same addresses, which must not be read or written
 ///
-/// A kernel that touches nothing cannot tell. To touch one ends the program.
+/// Only kernels that touch no memory can use it. An access ends the program.
 
 #include <cstddef>
 #include <new>
@@ -17,7 +17,7 @@ namespace bench {
 
 class address_space {
 public:
-    /// Requires: `most`: bytes of the largest block. To reserve them costs nothing.
+    /// Requires: `most` is the size of the largest block in bytes. Reserving it costs no memory.
     explicit address_space(std::size_t most) : most_(most)
     {
         bytes_ = mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// advise [--smoke] [FILE.onnx ...]: what it costs to run a program in less memory than it needs.
-// On the networks of files, or on a chain of layers that is run forwards and back. For each the bytes that
-// its order needs, and then for 80, 60 and 50 % of them, in three ways: by copies out and back, by running
-// steps again, or both, whatever is cheaper:
+// advise [--smoke] [FILE.onnx ...]: the cost of running a program with less memory than it needs, for the
+// networks of files or for a chain of layers run forward and backward. Prints for each the bytes that its
+// order needs, and then for 80, 60 and 50 % of them, with three kinds of spills: by copies out and back, by
+// recomputation, or by the cheaper of both:
 //
-//     capacity  and "least", if it is below what any absences reach: the plan is then made for the least
-//     arena     of the plan that was made, in percent of what the order needs
-//     absences  how many, and of these how many by running a step again
-//     copied    MiB out and back, each way counted
-//     flops     of the steps that are run again, in percent of all; where the file does not say: of the bytes
+//     capacity  and "least" if it is below what any spills reach: the plan is then made for the least
+//     arena     of the resulting plan, in percent of what the order needs
+//     spills    their number, and of these how many by recomputation (remats)
+//     copied    MiB out and back, each direction counted
+//     flops     of recomputed steps, in percent of all; if the file has none: bytes instead
 //     ms        with all plans and checks
 //
-// Costs are in bytes copied: for one of them 400 flops, or 20 bytes that a step reads or writes.
+// The unit of cost is a copied byte: as much as 400 flops, or as 20 bytes that a step reads or writes.
 
 #include "measure.hpp"
 
@@ -74,21 +74,21 @@ void run(subject const& s)
     byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
     std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
                 static_cast<double>(whole) / (1 << 20));
-    std::printf("%8s %7s %-6s %8s %9s %7s %11s %8s %9s\n", "capacity", "least", "by", "arena", "absences",
-                "reruns", "copied MiB", "flops", "ms");
+    std::printf("%8s %7s %-6s %8s %9s %7s %11s %8s %9s\n", "capacity", "least", "by", "arena", "spills",
+                "remats", "copied MiB", "flops", "ms");
     for (unsigned const share : {80u, 60u, 50u})
-        for (std::string const by : {"copies", "reruns", "both"}) {
+        for (std::string const by : {"copies", "remats", "both"}) {
             plan_options options = s.options;
             options.pools = {{whole / 100 * share, 1}};
             memory_advice advice{{}, {}, 0, {}, options, {}};
             auto advise = [&] {
                 advice = advise_memory(
                     s.program, options,
-                    {.copies = by != "reruns", .remats = by != "copies", .remat_cost = remat_cost});
+                    {.copies = by != "remats", .remats = by != "copies", .remat_cost = remat_cost});
             };
             double ms = bench::milliseconds(advise);
             bool const is_below = advice.pools[0].least > options.pools[0].capacity;
-            if (is_below) { // with the room that alignment and fragments take
+            if (is_below) { // plus the space for alignment and fragmentation
                 options.pools[0].capacity = advice.pools[0].least + advice.pools[0].least / 100;
                 ms = bench::milliseconds(advise);
             }
@@ -120,7 +120,7 @@ subject read_network([[maybe_unused]] std::string const& file)
     plan_options options = plan_model::as_options(net);
     auto const versioned = versions(plan_model::as_program(net), options);
     options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
     options.role = options.role.tabulate(versioned.program.values());
     options.alias_of = options.alias_of.tabulate(versioned.program.values());
     std::vector<byte_count> flops;
@@ -131,7 +131,7 @@ subject read_network([[maybe_unused]] std::string const& file)
 #endif
 }
 
-/// Activations of so many layers, made forwards and used backwards.
+/// Activations of so many layers, computed forward and used backward.
 subject chain(step_id layers)
 {
     auto const p = sequence(2 * layers, 2 * layers, [layers](step_id s, effect_sink& step) {
@@ -139,7 +139,7 @@ subject chain(step_id layers)
         if (s >= layers) step.use(2 * layers - 1 - s);
         step.def(s);
     });
-    return {"a chain of layers, forwards and back",
+    return {"a chain of layers, forward and backward",
             p,
             {.bytes = byte_count{1} << 20},
             std::vector<byte_count>(p.steps(), 0)};

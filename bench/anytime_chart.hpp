@@ -2,7 +2,7 @@
 #ifndef SUBLET_BENCH_ANYTIME_CHART_HPP
 #define SUBLET_BENCH_ANYTIME_CHART_HPP
 
-/// How the best so far comes down to its bound, as a picture: a step a find, over the logarithm of time.
+/// A chart of search progress: the gap of the best placement so far to its bound, over the logarithm of time.
 ///
 ///     gap %  |__
 ///            |  |__ A            a curve ends in a dot where the bound is met
@@ -21,14 +21,14 @@ namespace bench {
 
 struct anytime_curve {
     struct incumbent {
-        double ms, gap; ///< from `ms` on the best so far lies `gap` percent above the bound
+        double ms, gap; ///< from `ms` on the best placement lies `gap` percent above the bound
     };
     std::string name;
     std::vector<incumbent> incumbents = {}; ///< ascending in time
     double end = 0;                         ///< ms, of the run
     bool is_optimal = false;
 
-    /// In percent after so many milliseconds; below 0: nothing has been found by then.
+    /// In percent after so many milliseconds; below 0: no placement was found by then.
     double gap_after(double ms) const
     {
         double gap = -1;
@@ -38,8 +38,8 @@ struct anytime_curve {
     }
 };
 
-/// As SVG, with a legend: when each met the bound, or how far above it it stayed. Eight colours, for white
-/// and for black paper.
+/// As SVG, with a legend: when each curve met the bound, or its final gap. Eight colours for light and dark
+/// backgrounds.
 inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
 {
     static constexpr char const* colors[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
@@ -77,7 +77,7 @@ inline std::string draw_anytime(std::vector<anytime_curve> const& curves)
     }
     put("<text x=\"%.1f\" y=\"14\">above the lower bound</text>\n</g>\n", left);
 
-    std::vector<std::pair<double, std::size_t>> rows; // of the legend: who meets the bound first is the first
+    std::vector<std::pair<double, std::size_t>> rows; // of the legend, by the time of the bound
     for (std::size_t i = 0; i != curves.size(); ++i) {
         anytime_curve const& c = curves[i];
         if (c.incumbents.empty()) continue;

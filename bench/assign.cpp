@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// assign [--smoke] [--values N] [--graphs N] [--nodes N] [FILE.onnx ...]: what the fewest bytes of slots cost
-// to find, and what they save.
+// assign [--smoke] [--values N] [--graphs N] [--nodes N] [FILE.onnx ...]: the cost of finding slots of the
+// fewest bytes, and what they save.
 //
-// Without files: drawn interference graphs (test/sized_interferences.hpp), of ranges and of orders in turn,
-// by default 50 of 55 values. For each a line: the bytes that cliques show to be needed, the bound and the
-// plan found, that of the largest first, nodes and milliseconds; then how many are proved, and the median and
-// the most of nodes and milliseconds.
+// Without files: random interference graphs (test/sized_interferences.hpp), of ranges and of orders in turn,
+// by default 50 of 55 values. Prints a line for each: the lower bound from cliques, the bound and the plan
+// found, the plan of the largest first, nodes and milliseconds; then the number of proved plans, and median
+// and maximum of nodes and milliseconds.
 //
-// With files: networks, as sharing.cpp reads them. A line in the order of the file, where values interfere if
-// both are alive at a step, and one under every schedule: the bytes of slots by the largest first, by the
-// best chains where the order is not fixed, and the fewest.
+// With files: networks, as in sharing.cpp. Prints a line for the order of the file, where values interfere if
+// both are live at a step, and one for every schedule: the bytes of slots by the largest first, by the best
+// chains if the order is not fixed, and the minimum.
 
 #include "../test/sized_interferences.hpp"
 #include "measure.hpp"
@@ -52,7 +52,7 @@ struct arguments {
     std::vector<std::string> files;
 };
 
-/// Of the processor, and not of the clock on the wall.
+/// Processor time, not wall time.
 template <class Work>
 double cpu_milliseconds(Work&& work)
 {
@@ -137,7 +137,7 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
     });
 
     dependence_graph const order = dependences(s.program, {.role = role, .handoffs = s.handoffs});
-    if (order.violation) throw std::runtime_error(file + ": has no concurrent reading");
+    if (order.violation) throw std::runtime_error(file + ": cannot be read as concurrent");
     concurrent_live_ranges const lives =
         concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
     conflict_ranges const conflicts = find_conflict_ranges(order, lives);
@@ -156,7 +156,7 @@ subject read_network([[maybe_unused]] std::string const& file)
     options.in_place = false;
     auto const versioned = versions(plan_model::as_program(net), options);
     options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
     return {versioned.program, options, versioned.handoffs};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
-# What a file costs that includes a front door and calls it once: the processor's time of a syntax check and of -O2,
-# compared with that of an empty file that includes <vector>, <string> and <optional>.
+# The compile time of a file that includes a public header and calls it once: processor time of a syntax check
+# and of -O2, compared with that of an empty file that includes <vector>, <string> and <optional>.
 #   cmake -DCOMPILER=g++ -P bench/build_cost.cmake
-# Each figure is the smallest of -DRUNS=9 runs that alternate with those of the empty file, so that a busy machine
-# harms all alike. In the compiled form the columns are held to budgets, times the empty file; in the header-only form
-# they are printed only: there a file compiles what it calls. -DONLY=REGEX measures the headers that match.
-# With -DSMOKE=ON it only sees that all calls compile, in the compiled form: that is a test.
+# Each figure is the smallest of -DRUNS=9 runs that alternate with those of the empty file, so that other load
+# affects all alike. In the compiled form the columns are held to budgets, in multiples of the empty file; in
+# the header-only form they are only printed: there a file compiles what it calls. -DONLY=REGEX measures the
+# headers that match. With -DSMOKE=ON it only checks that all calls compile, in the compiled form: that is a
+# test.
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT COMPILER)
@@ -24,7 +25,7 @@ function(print text)
   execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${text}")
 endfunction()
 
-# Lowers `result`, milliseconds of the processor, if one more run takes less.
+# Lowers `result`, milliseconds of processor time, if another run takes less.
 function(measure source result) # and flags
   execute_process(COMMAND bash -c "TIMEFORMAT='%3U'; time \"$@\" 2>&1" measure ${compile} ${ARGN} ${source}
                   RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE seconds)
@@ -46,8 +47,8 @@ function(cell text width result)
   set(${result} "${${result}}${spaces}${text}" PARENT_SCOPE)
 endfunction()
 
-# A header, what it may cost in the compiled form (syntax check and -O2, in tenths of the empty file; 0: no budget),
-# and a call.
+# A header, its budgets in the compiled form (syntax check and -O2, in tenths of the empty file; 0: none), and
+# a call.
 function(cost header syntax_budget optimized_budget call)
   if(ONLY AND NOT header MATCHES "${ONLY}")
     return()

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// exact_order [--smoke] [--states N] [--in-place on|off] [FILE.onnx ...]: the order with the least peak, by
-// exhaustive search, for the networks of files, or for drawn graphs of branches that split and join. A line
-// for each:
+// exact_order [--smoke] [--states N] [--in-place on|off] [FILE.onnx ...]: the order with the least peak by
+// exhaustive search, for the networks of files, or for random graphs of branches that split and join. Prints
+// a line for each:
 //
-//     nodes      that have to be ordered
-//     stretches  that every order consists of, one after the other
-//     longest    nodes of the longest of them
-//     searched   stretches whose peak was above what is known to be needed
-//     sets       of nodes that have run, visited in all
+//     nodes      to be ordered
+//     segments   runs of consecutive nodes that every order consists of, in sequence
+//     longest    nodes of the longest segment
+//     searched   segments with a peak above the lower bound
+//     sets       of executed nodes that the search visited
 //     ms         from the program's graph to the proof, without reading the file
 //     file       MiB of the peak in the order of the file
 //     least      MiB of the best order found
-//     bound      MiB that no order goes below
+//     bound      MiB of the lower bound of all orders
 //
-// and "optimal" where the last two are equal.
+// and "optimal" if the last two are equal.
 
 #include "../test/random_source.hpp"
 #include "measure.hpp"
@@ -89,7 +89,7 @@ void show_file(std::string const& file, arguments const& args)
 }
 #endif
 
-/// `cells` times: `branches` chains of up to `most` operations leave one value and join in another.
+/// `cells` times: `branches` chains of up to `most` operations split from one value and join in another.
 void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most, arguments const& args)
 {
     random_source pick{std::mt19937(cells * 100 + branches)};
@@ -132,7 +132,7 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         arguments const args = read_arguments(count, words);
-        std::printf("%-28s %6s %6s %6s %6s %9s %9s %10s %10s %10s\n", "", "nodes", "stretches", "longest",
+        std::printf("%-28s %6s %6s %6s %6s %9s %9s %10s %10s %10s\n", "", "nodes", "segments", "longest",
                     "searched", "sets", "ms", "file", "least", "bound");
         for (std::string const& file : args.files) {
 #ifdef SUBLET_BENCH_READS_ONNX

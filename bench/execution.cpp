@@ -4,31 +4,30 @@
 // execution --count-only [--csv] [NETWORK ...]
 // execution --compare FILE.onnx [NETWORK]
 //
-// What the memory modes and executors cost (B0 to B6, see execution_cases.hpp) on whole networks:
+// The cost of memory modes and executors (B0 to B6, see execution_cases.hpp) on whole networks:
 //
-//     peak        most bytes of values at once, counted; no plan in this order goes below the bound
-//     RSS         by how much the process grew from the first run on (Linux); what is freed late counts
-//     asked       allocations for values, in a run after the first
-//     heap        what reaches operator new then, for values or anything else
+//     peak        peak bytes of values, counted; the bound is the minimum of all plans in this order
+//     RSS         growth of the process from the first run on (Linux); memory that is freed late counts
+//     allocs      allocations for values, in a run after the first
+//     heap        calls of operator new then, for values or anything else
 //     plan ms     to plan and to prove the plan
 //     ms          of one run: the first, and the median of the others
-//     cpu ms      the same in time of processors, of all threads together
-//     ns/step     of a run whose kernels do nothing: median
+//     cpu ms      the same in processor time, of all threads together
+//     ns/step     of a run with empty kernels: median
 //
 // A NETWORK is made in code, resnet50, densenet121, inception or transformer, and trained (forward, backward
-// and an update of every parameter) at batch 1 unless it says otherwise:
+// and an update of every parameter) at batch size 1 unless given otherwise:
 //
-//     resnet50:16     at batch 16     :forward   not trained     :operand   a relu keeps its operand
+//     resnet50:16     at batch size 16     :forward   not trained     :operand   a relu keeps its operand
 //
-// or a file or folder of ONNX, if this program was built with its reader. Every number of a row comes from
-// processes that did nothing else: this program starts itself again, case after case, in rounds. What needs
-// more than --most bytes without a plan (2 GB) is not run. Exit status: 1 if two cases leave different
-// digests.
+// or a file or folder of ONNX, if this program was built with its reader. Every number of a row is measured
+// in a process of its own: this program starts itself again for each case, in rounds. Networks that need more
+// than --most bytes without a plan (2 GB) are skipped. Exit status: 1 if the digests of two cases differ.
 //
-// --count-only runs kernels that do nothing on blocks that are addresses only, so that peaks can be had at
-// any batch. The caller's own bytes are weights, momenta, statistics and the batch itself.
+// --count-only runs empty kernels on blocks without memory, to count peaks at any batch size. External bytes
+// are weights, momenta, statistics and the batch itself.
 //
-// --compare sets a network made in code beside a trace of one, by type of operation.
+// --compare compares a network made in code with a trace of the same network, by type of operation.
 
 #include "execution_cases.hpp"
 #include "execution_counts.hpp"
@@ -54,7 +53,7 @@
 #include <string>
 #include <vector>
 
-// --- what reaches operator new ----------------------------------------------------------------------------
+// --- calls of operator new --------------------------------------------------------------------------------
 
 namespace {
 
@@ -93,9 +92,9 @@ constexpr std::size_t case_count = std::size(execution_cases);
 struct measured {
     byte_count peak = 0, bound = 0;
     std::uint64_t allocations = 0, heap = 0, waits = 0, digest = 0;
-    double mebibytes = 0;                   // that the process grew by
-    std::vector<double> plan, idle;         // milliseconds, nanoseconds a step
-    std::vector<double> first, later, work; // milliseconds; of processors
+    double mebibytes = 0;                   // growth of the process
+    std::vector<double> plan, idle;         // milliseconds, nanoseconds per step
+    std::vector<double> first, later, work; // milliseconds; of processor time
 };
 
 measured run(network const& net, case_kind kind, std::size_t width, int runs)
@@ -104,8 +103,8 @@ measured run(network const& net, case_kind kind, std::size_t width, int runs)
     plan_model::external_storage external(net, 1);
     bench::with_executor<plan_model::network_kernel>(kind, net, width, [&](auto& execute, auto const& ready) {
         result.plan.push_back(ready.plan_ms);
-        external.bind(execute);  // so that it is there, and no part of what the run grows by
-        bench::reset_peak_rss(); // what an arena is has been allocated, and not been touched
+        external.bind(execute);  // touches the external storage, so that it is no part of the growth
+        bench::reset_peak_rss(); // arenas have been allocated, and not been touched
         double const before = bench::process_mebibytes("VmRSS");
         for (int i = 0; i != runs; ++i) {
             set_inputs(execute, net, external);
@@ -131,7 +130,7 @@ measured run(network const& net, case_kind kind, std::size_t width, int runs)
     bench::with_executor<bench::empty_kernel>(kind, net, width, [&](auto& execute, auto const&) {
         set_inputs(execute, net, external);
         bool const is_given = std::none_of(net.values.begin(), net.values.end(), [](auto const& v) {
-            return v.role == value_role::input; // would have to be given before every run
+            return v.role == value_role::input; // inputs would have to be set before every run
         });
         for (int i = 0; i != runs; ++i) {
             run_report report;
@@ -149,7 +148,7 @@ measured run(network const& net, case_kind kind, std::size_t width, int runs)
 
 using number = unsigned long long;
 
-/// In a process of its own: what the other one reads.
+/// Runs one case in this process and prints what the parent process reads.
 void run_one(char const* index, char const* word, std::size_t width, int runs)
 {
     measured const m = run(read_network(word), execution_cases[std::stoul(index)].kind, width, runs);
@@ -202,18 +201,18 @@ struct arguments {
     std::string compared;
 };
 
-/// Geometric means of what one way needs by what another needs.
+/// Geometric means of the ratio of two cases.
 struct comparison {
     case_kind one, other;
     double log_peak = 0, log_rss = 0, log_ms = 0, log_work = 0;
 };
 
-/// Whether all cases leave the same on all networks.
+/// Returns whether all cases have the same digest on all networks.
 bool run_all(std::string const& self, arguments const& args)
 {
     std::printf(args.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
                             : "%-24s %-2s %-9s %9s %9s %9s %6s %6s %6s %8s %8s %8s %5s %8s %8s %17s\n",
-                "network", "", "case", "peak MiB", "bound MiB", "RSS MiB", "asked", "heap", "waits",
+                "network", "", "case", "peak MiB", "bound MiB", "RSS MiB", "allocs", "heap", "waits",
                 "plan ms", "first ms", "ms", "+- %", "cpu ms", "ns/step", "digest");
     comparison pairs[] = {{case_kind::recycle, case_kind::no_plan}, {case_kind::pooled, case_kind::recycle},
                           {case_kind::arena, case_kind::recycle},   {case_kind::arena, case_kind::no_plan},
@@ -276,7 +275,7 @@ bool run_all(std::string const& self, arguments const& args)
             "The simulated device queues every command and runs it later: its times say nothing of a GPU.");
     }
     if (networks == 0) std::fprintf(stderr, "execution: no network was run, %d left out\n", left_out);
-    if (!agree) std::fputs("execution: two cases leave different digests\n", stderr);
+    if (!agree) std::fputs("execution: the digests of two cases differ\n", stderr);
     return agree;
 }
 

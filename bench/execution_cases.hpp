@@ -2,15 +2,15 @@
 #ifndef SUBLET_BENCH_EXECUTION_CASES_HPP
 #define SUBLET_BENCH_EXECUTION_CASES_HPP
 
-/// The ways to run a network that bench_execution compares, each behind the same face.
+/// The cases that bench_execution compares, behind one interface.
 ///
 ///     B0  no_plan         every value has bytes of its own until the run ends
-///     B1  recycle         references are counted, on new and delete
+///     B1  recycle         reference counting, on new and delete
 ///     B2  pooled          the same on a std::pmr::synchronized_pool_resource
-///     B4  arena           the plan for one order, step by step
-///     B5  threads         that plan, steps at once: who gets bytes waits for those who had them
-///     B5  streams         the same on a simulated device, whose streams are queues in host memory
-///     B6  any_order       a plan that holds for every schedule, steps at once
+///     B4  arena           the plan for one order, serially
+///     B5  threads         the same plan, steps in parallel: hand-offs order steps that share storage
+///     B5  streams         the same on a simulated device with queues in host memory as streams
+///     B6  any_order       a plan for every schedule, steps in parallel
 ///
 /// B3 and B7, the driver's own planner and a captured graph, need a GPU.
 
@@ -46,13 +46,13 @@ inline constexpr execution_case execution_cases[] = {
     {case_kind::threads, "B5", "threads"},    {case_kind::streams, "B5", "streams"},
     {case_kind::any_order, "B6", "any_order"}};
 
-/// What there is to know of an executor besides itself.
+/// Facts about an executor.
 struct prepared {
-    std::vector<sublet::value_id> last = {}; ///< where versions are run: by value, the last
+    std::vector<sublet::value_id> last = {}; ///< if versions are run: by value, the last one
     double plan_ms = 0;                      ///< from the network to the proved plan
 };
 
-/// Touches nothing: what is left is the cost of running.
+/// Touches nothing, to measure the cost of the executor.
 struct empty_kernel {
     template <class Call>
     void operator()(Call const&) const
@@ -71,8 +71,8 @@ Kernel kernel_for(plan_model::network const& net, std::vector<sublet::value_id> 
 
 } // namespace detail
 
-/// Calls see(executor, prepared). `Kernel`: idle_kernel, or plan_model::network_kernel, which writes noise.
-/// `width`: workers or streams.
+/// Calls use_executor(executor, prepared). `Kernel`: empty_kernel, or plan_model::network_kernel, which
+/// writes noise. `width`: workers or streams.
 template <class Kernel, class Callback>
 void with_executor(case_kind kind, plan_model::network const& net, std::size_t width, Callback use_executor)
 {
@@ -101,7 +101,7 @@ void with_executor(case_kind kind, plan_model::network const& net, std::size_t w
     };
     if (kind == case_kind::no_plan) return on_this_thread(no_plan{});
     if (kind == case_kind::recycle) return on_this_thread(recycle{});
-    // Pools are made for small blocks; here, for as large ones as the implementation takes.
+    // Pools are made for small blocks; here they serve the largest that the implementation allows.
     std::pmr::synchronized_pool_resource pool({0, std::size_t{1} << 30});
     if (kind == case_kind::pooled) return on_this_thread(recycle{}, &pool);
 
@@ -112,7 +112,7 @@ void with_executor(case_kind kind, plan_model::network const& net, std::size_t w
         thread_executor execute(program, options, mode, kernel, {.workers = width});
         return use_executor(execute, ready);
     }
-    simulated_device device({.paint = false}); // or arenas would be there before the run
+    simulated_device device({.paint = false}); // painting would touch arenas before the run
     stream_executor execute(device, program, options, mode, kernel, {.streams = width});
     use_executor(execute, ready);
 }

@@ -2,8 +2,8 @@
 #ifndef SUBLET_BENCH_EXECUTION_COUNTS_HPP
 #define SUBLET_BENCH_EXECUTION_COUNTS_HPP
 
-/// What memory modes need on whole networks, counted without any memory; and a network made in code beside a
-/// trace of one.
+/// Counts what memory modes need on whole networks, without allocating memory; and compares a network made in
+/// code with a trace of it.
 
 #include "address_space.hpp"
 #include "execution_cases.hpp"
@@ -59,7 +59,7 @@ counted count(network const& net, snapshot const& program, plan_options const& o
     return {first.run.bytes.peak, first.lower_bound, run.run().run.allocations.total};
 }
 
-/// What Apache SINGA reports for its graph, and in the same order what is measured here.
+/// What Apache SINGA reports for its graph, with the measurement here.
 struct published_figure {
     char const* name;
     int before, after;
@@ -110,29 +110,27 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
     }
     if (as_csv) return;
     std::puts(
-        "MiB, counted; allocs: in a run of the arena after the first; waiting: one arena for steps at once\n"
-        "that wait for memory where no run gets longer; any_order: one for every schedule. Less: the arena\n"
-        "than no_plan, both with the caller's own.");
+        "MiB, counted; allocs: in a run of the arena after the first; waiting: one arena for parallel steps\n"
+        "with hand-offs that lengthen no run; any_order: one for every schedule. Less: the arena\n"
+        "than no_plan, both with external bytes.");
     if (comparison_lines.empty()) return;
-    std::printf("\n%-26s %-28s   %s\n", "", "Apache SINGA, its graph", "here, with the caller's own");
+    std::printf("\n%-26s %-28s   %s\n", "", "Apache SINGA, its graph", "here, with external bytes");
     for (std::string const& line : comparison_lines) std::puts(line.c_str());
-    std::puts("\nTheirs (pull request 626) is device memory of a whole process, with workspaces and a pool; "
-              "here values\n"
-              "are counted: two measures, and no comparison of the systems. Their speed, 1.23 times that "
-              "without the\n"
-              "graph, is nothing to reach either: their run without it waits for the device after the "
-              "forward pass,\n"
-              "after the loss and after the update of each parameter, and their run with it does not.");
+    std::puts(
+        "\nSINGA's figures (pull request 626) are device memory of a whole process, with workspaces and a\n"
+        "pool; here values are counted: two measures, and no comparison of the systems. SINGA's speedup of\n"
+        "1.23 by the graph is no reference either: without it SINGA synchronizes with the device after the\n"
+        "forward pass, after the loss and after each update of a parameter; with it SINGA does not.");
 }
 
-// --- beside a trace ---------------------------------------------------------------------------------------
+// --- comparison with a trace ------------------------------------------------------------------------------
 
 struct totals {
     std::size_t operations = 0, buffers = 0;
     byte_count bytes = 0;
 };
 
-/// By type of operation, what it makes that is no view; and by the empty name, all.
+/// By type of operation, the results that are no views; under the empty name, their total.
 inline std::map<std::string, totals> totals_of(network const& net)
 {
     std::map<std::string, totals> by_type;

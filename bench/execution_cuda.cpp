@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// execution_cuda [--rounds N] [--streams N] [--csv] [--smoke] [NETWORK ...]: what memory modes cost on a GPU.
+// execution_cuda [--rounds N] [--streams N] [--csv] [--smoke] [NETWORK ...]: the cost of memory modes on a
+// GPU.
 //
-//     B0  no_plan           every value has bytes of its own until the run ends, of a pool
-//     B1  recycle, malloc   references are counted, on cudaMalloc and cudaFree
-//     B2  recycle, pool     the same on a pool that allocates in the order of streams
+//     B0  no_plan           every value has bytes of its own, from a pool, until the run ends
+//     B1  recycle, malloc   reference counting, on cudaMalloc and cudaFree
+//     B2  recycle, pool     the same on a pool that allocates in stream order
 //     B3  recycle, graph    the same captured: the driver plans the memory of a graph
 //     B4  arena             the plan for one order, on one stream
-//     B5  arena, streams    that plan, steps at once
+//     B5  arena, streams    that plan, on several streams
 //     B7  arena, graph      the same captured
 //
-//     peak             of values, as the executor counts; 0 in a graph, for which it asks for nothing
-//     used, reserved   MiB at most, of the pool and of graphs; B1: by how much the device's free memory fell
+//     peak             of values, as counted by the executor; 0 in a graph, which allocates by itself
+//     used, reserved   peak MiB of the pool and of graphs; B1: drop of the device's free memory
 //     issue ms         until the host is free again
 //     ms               until the device is done: the first run, and the median of the others
 //
 // A NETWORK is one of bench_execution's words. Each case has a pool of its own, and cases take turns. Kernels
 // are synthetic: they only read and write memory, so these times are an upper bound of the effect. Exit
-// status: 1 if two cases leave different digests; 77, and the reason, if there is no device.
+// status: 1 if the digests of two cases differ; 77, with the reason, if there is no device.
 
 #include "../test/cuda/synthetic.hpp"
 #include "measure.hpp"
@@ -45,7 +46,7 @@ using namespace sublet;
 using namespace sublet::detail;
 using bench::network;
 
-/// Allocates as programs do that know of no pool: the device comes to rest first.
+/// Allocates like programs without a pool: synchronizes the device first.
 class malloc_device : public cuda_device {
 public:
     using cuda_device::cuda_device;
@@ -93,16 +94,16 @@ struct measured {
 
 double in_mebibytes(byte_count bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-/// The caller's side: weights and the like, on the device.
+/// External values, such as weights, on the device.
 class external_values {
 public:
     external_values(cuda_device& device, network const& net) : device_(device), stream_(device.make_stream())
     {
         for (value_id v = 0; v != net.values.size(); ++v) {
-            auto const& its = net.values[v];
-            if (!has_role(its.role, value_role::external) || its.alias_of != no_value || its.bytes == 0)
+            auto const& value = net.values[v];
+            if (!has_role(value.role, value_role::external) || value.alias_of != no_value || value.bytes == 0)
                 continue;
-            byte_count const bytes = its.bytes == no_size ? 64 : its.bytes;
+            byte_count const bytes = value.bytes == no_size ? 64 : value.bytes;
             all_.push_back({v, device.allocate(bytes, 256, stream_), bytes});
         }
         device.synchronize(stream_);
@@ -160,7 +161,7 @@ byte_count free_bytes(cuda_device& device)
     return free;
 }
 
-/// One executor, some runs.
+/// One executor and its runs.
 template <class Device, class Mode>
 void run(int id, network const& net, Mode const& mode, stream_options const& streams, bool is_captured,
          int runs, measured& all)
@@ -256,21 +257,22 @@ bool run_all(int id, arguments const& args)
         memory_plan const plan = plan_memory(as_program(net), as_options(net)).plan;
         measured rows[std::size(execution_cases)];
         for (int round = 0; round != args.rounds; ++round)
-            for (execution_case const& its : execution_cases)
-                run(id, net, plan, its.kind, args.streams, args.runs, rows[&its - execution_cases]);
-        for (execution_case const& its : execution_cases) {
-            measured const& m = rows[&its - execution_cases];
+            for (execution_case const& one_case : execution_cases)
+                run(id, net, plan, one_case.kind, args.streams, args.runs, rows[&one_case - execution_cases]);
+        for (execution_case const& one_case : execution_cases) {
+            measured const& m = rows[&one_case - execution_cases];
             bench::timing const ms = bench::timing_of(m.later);
             std::printf(args.as_csv ? "%s,%s,%s,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.0f,%016llx\n"
                                     : "%-22s %-2s %-16s %9.2f %9.2f %9.2f %9.3f %9.3f %9.3f %5.0f  %016llx\n",
-                        bench::name_of(word).c_str(), its.label, its.name, in_mebibytes(m.peak), m.used,
-                        m.reserved, bench::timing_of(m.issue).median, bench::timing_of(m.first).median,
-                        ms.median, 100 * ms.spread(), static_cast<unsigned long long>(m.digest));
+                        bench::name_of(word).c_str(), one_case.label, one_case.name, in_mebibytes(m.peak),
+                        m.used, m.reserved, bench::timing_of(m.issue).median,
+                        bench::timing_of(m.first).median, ms.median, 100 * ms.spread(),
+                        static_cast<unsigned long long>(m.digest));
             agree = agree && m.digest == rows[0].digest;
         }
         std::fflush(stdout);
     }
-    if (!agree) std::fputs("execution_cuda: two cases leave different digests\n", stderr);
+    if (!agree) std::fputs("execution_cuda: the digests of two cases differ\n", stderr);
     return agree;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// genericity [--smoke]: what it costs to say a program through lambdas, a concept and a snapshot, instead of
-// writing the same algorithms by hand for the arrays that one happens to have. Both answers must be the same.
+// genericity [--smoke]: the cost of describing a program by lambdas, a concept and a snapshot, compared with
+// the same algorithms written by hand for given arrays. Both results must be equal.
 //
-//     border      lambdas -> snapshot: the copy that everything behind it is compiled for once
-//     lifetimes   when each value is alive
-//     colors      which slot each takes, as few as possible
+//     border      lambdas -> snapshot: the copy that lets the algorithms be compiled once
+//     lifetimes   the live range of each value
+//     colors      a slot for each value, as few as possible
 //
-// By hand there is no border; the last row is all of it.
+// The version by hand needs no snapshot; the last row is the total.
 
 #include "measure.hpp"
 
@@ -100,7 +100,7 @@ void print(std::size_t n, char const* what, both const& b)
     std::printf(" %12.0f %12.0f\n", 100 * b.by_hand.spread(), 100 * b.generic.spread());
 }
 
-/// Whether both gave the same.
+/// Returns whether both results are equal.
 bool compare(std::size_t n, int runs)
 {
     operations const ops = random_operations(n);

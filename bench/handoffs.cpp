@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// handoffs [--smoke] [--tasks N] [--family NAME] [FILE.onnx ...]: what it saves if steps may wait for memory,
-// and what it costs. On graphs of nine families (test/task_families.hpp has pictures), or on the networks of
-// files; every step takes one unit of time. For each graph the bytes of the plan that holds for every
-// schedule without waiting, and a line for each makespan that is accepted, that of 1, 2, 3, 4, 8 workers or
-// of one for every step:
+// handoffs [--smoke] [--tasks N] [--family NAME] [FILE.onnx ...]: what hand-offs save, and what they cost, on
+// graphs of nine families (test/task_families.hpp has pictures), or on the networks of files; every step
+// takes one unit of time. Prints for each graph the bytes of the plan for every schedule without hand-offs,
+// and a line for each accepted makespan, that of 1, 2, 3, 4, 8 workers or of one per step:
 //
-//     makespan  how many times as long as the critical path
-//     path      what the critical path grows to with the hand-offs, never beyond the makespan
-//     bytes     of the arena, and how much of the plan without waiting that is
-//     waits     hand-offs, if whatever the clock allows is shared; and
-//     few       if nobody waits but for more than a trifle: the plan of the other columns
+//     makespan  as a multiple of the critical path
+//     path      the critical path with the hand-offs, at most the makespan
+//     bytes     of the arena, and in percent of the plan without hand-offs
+//     waits     number of hand-offs, if everything that the schedule allows is shared
+//     few       number of hand-offs, if each must save a minimum: the plan of the other columns
 //     ms        processor time, with the check
 
 #include "../test/task_families.hpp"
@@ -86,7 +85,7 @@ subject read_network([[maybe_unused]] std::string const& file)
     plan_options options = plan_model::as_options(net);
     auto const versioned = versions(plan_model::as_program(net), options);
     options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
     return {file, versioned.program, options, versioned.handoffs};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");

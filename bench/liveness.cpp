@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// liveness [--smoke] [--rounds N] [--policy P] [--growth] [FILE ...]: what liveness, and colouring by it,
-// cost on the control-flow graphs of files (test/cfg_file.hpp has the format), and what they find. Without
+// liveness [--smoke] [--rounds N] [--policy P] [--growth] [FILE ...]: the cost of liveness, and of colouring
+// by it, on the control-flow graphs of files (test/cfg_file.hpp has the format), and their results. Without
 // files: all of $SUBLET_DATA/cfg. Uses are early, except for maxlive_sum_held.
 //
-// A time is that of all functions of a file, the best of N rounds, from a program to the result, so making
-// the snapshot counts. Only ms_color_chordal begins with a snapshot and its live sets.
+// A time is the sum over all functions of a file, the best of N rounds, from a program to the result,
+// including the snapshot. Only ms_color_chordal begins with a snapshot and its live sets.
 //
 // --policy runs one alone (snapshot, worklist, loop_forest, per_value, automatic, color_chordal,
-// color_chordal_end_to_end). Its instructions, the same on every run, are those of
+// color_chordal_end_to_end). Its instructions, the same on every run, are counted by
 //
 //     valgrind --tool=callgrind --toggle-collect='*one_round*' bench_liveness --policy P --rounds 1 FILE
 //
-// and callgrind_annotate tells where they went.
+// and listed by callgrind_annotate.
 //
-// --growth solves a chain of blocks: each defines a value that the next but one uses; of the "long" chain the
-// last block uses every eighth value too.
+// --growth solves a chain of blocks: each defines a value that the next but one uses; in the "long" chain the
+// last block also uses every eighth value.
 
 #include "cfg_file.hpp"
 #include "max_live.hpp"
@@ -74,7 +74,7 @@ std::size_t sum_over(subjects const& all, metric of)
     return sum;
 }
 
-/// What is timed. Never inlined: a profiler finds it by its name.
+/// The timed function. Never inlined: a profiler finds it by its name.
 [[gnu::noinline]] std::size_t one_round(subjects const& all, metric work) { return sum_over(all, work); }
 
 double best_of(unsigned rounds, subjects const& all, metric work)
@@ -100,7 +100,7 @@ live_sets solve(subject const& s)
     return liveness(early{s.source}, {.policy = Policy});
 }
 
-/// What is measured, and a sum over all functions that shows what it found.
+/// A benchmark, and a sum over all functions that shows its result.
 struct benchmark {
     char const* name;
     bool needs_ssa;
@@ -162,7 +162,8 @@ void run(subjects const& all, std::string const& only, unsigned rounds)
     }
 }
 
-/// Value n is defined by block n and used by the next but one; the long ones also by the last.
+/// Value n is defined by block n and used by the next but one; in the long chain every eighth also by the
+/// last.
 struct chain {
     char const* name;
     std::size_t blocks;
@@ -186,8 +187,8 @@ struct chain {
                     if (is_long(v)) s.use_early(v);
             });
     }
-    /// What the sets take: a bit a node and value, or a number for each value in each; lists are made twice,
-    /// by value and by node.
+    /// Memory of the sets: one bit per node and value, or one number per value in each list; lists exist
+    /// twice, by value and by node.
     double gibibytes(liveness_options::method policy) const
     {
         double const n = static_cast<double>(blocks);
@@ -218,7 +219,7 @@ double machine_gibibytes()
 }
 
 /// The rows of one chain; "x best" is the time of `automatic` as a multiple of the best of the others.
-/// What takes a second is not repeated.
+/// Benchmarks of a second or more are not repeated.
 void measure_growth(chain const& c, unsigned rounds)
 {
     snapshot const program = c.program();

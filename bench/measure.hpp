@@ -2,7 +2,7 @@
 #ifndef SUBLET_BENCH_MEASURE_HPP
 #define SUBLET_BENCH_MEASURE_HPP
 
-/// Time and memory of a piece of work, as text columns want them. Nothing here is asserted by anybody.
+/// Time and memory of a piece of work, for text columns. Nothing is asserted here.
 
 #include <algorithm>
 #include <charconv>
@@ -21,18 +21,19 @@
 
 namespace bench {
 
-/// The number that a word of the command line is.
-/// Throws: std::runtime_error with a sentence for any other word, and for less than `least` or more than nine
-///         digits.
+/// The number that a command-line word denotes.
+///
+/// Throws: std::runtime_error with a sentence for any other word, for less than `least`, and for more than
+///         nine digits.
 inline unsigned number_in(std::string const& word, unsigned least = 0)
 {
     bool const is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
     if (!is_number || word.size() > 9 || std::stoul(word) < least)
-        throw std::runtime_error("'" + word + "' is not a number to count with");
+        throw std::runtime_error("'" + word + "' is not a valid number");
     return static_cast<unsigned>(std::stoul(word));
 }
 
-/// The same of bytes, up to all that 64 bits can count.
+/// The same for bytes, up to the maximum of 64 bits.
 inline std::uint64_t bytes_in(std::string const& word)
 {
     std::uint64_t bytes = 0;
@@ -42,7 +43,7 @@ inline std::uint64_t bytes_in(std::string const& word)
     return bytes;
 }
 
-/// Whether the words of a command line ask for help, which is then printed.
+/// Prints `usage` and returns true if the command line asks for help.
 inline bool gives_help(int count, char const* const* words, char const* usage)
 {
     for (int i = 1; i < count; ++i)
@@ -51,7 +52,7 @@ inline bool gives_help(int count, char const* const* words, char const* usage)
     return false;
 }
 
-/// Throws: std::runtime_error, which says that there is no such option.
+/// Throws: std::runtime_error that names the unknown option.
 [[noreturn]] inline void refuse_option(std::string const& word)
 {
     throw std::runtime_error("unknown option '" + word + "' (see --help)");
@@ -62,11 +63,11 @@ struct timing {
     double low = 0;
     double high = 0;
 
-    /// How far the slowest run lies above the fastest: 0.1 is ten percent.
+    /// By how much the slowest run exceeds the fastest: 0.1 is ten percent.
     double spread() const { return low > 0 ? high / low - 1 : 0; }
 };
 
-/// Of the times of repeated runs; by value, for it sorts them.
+/// Statistics of repeated runs. Takes a copy, because it sorts.
 inline timing timing_of(std::vector<double> runs)
 {
     std::sort(runs.begin(), runs.end());
@@ -81,7 +82,7 @@ double milliseconds(Work&& work)
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What Linux says of this process under `key` (VmHWM: most memory so far; VmRSS: now), in MiB; 0 elsewhere.
+/// An entry of /proc/self/status (VmHWM: peak memory; VmRSS: current memory), in MiB; 0 on other systems.
 inline double process_mebibytes(std::string const& key)
 {
     std::ifstream status("/proc/self/status");
@@ -90,8 +91,8 @@ inline double process_mebibytes(std::string const& key)
     return 0;
 }
 
-/// From here on the most memory is counted anew, and without what was freed before; where the system does not
-/// allow that, it is that of the whole run.
+/// Restarts the count of peak memory, without memory that was freed before; if the system does not allow
+/// that, the peak is that of the whole run.
 inline void reset_peak_rss()
 {
 #if defined(__GLIBC__)

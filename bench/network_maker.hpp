@@ -2,16 +2,16 @@
 #ifndef SUBLET_BENCH_NETWORK_MAKER_HPP
 #define SUBLET_BENCH_NETWORK_MAKER_HPP
 
-/// Writes a network operation by operation, forward, and then what trains it.
+/// Builds a network operation by operation, forward, and then its training steps.
 ///
-///     x ─ convolution ─ norm ─ relu ─ ... ─ loss          w    state: the caller's, read and then written
+///     x ─ convolution ─ norm ─ relu ─ ... ─ loss          w    state: external, read and then written
 ///     │        │          │      │            │           │
 ///     │   convolution  norm    threshold     nll      sgd_momentum(w, dw, momentum)
 ///     └── _backward ◄─ _backward ◄─ ... ◄─ _backward
 ///
-/// Only structure and sizes: which operation reads what, how large its results are, and what the operation
-/// that undoes it needs of them later. The order is that of a tape: forward, back from the last operation
-/// to the first, a gradient added to the one before it as soon as it is there, then one update a parameter.
+/// Only structure and sizes: which values an operation reads, how large its results are, and which values its
+/// backward operation reads. The order is that of a tape: forward, backward from the last operation to the
+/// first, a gradient added to the previous one as soon as it is computed, then one update per parameter.
 
 #include "../examples/plan_model/network.hpp"
 
@@ -31,22 +31,23 @@ using sublet::no_value;
 using sublet::value_id;
 using sublet::value_role;
 
-/// What a relu keeps for its way back. That what follows it needs its result anyway makes the operand dear.
+/// What a relu keeps for its backward operation. The next operation needs the result anyway, so keeping the
+/// operand costs more.
 enum class relu_keeps : std::uint8_t { result, operand };
 
 struct training_options {
     byte_count batch = 1;
-    bool trains = true; ///< false: forward only, and batch norms that take statistics as they are
+    bool trains = true; ///< false: forward only, with fixed batch norm statistics
     relu_keeps keeps = relu_keeps::result;
 };
 
-/// A value of 4-byte floats, so many for each picture (or sentence) of the batch.
+/// A value of 4-byte floats, with so many per image (or sentence) of the batch.
 struct feature {
     value_id value = no_value;
     byte_count channels = 0, height = 0, width = 0;
 };
 
-/// Writes a network operation by operation, and then what trains it.
+/// Builds a network operation by operation, and then its training steps.
 class network_maker {
 public:
     explicit network_maker(training_options const& options) : options_(options)
@@ -95,7 +96,7 @@ public:
         return y;
     }
 
-    /// Its way back does nothing: the gradient is that of both.
+    /// Its backward operation does nothing: both gradients are that of the result.
     feature add(feature x, feature y)
     {
         feature const sum = in_place(step("add", {x.value, y.value}, x));
@@ -138,7 +139,8 @@ public:
         return y;
     }
 
-    /// Any other operation, without parameters, whose way back reads its operands, its result or both.
+    /// Any other operation, without parameters; its backward operation reads the operands, the result or
+    /// both.
     feature operation(std::string const& type, std::vector<feature> const& operands, feature shape,
                       bool keeps_operands, bool keeps_result)
     {
@@ -152,7 +154,7 @@ public:
         return y;
     }
 
-    /// Puts the channels of all behind each other. On the way back its operands have parts of one gradient.
+    /// Concatenates the channels. Backward, the operands' gradients are parts of the result's.
     feature concatenation(std::vector<feature> const& parts)
     {
         feature all{no_value, 0, parts.front().height, parts.front().width};
@@ -164,8 +166,8 @@ public:
         return step("cat", uses, all, {{"slice", {}, uses, false, true}});
     }
 
-    /// The last operation of a network that is not trained leaves its result; the others a loss, and what
-    /// training writes into parameters, momenta and running statistics.
+    /// Without training, the output is the result of the last operation; with training, it is the loss and
+    /// the writes to parameters, momenta and running statistics.
     plan_model::network finish(feature last) &&
     {
         if (!options_.trains) {
@@ -194,9 +196,9 @@ public:
     }
 
 private:
-    /// An operation that makes gradients of `targets` out of that of a result.
+    /// An operation that computes gradients of `targets` from that of a result.
     struct derivative {
-        std::string type; // empty: they are the same gradient
+        std::string type; // empty: the same gradient
         std::vector<value_id> kept, targets;
         bool is_elementwise = false, is_view = false;
     };
@@ -263,7 +265,7 @@ private:
         if (options_.trains) tape_.push_back({result.value, std::move(by)});
     }
 
-    /// What is given and no parameter has no gradient.
+    /// External values other than parameters have no gradient.
     bool has_gradient(value_id v) const
     {
         return net_.values[v].producer != sublet::no_node || net_.values[v].role == value_role::state;
@@ -303,7 +305,7 @@ private:
         gradient_[v] = sum;
     }
 
-    /// The same network, what is given first.
+    /// The same network, external values first.
     plan_model::network with_inputs_first() &&
     {
         std::vector<value_id> id(net_.values.size());

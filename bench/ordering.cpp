@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// ordering [--smoke] [--most N] [FILE.onnx ...]: what an order of its own saves a program, and what finding
-// it costs. For each network, in MiB:
+// ordering [--smoke] [--most N] [FILE.onnx ...]: what reordering saves, and the cost of finding the order.
+// For each network, in MiB:
 //
-//     listed apart   the arena in the order of the file, with nothing written over operands
-//     listed         the arena in the order of the file, with results over operands where that may be
-//     best           the arena in the order that best_order() finds, likewise, and what of it no order saves
-//     saved %        of "listed apart"; by an order alone, of "listed"
+//     listed apart   the arena in the order of the file, without in-place results
+//     listed         the arena in the order of the file, with in-place results
+//     best           the arena in the order of best_order(), with in-place results, and its lower bound
+//     saved %        of "listed apart"; by the order alone, of "listed"
 //
-// and the milliseconds for the order, and for all from the program to the checked plan. Exit status 1 if an
-// order is worse than that of its file, or a plan is refuted.
+// and the milliseconds for the order, and for everything from the program to the checked plan. Exit status 1
+// if an order is worse than that of its file, or a plan is refuted.
 //
-// Without files: graphs of 1000 to 100000 operations of four families, with the milliseconds of the processor
-// to find out who waits for whom and for least_peak(), and the peaks in GiB as listed, of the plain walks,
-// and of all schedules:
+// Without files: graphs of 1000 to 100000 operations of four families, with the processor time in
+// milliseconds of the dependence graph and of least_peak(), and the peaks in GiB as listed, of the graph
+// traversals, and of all schedules:
 //
-//     wide       a thousand branches side by side, each grows and shrinks, all meet in the end
-//     deep       one chain, whose operations also read one of the last ten results
-//     layered    sixty-four operations a layer, each reads up to three of the layer before
-//     attention  blocks of eight heads, then the same backwards with what was kept, updates last
+//     wide       a thousand parallel branches, each grows and shrinks, all join at the end
+//     deep       one chain; each operation also reads one of the last ten results
+//     layered    sixty-four operations per layer, each reads up to three of the previous layer
+//     attention  blocks of eight heads, then backward with kept values, updates last
 
 #include "measure.hpp"
 
@@ -47,7 +47,7 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 
-/// An operation makes one value.
+/// Each operation defines one value.
 struct operations {
     std::vector<std::vector<value_id>> uses;
     std::vector<byte_count> bytes;
@@ -69,7 +69,7 @@ operations wide(std::size_t n, generator& pick)
     std::size_t const branches = std::min<std::size_t>(1000, n / 10);
     std::vector<value_id> ends(branches);
     for (value_id& end : ends) end = ops.add({}, random_size(pick));
-    while (ops.uses.size() + 1 < n) // listed in turn, so that all branches lie about
+    while (ops.uses.size() + 1 < n) // listed in turn, so the branches alternate
         for (value_id& end : ends) end = ops.add({end}, random_size(pick));
     ops.add(ends, 1024);
     return ops;
@@ -93,7 +93,7 @@ operations layered(std::size_t n, generator& pick)
     std::size_t const width = 64;
     while (ops.uses.size() < n) {
         std::vector<value_id> operands;
-        auto const here = ops.uses.size(), layer = here / width;
+        auto const index = ops.uses.size(), layer = index / width;
         for (std::size_t i = layer == 0 ? 0 : 1 + pick() % 3; i != 0; --i)
             operands.push_back(static_cast<value_id>((layer - 1) * width + pick() % width));
         ops.add(operands, random_size(pick));
@@ -129,7 +129,7 @@ operations attention(std::size_t n, generator& pick)
         }
         x = ops.add(back, 1 << 20);
     }
-    for (value_id g : gradients) ops.add({g}, 0); // writes weights that are the caller's
+    for (value_id g : gradients) ops.add({g}, 0); // writes external weights
     return ops;
 }
 
@@ -139,7 +139,7 @@ struct family {
 };
 family const families[] = {{"wide", wide}, {"deep", deep}, {"layered", layered}, {"attention", attention}};
 
-/// Other programs of the machine do not count.
+/// Processor time, independent of other programs.
 template <class Work>
 double processor_ms(Work&& work)
 {
@@ -193,7 +193,7 @@ planned_memory checked_plan(snapshot const& p, plan_options const& options)
     return planned;
 }
 
-/// Returns whether no network has become worse.
+/// Returns whether no network got worse.
 bool measure_networks(std::vector<std::string> const& files)
 {
     std::printf("%-30s %6s | %12s %10s %10s %10s | %8s %8s %-7s | %9s %9s\n", "network", "nodes",

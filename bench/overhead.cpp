@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// overhead [--smoke] [--csv] [--most N]: what the executor itself costs, per step and when it is made.
-// The kernel does next to nothing: it writes one more than the sum of the first bytes of its operands. Next
-// to it the same by hand, over a table of raw pointers into one arena; both must leave the same byte.
+// overhead [--smoke] [--csv] [--most N]: the cost of the executor itself, per step and at construction. The
+// kernel is minimal: it writes one more than the sum of the first bytes of its operands. For comparison the
+// same by hand, over a table of raw pointers into one arena; both must compute the same byte.
 //
-//     chain       a step reads what the step before it made
-//     branching   and up to two more of the twenty before it
-//     braided     a step reads what the eighth before it made: eight chains side by side
+//     chain       a step reads the result of the previous step
+//     branching   and up to two more of the last twenty
+//     braided     a step reads the result of the eighth step before it: eight independent chains
 //
-//     no_plan, recycle, arena    step by step, on this thread
-//     fifo 2 ...                 in the arena, steps at once: the policy of the queue, and how many threads
+//     no_plan, recycle, arena    serially, on this thread
+//     fifo 2 ...                 in the arena, steps in parallel: policy of the queue, number of threads
 //
-//     make ms     constructing the executor, the plan trusted; "proved": and check_plan()
-//     ns a step   by hand, and at each level of checks: medians, "spread" is that of the loop by hand
+//     make ms     constructing the executor without a proof; "proved": with check_plan()
+//     ns a step   by hand, and at each level of checks: medians; "spread" is that of the loop by hand
 //
-// overhead --count MODE LEVEL KIND N RUNS does only that many runs of one executor. Instructions are the same
-// on a busy machine: count them for two numbers of runs, the difference is what N steps a run cost.
+// overhead --count MODE LEVEL KIND N RUNS only does that many runs of one executor. Instruction counts are
+// the same on a busy machine: count them for two numbers of runs; the difference is the cost of N steps.
 //
 //     count="valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count"
 //     for runs in 10 20; do $count arena off chain 1000 $runs; done
 //
-// MODE may be by_hand too, or 'fifo 2'.
+// MODE may also be by_hand, or 'fifo 2'.
 
 #include "measure.hpp"
 
@@ -49,7 +49,7 @@ char const* const modes[] = {"no_plan", "recycle", "arena",    "plan_order 1", "
 char const* const levels[] = {"off", "plan", "paint", "digest"};
 std::size_t const sizes[] = {1000, 10'000, 100'000, 1'000'000};
 
-/// Step i makes value i of inputs[begin[i]] ... inputs[begin[i + 1] - 1].
+/// Step i computes value i from inputs[begin[i]] ... inputs[begin[i + 1] - 1].
 struct workload {
     std::vector<std::uint32_t> begin{0}, inputs;
     snapshot program;
@@ -76,7 +76,7 @@ struct workload {
     std::size_t steps() const { return begin.size() - 1; }
 };
 
-/// The same program without the library: where each value lies, and a loop.
+/// The same program without the library: a table of offsets, and a loop.
 class by_hand {
 public:
     explicit by_hand(workload const& w) : w_(w), arena_(w.plan.arena_bytes.at(0))
@@ -139,7 +139,7 @@ void expect_same(std::byte a, std::byte b)
     if (a != b) throw std::runtime_error("the executor and the loop by hand differ");
 }
 
-/// One row: all levels of checks, in turn with the loop by hand.
+/// One row: all levels of checks, alternating with the loop by hand.
 void measure(char const* kind, char const* mode, workload const& w, int samples, bool as_csv)
 {
     std::size_t const steps_per_sample = std::strchr(mode, ' ') == nullptr ? 500'000 : 100'000;
@@ -154,7 +154,7 @@ void measure(char const* kind, char const* mode, workload const& w, int samples,
             for (int sample = 0; level < 2 && sample != samples; ++sample)
                 make[level].push_back(bench::milliseconds([&] { (void)make_executor(check); }));
             auto run = make_executor(check);
-            run.run(); // the first is apart
+            run.run(); // the first run is not timed
             for (int sample = 0; sample != samples; ++sample) {
                 auto nanoseconds = [&](auto work) {
                     auto all = [&] {
@@ -185,7 +185,7 @@ std::size_t index_of(std::string const& word, char const* const* names, std::siz
     throw std::runtime_error("no such thing to count: " + word);
 }
 
-/// For a counter of instructions to look at.
+/// Only runs, for an instruction counter.
 void only_run(char const* const* words)
 {
     std::string const mode = words[0];

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: how low buffers are placed,
-// and how soon. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files without any:
+// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: the height of placements,
+// and the time to find them. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files if none is
+// given:
 //
-//     --files            each file by each method: the orders one by one, the first plan, the best of all
-//                        orders, what repair and search make of the first, and place(), which has it all
-//     --capacity N       whether a file fits into N bytes, no more. Of a folder: those named x.N.csv
-//     --variants N       the same, for 1048576 bytes unless --capacity says more or less, for each file and
-//                        N copies renumbered, every other one backwards in time, and for --seeds of search
-//     --minimize         the lowest, with default settings
+//     --files            each file by each method: single orders, the first plan, the best of all orders,
+//                        repair and search of the first, and place(), which combines them
+//     --capacity N       whether a file fits into N bytes. Of a folder: files named x.N.csv
+//     --variants N       the same, for 1048576 bytes unless --capacity is given, for each file and N
+//                        renumbered copies, every other one with time reversed, and for --seeds of search
+//     --minimize         the lowest placement, with default settings
 //     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
-//     --anytime F.svg    how far above the bound the best so far is, as time goes by: a table and a picture
-//     --scaling N        drawn and repeated problems of 100, 1000, ... N buffers: time and memory
+//     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
+//     --scaling N        random and repeated problems of 100, 1000, ... N buffers: time and memory
 //
-// One line a measurement, key=value; `file=all` sums a section up: ms_mean and nodes_mean are geometric
-// means. Whatever was placed is checked, and why nothing is lower, by code that shares nothing with who
-// placed it; if anything is refuted, the run fails. Milliseconds are the processor's, for others use the
-// machine, too; limits are seconds on the wall. Instructions of a whole process that decides one file, and
-// does nothing else:
+// One line per measurement, key=value; `file=all` summarizes a section: ms_mean and nodes_mean are geometric
+// means. Every placement and every lower-bound proof is checked by code that is independent of the placer; if
+// one is refuted, the run fails. Milliseconds are processor time, because the machine is shared; limits are
+// seconds of wall time. To count the instructions of a process that decides one file only:
 //
 //     valgrind --tool=callgrind build/bench/bench_placement --capacity 1048576 FILE.csv
 
@@ -65,7 +65,7 @@ struct subject {
 struct measurement {
     placement placed;
     double ms = 0;
-    double mebibytes = 0; ///< of the whole process at its most, where that was asked for
+    double mebibytes = 0; ///< peak of the whole process, if requested
     bool is_refuted = false;
 
     placement::pool_result const& pool() const { return placed.pools.at(0); }
@@ -80,7 +80,7 @@ double cpu_milliseconds() { return 1000 * static_cast<double>(std::clock()) / CL
 
 bool is_all_sound = true;
 
-/// Of the lines of a section.
+/// Totals of a section.
 struct tally {
     std::string_view section;
     std::vector<double> ms = {}, gaps = {}, nodes = {};
@@ -126,8 +126,8 @@ char const* name_of(placement::outcome status)
     }
 }
 
-/// Nobody is believed: what was placed is checked by what shares no code with who placed it, and so is why
-/// nothing is lower, where that can be checked at all.
+/// Checks the placement, and the proof of its lower bound where possible, by code that is independent of the
+/// placer.
 bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective args)
 {
     if (check_placement(problem, placed, {.objective = args})) return true;
@@ -181,7 +181,7 @@ struct arguments {
     double limit_or(double fallback) const { return limit == 0 ? fallback : limit; }
 };
 
-/// The parts that place() is made of, one by one.
+/// The stages of place(), one by one.
 void run_methods(subject const& s, tally& all)
 {
     placement_problem const& problem = s.problem;
@@ -239,7 +239,7 @@ void run_methods(subject const& s, tally& all)
     print(all, s.name, "place", measure(problem, {}));
 }
 
-/// Search for a placement within `capacity`, and for no other.
+/// Searches for a placement within `capacity` only.
 measurement decide(placement_problem problem, byte_count capacity, std::uint64_t seed, double limit)
 {
     problem.pools = {{.capacity = capacity}};
@@ -312,7 +312,7 @@ void run_copies(std::vector<subject> const& subjects, arguments const& args)
     all.print("all");
 }
 
-/// What tells the files of one capacity apart: of collection_x.N the x.
+/// The distinguishing part of a file name in a folder of one capacity: x in collection_x.N.
 std::string short_name(std::string const& name)
 {
     std::size_t const dot = name.find('.');
@@ -437,7 +437,7 @@ std::vector<subject> read_subjects(arguments const& args)
     return subjects;
 }
 
-/// Those that fit into as many bytes by their names.
+/// The files with their capacity in their names.
 std::vector<subject> named_by_capacity(std::vector<subject> const& subjects, arguments const& args)
 {
     if (!args.files.empty() || args.smoke) return subjects;

@@ -2,15 +2,15 @@
 #ifndef SUBLET_BENCH_PLACEMENT_INPUTS_HPP
 #define SUBLET_BENCH_PLACEMENT_INPUTS_HPP
 
-/// Placement problems: of any size, drawn, or made of a given one.
+/// Placement problems: random ones of any size, and variants of a given one.
 ///
-///     dissection      a rectangle cut without       nested     +-----------------+   what the first half
-///     +-------+---+   waste: at a position some     +-------+  |   +---------+   |   makes the second half
-///     +--+----+   |   neighbours end, and others    |       |  |   |  +---+  |   |   needs again
-///     |  |    |---|   begin in their place          +-------+  +---+--+---+--+---+
+///     dissection      a rectangle cut without       nested     +-----------------+   buffers of the first
+///     +-------+---+   waste: at a position some     +-------+  |   +---------+   |   half are used again
+///     +--+----+   |   neighbours end, and others    |       |  |   |  +---+  |   |   in the second half
+///     |  |    |---|   begin at their offsets        +-------+  +---+--+---+--+---+
 ///
-/// The same numbers give the same problem everywhere. Files have no gaps, pins and pools, and these functions
-/// know of none.
+/// The same numbers give the same problem on every machine. The files have no gaps, pins and pools, and these
+/// functions ignore them.
 
 #include "../test/random_source.hpp"
 
@@ -39,9 +39,9 @@ inline void shuffle(std::vector<placement_problem::buffer>& buffers, random_sour
         std::swap(buffers[i - 1], buffers[roll.below(static_cast<std::uint32_t>(i))]);
 }
 
-/// `n` buffers that fill `positions` times `bytes` without a gap, in an order that says nothing; about as
-/// many are alive at once as one lives positions, were both measured in as many parts. Throws:
-/// std::runtime_error if there is no room for so many.
+/// `n` buffers that fill `positions` times `bytes` without a gap, in random order. The number of live buffers
+/// is about the mean lifetime, if both axes are scaled to the same length. Throws: std::runtime_error if
+/// there is no space for so many.
 inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step_id positions = 100,
                                          byte_count bytes = 1024)
 {
@@ -51,10 +51,10 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
     };
     random_source roll{std::mt19937(seed)};
     placement_problem result;
-    std::vector<tile> alive{{0, 0, bytes}}; // from the lowest up
+    std::vector<tile> alive{{0, 0, bytes}}; // from the lowest offset up
     std::size_t created = 0, target_alive = 1;
     while (target_alive * target_alive < n) ++target_alive;
-    // Let `ends` tiles from `at` on end, and `begins` begin in their place.
+    // Ends `ends` tiles from `at` on, and begins `begins` tiles at their offsets.
     auto replace = [&](std::size_t at, std::size_t ends, std::size_t begins, step_id now) {
         auto const first = alive.begin() + static_cast<std::ptrdiff_t>(at);
         auto const last = first + static_cast<std::ptrdiff_t>(ends);
@@ -80,11 +80,11 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
         step_id const now =
             1 + static_cast<step_id>((positions - 1) * (created - initial_count) / (n - initial_count));
         std::size_t ends = 1 + roll.below(3), begins = 1 + roll.below(3);
-        if (ends == 1 && begins == 1) begins = 2; // or a tile would be replaced by its like
+        if (ends == 1 && begins == 1) begins = 2; // a tile must not be replaced by an equal one
         if (alive.size() < target_alive ? begins < ends : begins > ends) std::swap(begins, ends);
         ends = std::min(ends, alive.size());
         begins = std::min(begins, n - created);
-        std::vector<std::size_t> places; // of which all could end now
+        std::vector<std::size_t> places; // tiles that may end now
         for (; places.empty() && ends != 0; ends -= places.empty())
             for (std::size_t at = 0, old = 0; at != alive.size(); ++at) {
                 old = alive[at].birth < now ? old + 1 : 0;
@@ -102,7 +102,7 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
     return result;
 }
 
-/// The same in another order; of an odd number, backwards in time, too.
+/// The same in another order; for odd numbers also with time reversed.
 inline placement_problem variant(placement_problem const& original, std::uint32_t number)
 {
     random_source roll{std::mt19937(number)};
@@ -115,8 +115,8 @@ inline placement_problem variant(placement_problem const& original, std::uint32_
     return result;
 }
 
-/// Without 5 % of the buffers, and with each distinct size multiplied by a number between 0.7 and 1.3: what
-/// is good only on the very file is luck.
+/// Drops 5 % of the buffers, and multiplies each distinct size by a number between 0.7 and 1.3: shows whether
+/// a result depends on luck with one file.
 inline placement_problem perturbed(placement_problem const& original, std::uint32_t seed)
 {
     random_source roll{std::mt19937(seed)};
@@ -133,10 +133,10 @@ inline placement_problem perturbed(placement_problem const& original, std::uint3
     return result;
 }
 
-/// `n` buffers: the block again and again, each time after the last; one in 20 lives on into the next block.
+/// `n` buffers: the block repeated in sequence; one in 20 lives on into the next block.
 inline placement_problem repeated(placement_problem const& block, std::size_t n)
 {
-    std::vector<step_id> cuts; // ranks, for so many blocks of large positions would be too long
+    std::vector<step_id> cuts; // ranks, because large positions would overflow after many blocks
     for (placement_problem::buffer const& b : block.buffers)
         cuts.insert(cuts.end(), {b.life.first, b.life.last});
     std::sort(cuts.begin(), cuts.end());
@@ -158,9 +158,9 @@ inline placement_problem repeated(placement_problem const& block, std::size_t n)
 
 inline constexpr std::string_view placement_families[] = {"random", "nested", "together"};
 
-/// `n` buffers of 4 KiB to 16 MiB, small ones as frequent as large ones. Random: short lives, and 5 % of up
-/// to a hundred times the length. Nested: every other life of the first half spans what lies between it and
-/// its mirror image, as in training. Together: they are all alive at one position.
+/// `n` buffers of 4 KiB to 16 MiB, with sizes uniform on a logarithmic scale. Random: short lifetimes, and one
+/// in 20 of up to a hundred times the length. Nested: every other lifetime of the first half reaches to its
+/// mirror image, as in training. Together: all are live at one position.
 inline placement_problem draw_placement(std::string_view family, std::size_t n, std::uint32_t seed = 1)
 {
     random_source roll{std::mt19937(seed)};

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// planning [--smoke] [--csv] [--most N]: how time and memory of a plan grow with the program, stage by stage,
-// on random programs of five kinds:
+// planning [--smoke] [--csv] [--most N]: how time and memory of planning grow with the program, stage by
+// stage, on random programs of five kinds:
 //
-//     short      lives of 20 positions on the average, as many positions as values
+//     short      live ranges of 20 positions on average, as many positions as values
 //     mixed      95 % of those, 5 % of up to a hundred times the length
-//     dense      every life up to half the program: everybody meets a good part of all others
-//     training   what the first half makes, the second half needs again, last made first needed
-//     chain      operations that read the last result and up to two of the twenty before it
+//     dense      live ranges of up to half the program: each overlaps a large part of all others
+//     training   values of the first half are used again in the second half, in reverse order
+//     chain      operations that read the last result and up to two of the last twenty
 //
-// A packing looks at what overlaps, so kinds of which n values overlap in n * n pairs end at fewer values.
-// Every plan is checked; milliseconds are medians, bytes are those the process took beyond the program.
+// A placement examines overlapping pairs, so kinds in which n values overlap in n * n pairs end at fewer
+// values. Every plan is checked; milliseconds are medians, bytes are those of the process beyond the program.
 
 #include "measure.hpp"
 
@@ -33,7 +33,7 @@ namespace {
 
 using namespace sublet;
 
-/// Which values each step touches: two flat tables, so that a million steps are not a million vectors.
+/// The values that each step touches, in two flat tables: a million steps need no million vectors.
 class step_lists {
 public:
     struct entry {
@@ -65,14 +65,14 @@ struct sized_program {
 
 using generator = std::mt19937;
 
-/// Sizes of 4 KiB to 16 MiB, small ones as frequent as large ones.
+/// Sizes of 4 KiB to 16 MiB, uniform on a logarithmic scale.
 byte_count random_size(generator& pick)
 {
     byte_count const mantissa = 64 + pick() % 64;
     return mantissa << (6 + pick() % 12);
 }
 
-/// The program that defines value i at the first position of lives[i] and uses it last at its last one.
+/// The program that defines value i at the first position of ranges[i] and uses it at the last one.
 sized_program program_of(std::vector<live_range> const& ranges, generator& pick)
 {
     step_id steps = 0;
@@ -125,9 +125,10 @@ sized_program training_ranges(std::size_t n, generator& pick)
 {
     std::vector<live_range> ranges(n);
     for (std::size_t i = 0; i != n; ++i) {
-        auto const here = static_cast<step_id>(i);
+        auto const position = static_cast<step_id>(i);
         bool const is_kept = i < n / 2 && pick() % 2 == 0;
-        ranges[i] = is_kept ? live_range_from(here, n - 2 * i, n) : live_range_from(here, 2 + pick() % 4, n);
+        ranges[i] =
+            is_kept ? live_range_from(position, n - 2 * i, n) : live_range_from(position, 2 + pick() % 4, n);
     }
     return program_of(ranges, pick);
 }

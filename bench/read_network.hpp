@@ -2,7 +2,7 @@
 #ifndef SUBLET_BENCH_READ_NETWORK_HPP
 #define SUBLET_BENCH_READ_NETWORK_HPP
 
-/// Networks by a word of a command line: resnet50:16, densenet121:forward, or the name of a file.
+/// Networks by a command-line word: resnet50:16, densenet121:forward, or the name of a file.
 
 #include "measure.hpp"
 #include "training_network.hpp"
@@ -55,7 +55,7 @@ inline std::string name_of(std::string const& word)
     return word.ends_with(".onnx") ? std::filesystem::path(word).stem().string() : word;
 }
 
-/// Of the caller's own storage, each byte once.
+/// Bytes of external storage, each root once.
 inline byte_count external_bytes(network const& net)
 {
     byte_count sum = 0;

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// sharing [--smoke] [--most N] [--family NAME] [--visits N] [FILE.onnx ...]: what sharing costs and saves
-// that is safe whatever order the steps run in: on graphs of nine families (test/task_families.hpp has
-// pictures) of 1000, 10000, 100000 and 1000000 tasks, or on the networks of files. For each graph a line of
-// facts:
+// sharing [--smoke] [--most N] [--family NAME] [--visits N] [FILE.onnx ...]: the cost and savings of sharing
+// that is valid for every schedule, on graphs of nine families (test/task_families.hpp has pictures) of 1000,
+// 10000, 100000 and 1000000 tasks, or on the networks of files. Prints for each graph a line of facts:
 //
-//     order    milliseconds to find who waits for whom, and where each buffer begins and ends
-//     ranges   milliseconds for the ranges in which buffers conflict, and how many there are a buffer
-//     bound    milliseconds for the bytes that no plan for every schedule goes below, and these bytes;
-//     "exact"
-//              if no antichain is heavier
-//     pairs    how many pairs of positions are ordered; up to 10000 tasks counted by three means that must
-//              agree, and then by the quickest
-//     hash     of the answers to 1000 drawn questions "does a come before b"
+//     order    milliseconds for the happens-before order, and for the begins and ends of all buffers
+//     ranges   milliseconds for the conflict ranges of buffers, and their number per buffer
+//     bound    milliseconds for the lower bound of all plans for every schedule, and its bytes; "exact" if no
+//              antichain is heavier
+//     pairs    number of ordered pairs of positions; up to 10000 tasks counted by three methods that must
+//              agree, and then by the fastest
+//     hash     of the answers to 1000 random happens-before queries
 //
 // and a line for each method:
 //
-//     tokens   slots, as tokens are handed on
-//     chains   slots, by the ranges: in the order in which buffers begin, and the largest first
-//     offsets  anywhere in an arena, never above chains
+//     tokens   slots, by handing on tokens
+//     chains   slots, by conflict ranges: in the order in which buffers begin, and the largest first
+//     offsets  in an arena, never above chains
 //
-// "ms" is the time of the method alone; "all ms" counts what it needs before, order and ranges; the check of
-// its plan by the library's opponent stands apart. MiB is the most that the process took for it beyond the
-// program, without the check.
+// "ms" is the time of the method alone; "all ms" includes order and ranges; the check of its plan is listed
+// separately. MiB is the peak of the process beyond the program, without the check.
 
 #include "../test/task_families.hpp"
 #include "measure.hpp"
@@ -64,8 +61,7 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 
-/// Of the processor, and not of the clock on the wall: much of this runs for seconds, on machines that others
-/// use.
+/// Processor time, not wall time: much of this runs for seconds on shared machines.
 template <class Work>
 double cpu_milliseconds(Work&& work)
 {
@@ -81,7 +77,7 @@ struct arguments {
     std::vector<std::string> files;
 };
 
-/// What is to be planned: each value of a size has a buffer of its own.
+/// The problem: each value with a size has a buffer of its own.
 struct subject {
     std::string name;
     snapshot program;
@@ -89,7 +85,7 @@ struct subject {
     std::vector<handoff> handoffs = {};
 };
 
-/// All that methods start from.
+/// The common input of all methods.
 struct prepared {
     dependence_graph graph;
     concurrent_live_ranges lives;
@@ -100,37 +96,37 @@ struct prepared {
     double order_ms = 0, ranges_ms = 0, bound_ms = 0;
 };
 
-void list_buffers(subject const& s, prepared& made)
+void list_buffers(subject const& s, prepared& input)
 {
     auto const role = s.options.role.tabulate(s.program.values());
     buffer_table const table = gather_buffers(detail::touch_ranges(s.program, role), s.options);
-    if (detail::list_planned(table, made.plan, made.problem)) throw std::runtime_error(s.name + ": pins");
-    made.plan.valid_for = program_reading::concurrent;
-    made.plan.handoffs = s.handoffs;
+    if (detail::list_planned(table, input.plan, input.problem)) throw std::runtime_error(s.name + ": pins");
+    input.plan.valid_for = program_reading::concurrent;
+    input.plan.handoffs = s.handoffs;
 }
 
 prepared prepare(subject const& s, bool with_ranges)
 {
-    prepared made;
-    list_buffers(s, made);
+    prepared input;
+    list_buffers(s, input);
     auto const role = s.options.role.tabulate(s.program.values());
-    made.order_ms = cpu_milliseconds([&] {
-        made.graph = dependences(s.program, {.role = role, .handoffs = s.handoffs});
-        if (made.graph.violation) throw std::runtime_error(s.name + ": has no concurrent reading");
-        made.lives =
-            concurrent_lifetimes(s.program, made.graph, made.plan.buffers.size(), made.plan.buffer_of, role);
+    input.order_ms = cpu_milliseconds([&] {
+        input.graph = dependences(s.program, {.role = role, .handoffs = s.handoffs});
+        if (input.graph.violation) throw std::runtime_error(s.name + ": cannot be read as concurrent");
+        input.lives = concurrent_lifetimes(s.program, input.graph, input.plan.buffers.size(),
+                                           input.plan.buffer_of, role);
     });
     if (with_ranges)
-        made.ranges_ms =
-            cpu_milliseconds([&] { made.conflicts = find_conflict_ranges(made.graph, made.lives); });
-    return made;
+        input.ranges_ms =
+            cpu_milliseconds([&] { input.conflicts = find_conflict_ranges(input.graph, input.lives); });
+    return input;
 }
 
-/// Answers to drawn questions, and pairs; the means have to agree.
-void print_order(prepared const& made)
+/// Answers to random queries, and ordered pairs; all methods must agree.
+void print_order(prepared const& input)
 {
-    std::size_t const n = made.graph.positions();
-    std::vector<std::pair<step_id, step_id>> queries; // by the later position, as columns like it
+    std::size_t const n = input.graph.positions();
+    std::vector<std::pair<step_id, step_id>> queries; // by the later position, as clock columns need
     random_source roll{std::mt19937(7)};
     while (n > 1 && queries.size() != 1000) {
         auto const a = roll.below(static_cast<std::uint32_t>(n));
@@ -143,7 +139,7 @@ void print_order(prepared const& made)
     using enum detail::precedence_method;
     for (detail::precedence_method method : {automatic, ranges, columns, search}) {
         if (n > 10'000 && method != automatic) break;
-        detail::precedence order = detail::happens_before(made.graph, {.method = method});
+        detail::precedence order = detail::happens_before(input.graph, {.method = method});
         std::uint64_t const pairs = order.ordered_pairs();
         std::uint64_t hash = 14695981039346656037u; // FNV-1a
         for (auto [b, a] : queries)
@@ -151,15 +147,15 @@ void print_order(prepared const& made)
         if (is_first) expected_pairs = pairs, expected_hash = hash;
         is_first = false;
         if (pairs != expected_pairs || hash != expected_hash)
-            throw std::runtime_error("the means of happens-before do not agree");
+            throw std::runtime_error("the methods of happens-before do not agree");
     }
     std::printf("   ordered_pairs %llu, hash %016llx\n", static_cast<unsigned long long>(expected_pairs),
                 static_cast<unsigned long long>(expected_hash));
 }
 
-/// Runs `method`, which is given what is prepared and returns slots and a placement of them.
+/// Runs `method` on the prepared input; it returns slots and their placement.
 struct method_result {
-    std::size_t slots = 0; ///< 0: not shared by slots
+    std::size_t slots = 0; ///< 0: no slots
     placement placed;
 };
 
@@ -168,22 +164,22 @@ void measure(subject const& s, char const* name, bool needs_ranges, byte_count b
 {
     bench::reset_peak_rss();
     double const before = bench::process_mebibytes("VmRSS");
-    prepared made = prepare(s, needs_ranges);
+    prepared input = prepare(s, needs_ranges);
     method_result result;
-    double const ms = cpu_milliseconds([&] { result = method(made); });
+    double const ms = cpu_milliseconds([&] { result = method(input); });
     double const mebibytes = bench::process_mebibytes("VmHWM") - before;
-    detail::set_offsets(result.placed, made.plan);
+    detail::set_offsets(result.placed, input.plan);
     byte_count bytes = 0;
-    for (byte_count arena : made.plan.arena_bytes) bytes += arena;
+    for (byte_count arena : input.plan.arena_bytes) bytes += arena;
     double const check_ms = cpu_milliseconds([&] {
-        if (auto const refuted = check_concurrent_plan(s.program, made.plan, s.options))
+        if (auto const refuted = check_concurrent_plan(s.program, input.plan, s.options))
             throw std::runtime_error(s.name + ": a plan by " + name + " is refuted");
     });
     double const over = bound == 0 ? 0 : 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1);
     std::printf(
         "   %-16s %9zu slots %16llu bytes %8.2f %% over %10.2f ms %10.2f all ms %10.2f check ms %8.0f MiB\n",
         name, result.slots, static_cast<unsigned long long>(bytes), over, ms,
-        made.order_ms + made.ranges_ms + ms, check_ms, mebibytes);
+        input.order_ms + input.ranges_ms + ms, check_ms, mebibytes);
     std::fflush(stdout);
 }
 
@@ -193,49 +189,49 @@ void run(subject const& s, arguments const& args)
     bool is_coarse = false;
     std::vector<buffer_id> antichain_members;
     {
-        prepared made = prepare(s, true);
-        is_coarse = made.conflicts.undecided != 0;
+        prepared input = prepare(s, true);
+        is_coarse = input.conflicts.undecided != 0;
         std::vector<byte_count> weights;
-        for (placement_problem::buffer const& b : made.problem.buffers) weights.push_back(b.size);
-        made.bound_ms = cpu_milliseconds(
-            [&] { made.bound = heaviest_antichain(made.graph, made.lives, made.conflicts, weights); });
-        bound = made.bound.bytes;
-        antichain_members = made.bound.members;
+        for (placement_problem::buffer const& b : input.problem.buffers) weights.push_back(b.size);
+        input.bound_ms = cpu_milliseconds(
+            [&] { input.bound = heaviest_antichain(input.graph, input.lives, input.conflicts, weights); });
+        bound = input.bound.bytes;
+        antichain_members = input.bound.members;
         std::printf(
             "%s: %zu steps, %zu edges, %zu buffers; order %.2f ms; ranges %.2f ms, %.2f a buffer%s; bound "
             "%.2f ms, %llu bytes%s\n",
-            s.name.c_str(), s.program.steps(), made.graph.edges(), made.problem.buffers.size(), made.order_ms,
-            made.ranges_ms,
-            static_cast<double>(made.conflicts.of.ranges()) /
-                static_cast<double>(std::max<std::size_t>(made.problem.buffers.size(), 1)),
-            is_coarse ? " (coarse)" : "", made.bound_ms, static_cast<unsigned long long>(bound),
-            made.bound.is_exact ? " exact" : " (not exact)");
-        print_order(made);
+            s.name.c_str(), s.program.steps(), input.graph.edges(), input.problem.buffers.size(),
+            input.order_ms, input.ranges_ms,
+            static_cast<double>(input.conflicts.of.ranges()) /
+                static_cast<double>(std::max<std::size_t>(input.problem.buffers.size(), 1)),
+            is_coarse ? " (coarse)" : "", input.bound_ms, static_cast<unsigned long long>(bound),
+            input.bound.is_exact ? " exact" : " (not exact)");
+        print_order(input);
     }
-    auto size_of = [](prepared const& made) {
-        return [&made](buffer_id b) { return made.problem.buffers[b].size; };
+    auto size_of = [](prepared const& input) {
+        return [&input](buffer_id b) { return input.problem.buffers[b].size; };
     };
-    auto stacked = [](prepared const& made, sized_slot_plan const& slots) {
-        return method_result{slots.slots, stack_slots(made.problem, slots)};
+    auto stacked = [](prepared const& input, sized_slot_plan const& slots) {
+        return method_result{slots.slots, stack_slots(input.problem, slots)};
     };
-    measure(s, "tokens", false, bound, [&](prepared const& made) {
-        return stacked(made, share_by_tokens(made.graph, made.lives, size_of(made)));
+    measure(s, "tokens", false, bound, [&](prepared const& input) {
+        return stacked(input, share_by_tokens(input.graph, input.lives, size_of(input)));
     });
-    auto chains = [&](prepared const& made, chain_options::ranking order) {
-        return share_in_chains(made.lives, made.conflicts, size_of(made), {.order = order});
+    auto chains = [&](prepared const& input, chain_options::ranking order) {
+        return share_in_chains(input.lives, input.conflicts, size_of(input), {.order = order});
     };
-    measure(s, "chains by begin", true, bound, [&](prepared const& made) {
-        return stacked(made, chains(made, chain_options::ranking::by_begin));
+    measure(s, "chains by begin", true, bound, [&](prepared const& input) {
+        return stacked(input, chains(input, chain_options::ranking::by_begin));
     });
-    measure(s, "chains by size", true, bound, [&](prepared const& made) {
-        return stacked(made, chains(made, chain_options::ranking::largest_first));
+    measure(s, "chains by size", true, bound, [&](prepared const& input) {
+        return stacked(input, chains(input, chain_options::ranking::largest_first));
     });
-    measure(s, "offsets", true, bound, [&](prepared const& made) {
-        auto const slots = chains(made, chain_options::ranking::by_begin);
-        return method_result{0, place_concurrently(made.problem, made.lives, made.conflicts.of,
+    measure(s, "offsets", true, bound, [&](prepared const& input) {
+        auto const slots = chains(input, chain_options::ranking::by_begin);
+        return method_result{0, place_concurrently(input.problem, input.lives, input.conflicts.of,
                                                    {.bounds = {bound},
                                                     .antichain = antichain_members,
-                                                    .fallback = stack_slots(made.problem, slots).offset,
+                                                    .fallback = stack_slots(input.problem, slots).offset,
                                                     .visits = args.visits})};
     });
 }
@@ -270,7 +266,7 @@ subject read_network([[maybe_unused]] std::string const& file)
     options.in_place = false;
     auto const versioned = versions(plan_model::as_program(net), options);
     options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // the network does not outlive this
+    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
     return {file, versioned.program, options, versioned.handoffs};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// symbolic [--smoke] [--most N] [--align N] [--within PERCENT] [FILE.onnx ...]: what one plan for every batch
-// takes, against a plan made for one batch alone.
+// symbolic [--smoke] [--most N] [--align N] [--within PERCENT] [FILE.onnx ...]: one plan for every batch
+// size, compared with plans for single batch sizes.
 //
-// For each network a line with its arena as a formula and how many of its results grow, and a line for each
-// of the batches 1, 3, 32 and the largest (--most, 32): the arena of the one plan, of a plan of its own, what
-// no plan goes below, and how many percent the first lies above the second. Every plan is checked for each of
-// these batches by the ordinary checker. Without files: nets drawn as lists of operations, where a part of
-// the values is fixed.
-//
-// Exit status: 1 if a plan is not sound, or lies more than --within percent above one of its own.
+// Prints for each network a line with its arena as a formula and the number of its results that grow, and a
+// line for each of the batch sizes 1, 3, 32 and the largest (--most, 32): the arena of the common plan, of a
+// plan for that size, the lower bound, and by how many percent the first exceeds the second. Every plan is
+// checked for each of these sizes by the ordinary checker. Without files: random lists of operations, where
+// some values have a fixed size.
 
 #include "../test/random_source.hpp"
 #include "measure.hpp"
@@ -109,7 +107,7 @@ struct tally {
     }
 };
 
-/// Operations that read one of the last few values and one that is older; a part of what they make is fixed.
+/// Operations that read one of the last few values and an older one; some results have a fixed size.
 void run_drawn(unsigned seed, arguments const& args, tally& all)
 {
     random_source pick{std::mt19937(seed)};

@@ -2,7 +2,7 @@
 #ifndef SUBLET_BENCH_TRAINING_NETWORK_HPP
 #define SUBLET_BENCH_TRAINING_NETWORK_HPP
 
-/// Networks made in code, forward or trained, at any batch: no file is needed to plan and run them.
+/// Networks made in code, forward or trained, at any batch size: no file is needed to plan and run them.
 ///
 ///     ResNet       x ─┬─ f ─┐     DenseNet   x ─┬─ f ─┬─ g ─┬─ h ─
 ///                     └──── + ─                 └─────┴─────┴─ cat
@@ -11,9 +11,9 @@
 ///                     ├─ 1 ─ 3 ─┤
 ///                     └─ 1 ─ 5 ─┴─ cat
 ///
-/// resnet50() trained at batch 32 is resnet50_b32_sgd.onnx, a trace of such a program: bench_execution
-/// --compare FILE.onnx counts buffers, bytes and bounds of both. What the file has more is views, which need
-/// no bytes (what detaches, transposes, reshapes and expands); everything else is the same.
+/// resnet50() trained at batch size 32 is resnet50_b32_sgd.onnx, a trace of such a program: bench_execution
+/// --compare FILE.onnx counts buffers, bytes and bounds of both. The file has additional views, which need no
+/// bytes (of detach, transpose, reshape and expand); everything else is the same.
 
 #include "network_maker.hpp"
 
@@ -22,8 +22,8 @@
 
 namespace bench {
 
-/// He, Zhang, Ren and Sun, "Deep residual learning for image recognition", CVPR 2016: 50 layers, pictures of
-/// 224 by 224, 1000 classes; the stride of a block in its second convolution.
+/// He, Zhang, Ren and Sun, "Deep residual learning for image recognition", CVPR 2016: 50 layers, images of
+/// 224 by 224, 1000 classes; the stride of a block is in its second convolution.
 inline plan_model::network resnet50(training_options const& options)
 {
     network_maker make(options);
@@ -46,7 +46,8 @@ inline plan_model::network resnet50(training_options const& options)
     return std::move(make).finish(make.linear(make.mean(x), 1000));
 }
 
-/// Szegedy et al., "Going deeper with convolutions", CVPR 2015: its nine modules, without the side exits.
+/// Szegedy et al., "Going deeper with convolutions", CVPR 2015: its nine modules, without the auxiliary
+/// classifiers.
 inline plan_model::network inception(training_options const& options)
 {
     network_maker make(options);
@@ -76,7 +77,7 @@ inline plan_model::network inception(training_options const& options)
 }
 
 /// Huang, Liu, van der Maaten and Weinberger, "Densely connected convolutional networks", CVPR 2017: 121
-/// layers, each of which adds 32 channels to all that there are.
+/// layers, each of which concatenates 32 channels to the existing ones.
 inline plan_model::network densenet121(training_options const& options)
 {
     network_maker make(options);
@@ -101,7 +102,7 @@ inline plan_model::network densenet121(training_options const& options)
 
 /// Devlin, Chang, Lee and Toutanova, "BERT: pre-training of deep bidirectional transformers for language
 /// understanding", NAACL 2019: the encoder of the base model, 12 layers of 768 with 12 heads, after the
-/// embedding; attention is not fused, so it makes squares of the number of tokens.
+/// embedding; attention is not fused, so its size is quadratic in the number of tokens.
 inline plan_model::network transformer(training_options const& options, byte_count tokens = 128)
 {
     network_maker make(options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Five operations on an image, each making one value. Prints who lies where: steps run to the right,
-// addresses upwards. When b is no longer needed, d moves in where it was; when a is no longer needed, e does.
+// Five operations on an image; each makes one value. Prints a picture of the plan: steps run to the right,
+// offsets grow upwards. d reuses bytes of b after the last use of b, and e reuses bytes of a.
 
 #include <sublet/sublet.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A small IR, as a compiler might have it, joins with lambdas that say what an operation reads and writes and
-// how large a tensor is. Prints what a plan saves, what it saves once the IR also says which results need no
-// memory of their own, and where the tensors lie, read from the IR into which the offsets were written.
+// Plans a small compiler IR through lambdas that return what an operation reads and writes and how large a
+// tensor is. Prints what a plan saves, what it saves when the IR also declares an in-place operation and a
+// view, and the offset of each tensor, read from the IR into which the offsets were written.
 
 #include <sublet/sublet.hpp>
 
@@ -30,7 +30,7 @@ struct tensor {
 
 struct operation {
     std::string kind;
-    std::vector<int> inputs; // indices of tensors; -1: an operand that is not there
+    std::vector<int> inputs; // indices of tensors; -1: an absent operand
     std::vector<std::size_t> outputs;
 };
 
@@ -50,7 +50,7 @@ int main()
                                                {"reshape", {pooled}, {row}},
                                                {"matmul", {row, matrix}, {scores}}};
 
-    using enum sublet::value_role; // inputs and weights are external: their storage is not ours
+    using enum sublet::value_role; // inputs and weights are external: not in the plan
     sublet::plan_options options{
         .bytes = [&](auto v) { return tensors[v].bytes(); },
         .alignment = 64,
@@ -62,7 +62,7 @@ int main()
         [&](auto op) -> auto& { return operations[op].outputs; });
     std::cout << sublet::plan_memory(program, options).report << '\n';
 
-    // A relu may write where it reads. What a reshape writes is what it reads.
+    // The result of a relu may overwrite its operand. The result of a reshape is a view of its operand.
     auto const with_in_place = sublet::sequence(operations.size(), tensors.size(), [&](auto op, auto& step) {
         operation const& o = operations[op];
         for (auto in : o.inputs) step.use(in);
@@ -76,10 +76,10 @@ int main()
 
     auto const planned = sublet::plan_memory(with_in_place, options);
     for (auto v : planned.values()) tensors[v].offset = planned.plan.offset_of(v);
-    std::cout << planned.report << "\n\ntensor     bytes  lies at\n";
+    std::cout << planned.report << "\n\ntensor     bytes   offset\n";
     for (auto const& t : tensors) {
         std::cout << std::left << std::setw(9) << t.name << std::right << std::setw(7) << t.bytes();
         if (t.offset) std::cout << std::setw(9) << *t.offset << '\n';
-        else std::cout << "  outside\n";
+        else std::cout << " external\n";
     }
 }

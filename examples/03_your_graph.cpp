@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A renderer's own graph of passes, whose vertices are strings: three free functions, found by ADL, are all
-// that it takes. Prints why the passes cannot run in the order in which they were added, an order in which
-// they can, found by a depth-first search, and what lies where in it.
+// Plans a renderer's own graph of passes, with strings as vertices: it needs only three free functions, which
+// ADL finds. Prints why the passes cannot run in the order in which they were added, a valid order found by
+// depth-first search, and the plan for it.
 
 #include <sublet/sublet.hpp>
 
@@ -25,7 +25,7 @@ public:
     }
     pass const& operator[](std::string const& name) const { return passes_.at(name); }
 
-    // An edge is whatever you like; here it is the name of the pass that it leads to.
+    // An edge may have any type; here it is the name of its target.
     friend auto vertices(frame_graph const& g) { return std::pair(g.names_.begin(), g.names_.end()); }
     friend auto out_edges(std::string const& name, frame_graph const& g)
     {
@@ -66,6 +66,6 @@ int main()
     auto const planned = sublet::plan_memory(program, options);
     std::cout << "\n\n" << planned.report << '\n';
     for (auto const& buffer : planned.plan.buffers)
-        std::cout << name_of[buffer.root] << " lies at " << buffer.offset << " during steps ["
-                  << buffer.life.first << ", " << buffer.life.last << ")\n";
+        std::cout << name_of[buffer.root] << " at " << buffer.offset << " during steps [" << buffer.life.first
+                  << ", " << buffer.life.last << ")\n";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A Boost graph of jobs with its bundled properties, as it comes: each job writes one file for the jobs that
-// its edges lead to. Prints what room on a disk the files need and which part of it each takes; then the same
-// of a filtered_graph that hides two small reports, which turn out to keep a large file from being replaced.
+// Plans a Boost graph of jobs with bundled properties: each job writes one file, and the targets of its
+// out-edges read it. Prints how much disk space the files need and the offset of each; then the same for a
+// filtered_graph without two small reports, which prevented the reuse of a large file's space.
 
 #include <sublet/sublet.hpp>
 
@@ -26,7 +26,7 @@ struct is_needed {
     bool operator()(jobs::vertex_descriptor v) const { return !(*all)[v].is_report; }
 };
 
-// One value a vertex, named by its descriptor: v defines it, the targets of v's edges use it.
+// One value per vertex, named by its descriptor: v defines it, the targets of v's out-edges use it.
 template <class Graph>
 sublet::planned_memory plan_files(Graph const& g, jobs const& all)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A control-flow graph as a Boost user has it: a loop with a branch in it, blocks bundled with the names that
-// they read and write, vertices that are no numbers. Prints what is alive before and after each block, and
-// with that what a compiler would warn of: a variable that may be read before it is set, a result nobody
-// reads.
+// Liveness on a control-flow graph in Boost: a loop with a branch, blocks bundled with the names that they
+// read and write, vertex descriptors that are not integers. Prints the values live before and after each
+// block, and what a compiler would warn of: a variable that may be read before it is set, and a result that
+// is never read.
 
 #include <sublet/sublet.hpp>
 
@@ -18,7 +18,7 @@
 
 struct block {
     std::string text;
-    std::vector<std::string> reads, writes; // what it reads before it writes it; what it writes
+    std::vector<std::string> reads, writes; // names read before they are written; names written
 };
 using control_flow = boost::adjacency_list<boost::vecS, boost::listS, boost::directedS, block>;
 
@@ -63,12 +63,12 @@ int main()
     for (auto [v, end] = vertices(cfg); v != end; ++v)
         row(listed(live.live_in(*v)), listed(live.live_out(*v)), cfg[*v].text);
 
-    std::cout << "\nread, and perhaps not set: " << listed(live.live_in(start)) << '\n';
+    std::cout << "\nmay be read before it is set: " << listed(live.live_in(start)) << '\n';
     for (auto [v, end] = vertices(cfg); v != end; ++v)
         for (auto variable : ids(cfg[*v].writes)) {
             auto const written = static_cast<sublet::value_id>(variable);
             if (!live.is_live_out(written, *v))
-                std::cout << "set, and not needed afterwards: " << variables[written] << ", by \""
-                          << cfg[*v].text << "\"\n";
+                std::cout << "set, but never read: " << variables[written] << ", by \"" << cfg[*v].text
+                          << "\"\n";
         }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The checker believes no planner: it derives from the program what a plan has to respect, and looks for one
-// counterexample. Here a proved plan is moved by one byte, damaged in other ways, and held to wishes that it
-// was not made for. Prints for each the sentence that tells where to look.
+// The checker derives from the program alone what a plan must satisfy, and searches for a counterexample.
+// Here it gets a correct plan, damaged copies of it, and the same plan with options that it was not made for.
+// Prints the witness of each.
 
 #include <sublet/sublet.hpp>
 
@@ -22,7 +22,7 @@ int main()
         auto const refuted = sublet::check_plan(program, suspect, required);
         std::cout << what << ":\n    ";
         if (refuted) std::cout << *refuted << '\n';
-        else std::cout << "nothing speaks against it\n";
+        else std::cout << "no counterexample\n";
     };
     auto damaged = [&](auto damage) {
         memory_plan copy = plan;
@@ -33,7 +33,7 @@ int main()
     check("the plan as it was made", plan, options);
     check("b one byte lower", damaged([](auto& p) { p.buffers[p.buffer_of[b]].offset -= 1; }), options);
     check("the arena one byte smaller", damaged([](auto& p) { p.arena_bytes[0] -= 1; }), options);
-    check("the view torn off c", damaged([](auto& p) { p.buffer_of[view] = p.buffer_of[b]; }), options);
+    check("the view detached from c", damaged([](auto& p) { p.buffer_of[view] = p.buffer_of[b]; }), options);
     check("a without storage", damaged([](auto& p) { p.buffer_of[a] = sublet::no_buffer; }), options);
 
     using enum sublet::value_role;
@@ -42,10 +42,10 @@ int main()
     check("the same plan, if a were an output", plan, changed);
     changed = options;
     changed.alignment = 128;
-    check("the same plan, if every value were to be aligned", plan, changed);
+    check("the same plan, if every value needed an alignment of 128", plan, changed);
     changed = options;
     changed.pools = {{.capacity = 100}};
-    check("the same plan, if memory were scarce", plan, changed);
+    check("the same plan, if the capacity were 100 bytes", plan, changed);
     changed = options;
     changed.order = {0, 1, 2, 4, 3};
     check("the same plan, if steps 3 and 4 ran the other way round", plan, changed);

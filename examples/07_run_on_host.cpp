@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A small audio effect runs three times: every value in memory of its own, memory recycled by counting
-// references, and at the offsets of a plan. Prints what each costs, and that all sound the same. Then the
-// plan is spoilt: the executor refuses it, and where it is told to run it all the same, says whose bytes were
-// lost.
+// Runs a small audio effect three times: with separate storage for every value, with storage recycled by
+// reference counting, and at the offsets of a plan. Prints the peak and the allocations of each, and that the
+// results are equal. Then the plan is damaged: the executor refuses it; with the proof switched off, the
+// digest check reports which value was clobbered.
 
 #include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
@@ -65,7 +65,7 @@ int main()
     std::cout << "planned:        ";
     is_same =
         play(sublet::arena{plan}, {.check = sublet::executor_options::checks::paint}) == expected && is_same;
-    std::cout << (is_same ? "all three sound the same\n\n" : "they differ\n\n");
+    std::cout << (is_same ? "all three results are equal\n\n" : "they differ\n\n");
 
     plan.buffers[plan.buffer_of[loud]].offset = plan.offset_of(late);
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Three-address code with blocks and phis joins as it is, by four member functions. Each value gets a
-// register: no more than values are alive at once, two where the caller wants them, each phi in that of its
-// operands, so that leaving SSA form takes no move. Prints the code with its values and with registers.
+// Register assignment for three-address code in SSA form, described by four member functions. It needs as few
+// registers as values are live at once; the calling convention fixes two of them; each phi gets the register
+// of its operands, so leaving SSA form takes no move. Prints the code with its values and with registers.
 
 #include <sublet/sublet.hpp>
 
@@ -15,30 +15,30 @@ char const* const name_of[] = {"n", "sum0", "i0", "sum", "i", "more", "square", 
 
 struct instruction {
     value result;
-    std::string code; // with % for each operand
+    std::string code; // each % stands for an operand
     std::vector<value> operands = {};
 };
 struct block {
     std::string label;
     std::vector<int> predecessors = {}, successors = {};
-    std::vector<instruction> phis = {}; // their operands in the order of the predecessors
+    std::vector<instruction> phis = {}; // operands in the order of the predecessors
     std::vector<instruction> code = {};
 };
 
 struct function {
     std::vector<block> blocks;
 
-    // What the library asks of a program.
+    // The members that the program concept requires.
     std::size_t nodes() const { return blocks.size(); }
     std::size_t values() const { return values_in_all; }
     auto const& successors(sublet::node_id b) const { return blocks[b].successors; }
     void effects(sublet::node_id b, sublet::effect_sink& step) const
     {
-        for (auto const& phi : blocks[b].phis) { // all in one step: they may swap what they read
+        for (auto const& phi : blocks[b].phis) { // one step: all phis read before one is written
             step.def(phi.result);
             for (std::size_t k = 0; k != phi.operands.size(); ++k) {
                 step.use_at_end_of(blocks[b].predecessors[k], phi.operands[k]);
-                step.may_overwrite(phi.operands[k], phi.result); // a wish: one register for both
+                step.may_overwrite(phi.operands[k], phi.result); // an affinity: one register for both
             }
         }
         for (auto const& next : blocks[b].code) {
@@ -68,8 +68,8 @@ int main()
 
     auto const live = sublet::liveness(sum_of_squares);
     std::vector<sublet::slot_id> fixed(values_in_all, sublet::no_slot);
-    fixed[sum] = 0; // where the caller looks for the result
-    fixed[n] = 1;   // and leaves the parameter
+    fixed[sum] = 0; // the caller reads the result here
+    fixed[n] = 1;   // and passes the parameter here
     auto const coloring = sublet::color_chordal(sum_of_squares, fixed);
     auto const refuted = sublet::check_slots(sum_of_squares, coloring.plan);
 
@@ -82,11 +82,11 @@ int main()
         return written;
     };
     for (sublet::node_id b = 0; b != sum_of_squares.nodes(); ++b) {
-        block const& here = sum_of_squares.blocks[b];
-        std::cout << std::left << std::setw(28) << here.label << "alive:";
+        block const& current = sum_of_squares.blocks[b];
+        std::cout << std::left << std::setw(28) << current.label << "alive:";
         for (auto v : live.live_in(b)) std::cout << ' ' << name_of[v];
         std::cout << '\n';
-        for (auto const* list : {&here.phis, &here.code})
+        for (auto const* list : {&current.phis, &current.code})
             for (auto const& next : *list)
                 std::cout << "    " << std::setw(24) << text(next, name) << text(next, register_of) << '\n';
     }

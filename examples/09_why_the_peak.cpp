@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A small U-Net. Its tensors are smallest at the bottom, and just there most bytes are alive: the report says
-// who waits for whom, and so which two operations ought to run earlier. Prints it before and after. Given the
-// name of a file, it also draws the network there for Graphviz: one colour, one allocation.
+// A small U-Net. Its tensors are smallest at the bottom, yet its peak is there: the report names the values
+// live at the peak and the last use of each, and so which two operations should run earlier. Prints the
+// report before and after. With a file name it also draws the network for Graphviz, one colour per
+// allocation.
 
 #include <sublet/sublet.hpp>
 
@@ -35,8 +36,8 @@ int main(int count, char** words)
         {"pool2", {deep}, {small}},            // 3
         {"conv3", {small}, {bottom}},          // 4
         {"grow2", {bottom}, {up}},             // 5
-        {"skip2", {deep}, {narrow}},           // 6: fewer channels ...
-        {"add2", {up, narrow}, {sum}, true},   // 7: ... for what skips the bottom
+        {"skip2", {deep}, {narrow}},           // 6: reduces the channels ...
+        {"add2", {up, narrow}, {sum}, true},   // 7: ... of what skips the bottom
         {"grow1", {sum}, {large}},             // 8
         {"skip1", {wide}, {thin}},             // 9
         {"add1", {large, thin}, {last}, true}, // 10
@@ -59,10 +60,10 @@ int main(int count, char** words)
     auto const listed = sublet::plan_memory(network, options);
     sublet::write_why_peak(std::cout, sublet::why_peak(network, listed.plan), tensor_name, operation_name);
 
-    // Both skips wait for operations that need nothing from the bottom. They may run at once.
+    // Both skips are ready early: they need nothing from the bottom.
     options.order = {0, 9, 1, 2, 6, 3, 4, 5, 7, 8, 10, 11};
     auto const planned = sublet::plan_memory(network, options);
-    std::cout << "\nskip1 and skip2 as early as they can:\n";
+    std::cout << "\nskip1 and skip2 as early as possible:\n";
     sublet::write_why_peak(std::cout, sublet::why_peak(network, planned.plan), tensor_name, operation_name);
 
     if (count != 2) return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Two cameras are read, worked on and joined, by whoever is ready first: a task graph with several heads and
-// an edge that carries no data. One plan is for the tasks in the order of the list, the other for every
-// order. Both are run in a hundred random ones, and the checker shows how the first goes wrong.
+// A task graph of two cameras with several sources and an edge that carries no data. One plan is valid for
+// the order of the list, the other for every order. Both are run in a hundred random orders, and the checker
+// shows an order in which the first plan fails.
 
 #include <sublet/sublet.hpp>
 
@@ -14,7 +14,7 @@
 struct task {
     std::string name;
     std::vector<unsigned> reads, writes; // pictures
-    std::vector<unsigned> then;          // tasks that have to wait, though they read nothing of this one
+    std::vector<unsigned> then;          // tasks that must wait for this one without reading its results
 };
 
 enum picture : unsigned { left, right, left_flat, right_flat, left_edges, right_edges, depth, mask, cleaned };
@@ -24,7 +24,7 @@ std::vector<unsigned> const bytes = {64, 64, 48, 48, 16, 16, 48, 16, 48};
 std::vector<task> const tasks = {
     {"read left", {}, {left}, {}},
     {"read right", {}, {right}, {}},
-    {"flatten left", {left}, {left_flat}, {3}}, // there is one lens table for both: right has to wait
+    {"flatten left", {left}, {left_flat}, {3}}, // both use one lens table: right has to wait
     {"flatten right", {right}, {right_flat}, {}},
     {"edges left", {left_flat}, {left_edges}, {}},
     {"edges right", {right_flat}, {right_edges}, {}},
@@ -32,8 +32,8 @@ std::vector<task> const tasks = {
     {"mask", {left_edges, right_edges}, {mask}, {}},
     {"clean", {depth, mask}, {cleaned}, {}}};
 
-/// Whether each task finds its pictures as they were painted, if a task runs as soon as it may, whichever of
-/// those that may the dice choose.
+/// Runs the tasks in a random topological order. Returns whether each task reads its pictures as they were
+/// written.
 bool runs_correctly(sublet::memory_plan const& plan, std::mt19937& generator)
 {
     std::vector<unsigned> arena(plan.arena_bytes[0]), painted(pictures.size()), done(tasks.size());
@@ -73,18 +73,18 @@ int main()
         std::mt19937 generator;
         int good = 0;
         for (int run = 0; run != 100; ++run) good += runs_correctly(planned.plan, generator);
-        std::cout << what << planned.report << "\n    " << good << " of 100 random runs are right\n";
+        std::cout << what << planned.report << "\n    " << good << " of 100 random runs are correct\n";
     };
     show("as listed:     ", listed);
     show("in any order:  ", any_order);
 
-    std::cout << "\nno two of these may ever share, which makes the bound:\n   ";
+    std::cout << "\nthese interfere pairwise, so their bytes are a lower bound:\n   ";
     for (auto p : any_order.antichain) std::cout << ' ' << pictures[p] << ';';
 
     auto claimed = listed.plan;
     claimed.valid_for = sublet::program_reading::concurrent;
     auto const refuted = sublet::check_concurrent_plan(program, claimed, options);
-    std::cout << "\n\nthe checker on the first plan, if tasks run as they may:\n    " << *refuted
+    std::cout << "\n\nthe checker on the first plan, for every order:\n    " << *refuted
               << "\n    for instance in this order:";
     for (auto t : refuted->schedule) std::cout << ' ' << tasks[t].name << ';';
     std::cout << '\n';

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A frame graph, as game engines have it: passes on several queues read and write transient textures, some of
-// them in part or again. Render targets and other textures need different kinds of memory: pools. Prints
-// where textures alias if queues never wait for memory; and where if they may, and which barriers that takes.
+// A frame graph, as in game engines: passes on several queues read and write transient textures, some of them
+// in part or repeatedly. Render targets and other textures need different kinds of memory: pools. Prints
+// where textures alias if queues never wait for memory; then where they alias with barriers, and which
+// barriers that takes.
 
 #include <sublet/sublet.hpp>
 
@@ -42,7 +43,7 @@ int main()
                                       {"occlusion", {depth, normals}, {occlusion}}, // on the compute queue
                                       {"soften", {occlusion}, {soft}},              // on the compute queue
                                       {"lighting", {depth, shadows, albedo, normals, soft}, {lit}},
-                                      {"particles", {depth, lit}, {lit}}, // over what is there
+                                      {"particles", {depth, lit}, {lit}}, // over its old contents
                                       {"glow", {lit}, {glow}},            // on the compute queue
                                       {"wide glow", {glow}, {wide}},      // on the compute queue
                                       {"tone map", {lit, glow, wide}, {toned}},
@@ -58,7 +59,7 @@ int main()
         passes.size(), textures.size(), [&](auto p) -> auto& { return passes[p].reads; },
         [&](auto p) -> auto& { return passes[p].writes; });
 
-    // A texture that is written again is two values, here in the same bytes: lit before and after the
+    // A texture that is written again has two versions, here in the same bytes: lit before and after the
     // particles.
     auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
     auto const options = sublet::with_versions(by_texture, frame);
@@ -74,7 +75,7 @@ int main()
         auto const [at, or_at] =
             std::pair(without_handoffs.plan.offset_of(t), with_handoffs.plan.offset_of(t));
         std::cout << std::left << std::setw(10) << textures[t].name << std::right;
-        if (at == sublet::no_offset) std::cout << "  (not ours)\n";
+        if (at == sublet::no_offset) std::cout << "  (external)\n";
         else
             std::cout << std::setw(5) << textures[t].kind << std::setw(6) << at / 65536 << std::setw(7)
                       << or_at / 65536 << '\n';
@@ -83,7 +84,7 @@ int main()
     for (std::size_t i = 0; i != with_handoffs.plan.handoffs.size(); ++i) {
         auto const [from, to] = with_handoffs.plan.handoffs[i];
         std::cout << "barrier: " << passes[to].name << " waits for " << passes[from].name << ", "
-                  << with_handoffs.handoff_bytes[i] / 1024 << " KiB change hands\n";
+                  << with_handoffs.handoff_bytes[i] / 1024 << " KiB are handed off\n";
     }
     std::cout << "the longest chain of passes: " << with_handoffs.critical_path << ", with barriers "
               << with_handoffs.critical_path_with << '\n';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A small classifier is served with whatever number of images has come in. It is planned once: each tensor
-// has its place as a formula in N, and every request takes the bytes that its own images need. The labels do
-// not grow with N; that nobody lies on them is proved for every N, not for one.
+// A classifier that serves any number of images is planned once: the offset of each tensor is a formula in N,
+// and every request takes the bytes that its own images need. The labels do not grow with N; that no tensor
+// overlaps them is proved for every N.
 
 #include <sublet/sublet.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// An IR whose operations hold blocks, a loop with a conditional inside, joins by a fifth member: bodies(n).
-// One plan for all the blocks: prints what it saves, where each tensor lies, and how many of the copies that
-// the loop and the branches ask for are left to be made.
+// An IR with operations that contain blocks (a loop with a conditional inside) needs a fifth member: bodies(n).
+// One plan covers all blocks. Prints what it saves, the offset of each tensor, and how many of the copies at
+// the borders of the loop and the branches remain.
 
 #include <sublet/sublet.hpp>
 
@@ -14,13 +14,13 @@ struct block;
 struct body {
     sublet::program_body::run_kind kind;
     block const* program;
-    std::vector<sublet::program_body::capture> captures = {}; // tensors of the block around, as they are
+    std::vector<sublet::program_body::capture> captures = {}; // tensors of the enclosing block, read in place
     std::vector<sublet::program_body::binding> bindings =
-        {}; // tensors that are brought in, carried on, given back
+        {}; // inner, initial, next and result of a carried tensor
 };
 struct operation {
     std::vector<int> inputs, results;
-    bool in_place = false; // may write over its first input
+    bool in_place = false; // may overwrite its first input
     std::vector<body> bodies = {};
 };
 struct tensor {
@@ -32,7 +32,7 @@ struct block {
     std::vector<tensor> tensors;
     std::vector<operation> operations;
 
-    // What the library asks of a program, and of one that holds others.
+    // The members that the concepts program and nested_program require.
     std::size_t nodes() const { return operations.size(); }
     std::size_t values() const { return tensors.size(); }
     std::vector<int> successors(sublet::node_id) const { return {}; } // a list
@@ -49,7 +49,7 @@ static_assert(sublet::nested_program<block>);
 int main()
 {
     using enum sublet::program_body::run_kind;
-    // Sharpen an image: in each turn add what is left to explain of it, found in one of two ways.
+    // Sharpens an image: each iteration adds a part of the remaining difference, found in one of two ways.
     block const coarse{"coarse", {{"rest", 64}, {"spectrum", 128}, {"found", 64}}, {{{0}, {1}}, {{1}, {2}}}};
     block const fine{"fine", {{"rest", 64}, {"curve", 96}, {"found", 64}}, {{{0}, {1}}, {{1}, {2}}}};
     std::vector<body> const branches{{branch, &coarse, {{0, 2}}, {{.inner = 2, .result = 3}}},
@@ -62,7 +62,7 @@ int main()
                      {{"image", 64}, {"blurred", 64}, {"sharp", 64}},
                      {{{}, {0}}, {{0}, {1}}, {{}, {2}, false, {turns}}, {{2}, {}}}};
 
-    std::vector<block const*> const blocks{&root, &turn, &coarse, &fine}; // as a tree numbers them
+    std::vector<block const*> const blocks{&root, &turn, &coarse, &fine}; // in preorder
     auto const planned = sublet::plan_nested(sublet::as_tree(root), [&](auto i) -> sublet::plan_options {
         return {.bytes = [of = blocks[i]](auto t) { return of->tensors[t].kib * 1024; }};
     });
@@ -72,5 +72,5 @@ int main()
             std::cout << std::left << std::setw(8) << blocks[i]->name << std::setw(9)
                       << blocks[i]->tensors[t].name << std::right << std::setw(4)
                       << planned.offset_of(i, t) / 1024 << " KiB\n";
-    std::cout << '\n' << planned.copies.size() << " of " << planned.flat.moves.size() << " copies are left\n";
+    std::cout << '\n' << planned.copies.size() << " of " << planned.flat.moves.size() << " copies remain\n";
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Four layers, run forwards and then back: every activation waits for its gradient. In 160 KiB instead of
-// what the plan needs: the library says which of them should be copied out and back, which rather be made
-// again, and plans the list of steps that does so. Prints the suggestions, each with the bytes it saves, and
-// that list.
+// Four layers, forward and backward: every activation stays live until its gradient. With a capacity of 160
+// KiB, which is less than the plan needs, the library selects activations to copy out and back or to
+// recompute, and plans the program with these spills. Prints the spills, each with the bytes that it saves,
+// and the steps.
 
 #include <sublet/sublet.hpp>
 
@@ -18,7 +18,7 @@ struct tensor {
 struct operation {
     std::string name;
     std::vector<int> inputs, outputs;
-    bool is_cheap = false; // an activation function, against a convolution
+    bool is_cheap = false; // an activation function, not a convolution
 };
 
 int main()
@@ -52,14 +52,14 @@ int main()
 
     options.pools = {{.capacity = 160 * 1024}};
     auto const advice = sublet::advise_memory(
-        network, options, {.remat_cost = [](auto v) { // a convolution is never worth it
+        network, options, {.remat_cost = [](auto v) { // recomputing a convolution costs too much
             return v == ra || v == rb || v == rc ? sublet::byte_count{16 * 1024} : sublet::no_size;
         }});
     for (auto const& s : advice.suggestions) {
-        std::cout << tensors[s.value].name << " leaves after " << operations[s.after].name << ", is ";
+        std::cout << tensors[s.value].name << ": spilled after " << operations[s.after].name << ", ";
         if (s.remat_step == sublet::no_step) std::cout << "copied back";
-        else std::cout << "made again by " << operations[s.remat_step].name;
-        std::cout << " before " << operations[s.before].name << ": saves " << s.saved / 1024
+        else std::cout << "recomputed by " << operations[s.remat_step].name;
+        std::cout << " before " << operations[s.before].name << "; saves " << s.saved / 1024
                   << " KiB at the peak\n";
     }
     std::cout << "\nwith them: " << advice.planned.report << "\n\n";
@@ -72,7 +72,7 @@ int main()
         switch (kind) {
         case sublet::spilled_program::kind::original: std::cout << operations[step].name << '\n'; break;
         case sublet::spilled_program::kind::rematerialize:
-            std::cout << "  again: " << operations[step].name << '\n';
+            std::cout << "  recompute: " << operations[step].name << '\n';
             break;
         case sublet::spilled_program::kind::copied_out: std::cout << "  copy out: " << first << '\n'; break;
         case sublet::spilled_program::kind::copied_back: std::cout << "  copy back: " << first << '\n'; break;

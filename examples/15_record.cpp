@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// One training step of a small network is recorded: forward, backward, update. It is planned once and run two
-// hundred times; weights are state, so each run goes on where the last one ended. Prints what memory that
-// takes and how the loss falls. Then a call is recorded that does not say all that it reads, and is stopped.
+// Records one training step of a small network: forward, backward, update. It is planned once and run two
+// hundred times; weights are state, so each run continues from the last one. Prints the memory that this
+// takes and how the loss falls. Then a recorded call reads a value that it has not declared, and is stopped.
 
 #include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-/// Of a product of matrices, given by row and column, each number goes through `then` and to its place.
+/// Matrix product of operands given by row and column; calls `then(index, number)` for each element.
 void multiply(std::size_t rows, std::size_t inner, std::size_t columns, auto a, auto b, auto then)
 {
     for (std::size_t i = 0; i != rows; ++i)
@@ -46,7 +46,7 @@ int main()
     auto const wanted = net.input<float>(batch);
     auto const loss = net.output<float>(1);
 
-    // Each layer multiplies and, but for the last, takes what is above 0.
+    // Each layer multiplies; all but the last clamp at 0.
     for (std::size_t l = 0; l != layers; ++l) {
         auto const from = x[l], to = x[l + 1] = net.intermediate<float>(batch * wide[l + 1]);
         auto const w = weights[l] = net.state<float>(wide[l] * wide[l + 1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A chessboard is put together on a CUDA device, from two squares, on two streams: once with every value in
-// memory of its own, once at the offsets of a plan, and once more as a graph that is launched by one command.
-// Prints the bytes of each way, and the board; or, where there is no device, why.
+// Builds a chessboard on a CUDA device from two squares, on two streams: with separate storage for every
+// value, at the offsets of a plan, and as a captured graph that one command launches. Prints the bytes of
+// each and the board, or why there is no usable device.
 
 #include <sublet/execution.hpp>
 #include <sublet/execution/cuda.hpp>
@@ -14,8 +14,8 @@
 #include <vector>
 
 struct operation {
-    char square;         // a piece of one square, or ...
-    std::vector<int> in; // ... two pieces, one behind the other
+    char square;         // one square, or ...
+    std::vector<int> in; // ... two pieces, concatenated
     int out;
 };
 
@@ -50,7 +50,7 @@ int main()
                                                              : sublet::value_role::intermediate;
                                        }};
 
-    // A kernel issues what it has to do in its stream; here copies, which need no compiler for the device.
+    // A kernel enqueues its work in its stream; here copies, which need no device compiler.
     auto kernel = [&](auto const& call) {
         operation const& op = painting[call.step];
         auto* to = call.out(0).data();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Two ears hear the same sound by two chains of operations, which are mixed in the end. Two threads run them:
-// by a plan for one order, where the second chain waits for the bytes of the first; by a plan for every
-// order, which is larger; and with storage that is counted. Prints what each plans, and who waits for whose
-// bytes.
+// Two chains of operations on the same sound, mixed at the end, on two threads: with a plan for one order,
+// where the second chain waits for storage of the first; with a larger plan for every order; and with
+// reference counting. Prints what each plans, and which steps wait for storage.
 
 #include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
@@ -38,7 +37,7 @@ int main()
     sublet::plan_options const options{
         .bytes = 4096 * sizeof(float), .alignment = alignof(float), .role = roles};
 
-    // One kernel for the whole program, called by several threads at once: it keeps nothing.
+    // One kernel for the whole program. Several threads call it at once: it keeps no state.
     auto kernel = [&](sublet::cpu_call const& call) {
         operation const& op = effect[call.step];
         auto const x = sublet::as<float>(call.in(0)), z = sublet::as<float>(call.in(op.in.size() - 1));
@@ -63,16 +62,16 @@ int main()
         sublet::thread_executor executor{program, options, mode, kernel, {.workers = 2}};
         auto const [report, sound] = play(executor);
         std::cout << name << report.plan_bytes / 1024 << " KiB planned, " << report.waits << " waits, "
-                  << report.handoffs << " of them for bytes\n";
+                  << report.handoffs << " of them for storage\n";
         for (auto const& wait : executor.waits().list)
             if (wait.why == sublet::step_waits::kind::handoff)
-                std::cout << "    " << wait.to << " waits for " << wait.from << ": bytes change hands\n";
+                std::cout << "    " << wait.to << " waits for " << wait.from << ": a hand-off\n";
         is_same = is_same && sound == expected;
     };
     run_parallel("a plan for one order:      ", sublet::arena{sublet::plan_memory(program, options).plan});
     run_parallel("a plan for every schedule: ",
                  sublet::arena{sublet::plan_concurrent(program, options).plan});
     run_parallel("references counted:        ", sublet::recycle{});
-    std::cout << (is_same ? "all sound like one thread\n" : "they differ\n");
+    std::cout << (is_same ? "all results equal those of one thread\n" : "they differ\n");
     return is_same ? 0 : 1;
 }

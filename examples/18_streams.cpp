@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A picture is smoothed, and searched for edges, at the same time: two streams of a device, which here is a
-// simulation that does what is queued as late as it may. Prints the commands in the order in which they are
-// issued, with what each stream waits for; then what the memory modes take for the same result.
+// A picture is smoothed and searched for edges at the same time, on two streams of a simulated device that
+// runs queued commands as late as allowed. Prints the commands in issue order, with what each stream waits
+// for; then what each memory mode needs for the same result.
 
 #include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
@@ -12,7 +12,7 @@
 
 enum { picture, grey, smooth, edges, both, values };
 char const* const value_names[] = {"picture", "grey", "smooth", "edges", "both"};
-char const* const step_names[] = {"turn grey", "smoothen", "find edges", "lay over"};
+char const* const step_names[] = {"to grey", "smooth", "find edges", "overlay"};
 
 int main()
 {

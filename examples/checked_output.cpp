@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Linked into every example and bench: what a program prints arrives, or the program fails with a sentence.
+// Linked into every example and bench: a program fails with one sentence if its output is lost.
 //
-// That a disk is full, or a pipe closed, may show only when standard output is flushed for the last time,
-// after main() has returned a status. This object is destroyed after that, also where a program ends by
-// exit(). It flushes, and ends the program with status 2 if anything is lost.
+// A full disk or a closed pipe may show only at the last flush of standard output, after main() has returned
+// a status. This object is destroyed after that, also if a program ends by exit(). It flushes, and ends the
+// program with status 2 if output is lost.
 
 #include <cerrno>
 #include <csignal>
@@ -23,11 +23,11 @@ struct checked_output {
     checked_output()
     {
 #ifdef SIGPIPE
-        std::signal(SIGPIPE, SIG_IGN); // a write into a closed pipe fails, and is reported as any other
+        std::signal(SIGPIPE, SIG_IGN); // a write into a closed pipe then fails like any other
 #endif
 #if __has_include(<unistd.h>)
-        // A standard stream that is closed would be the next file that is opened, and what is printed would
-        // go there. With this in its place, to print fails.
+        // If a standard stream is closed, the next opened file would take its descriptor and receive the
+        // output. With /dev/null open for reading in its place, output fails.
         int opened = 0;
         while (opened >= 0 && opened <= STDERR_FILENO) opened = open("/dev/null", O_RDONLY);
         if (opened >= 0) close(opened);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
-# Every program fails with one sentence if what it prints is lost: on a full disk, in a closed pipe, and where
-# standard output was closed before it began.
+# Checks that every program fails with one sentence if its output is lost: on a full disk, in a closed pipe,
+# and with standard output closed from the begin.
 cmake_minimum_required(VERSION 3.25)
 
-# A test for each program of a folder and of those below, by its target. All but the numbered ones print help.
+# Adds a test for each program of a folder and its subfolders. All but the numbered ones print their help.
 function(outputs_are_checked folder)
   if(NOT EXISTS /dev/full)
     return()
@@ -50,7 +50,7 @@ set(fifo ${CMAKE_CURRENT_BINARY_DIR}/outputs_${name}.fifo)
 foreach(way IN ITEMS "full disk" "closed pipe" "closed output")
   if(way STREQUAL "full disk")
     run(${way} [["$0" "$@" >/dev/full]])
-  elseif(way STREQUAL "closed pipe") # one that nobody can read when the program begins
+  elseif(way STREQUAL "closed pipe") # closed for reading before the program begins
     file(REMOVE ${fifo})
     run(${way} "mkfifo '${fifo}' && exec 3<>'${fifo}' 4>'${fifo}' 3>&- && \"$0\" \"$@\" >&4")
     file(REMOVE ${fifo})

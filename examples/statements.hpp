@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_STATEMENTS_HPP
 #define SUBLET_EXAMPLES_STATEMENTS_HPP
 
-/// Texts that are read a statement a line: what follows `#` is a remark, the rest are words.
+/// Reads texts of one statement per line: the text behind `#` is a comment, the rest are words.
 ///
 ///     size h 4096     # bytes        {"size", "h", "4096"}
 
@@ -21,7 +21,7 @@ namespace statements {
 
 inline bool is_control(char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }
 
-/// A word of a file, fit for a message of one line.
+/// A word of a file for a message of one line: shortened, without control characters.
 inline std::string in_quotes(std::string_view word)
 {
     constexpr std::size_t most = 80;
@@ -31,7 +31,7 @@ inline std::string in_quotes(std::string_view word)
     return "'" + text + (word.size() > most ? "...'" : "'");
 }
 
-/// The number that the whole word is, if it fits.
+/// The number that the whole word denotes, if it fits.
 template <class Number>
 std::optional<Number> number_in(std::string_view word)
 {
@@ -56,8 +56,8 @@ inline std::vector<std::string> words_of(std::string_view line)
 
 /// Calls `take(words, line)` for each statement; lines count from 1.
 ///
-/// Throws: Error where there is none, or the text cannot be read to its end; what `take` throws of that type
-///         gets the line in front.
+/// Throws: Error if there is no statement or the text cannot be read to its end. Errors that `take` throws
+///         get the line in front.
 template <class Error, class Take>
 void read_each(std::istream& in, Take take)
 {
@@ -78,8 +78,9 @@ void read_each(std::istream& in, Take take)
     if (is_empty) throw Error("has no statement");
 }
 
-/// A text to read.
-/// Throws: Error for a directory, and for what cannot be opened.
+/// Opens a text for reading.
+///
+/// Throws: Error for a directory, and for a file that cannot be opened.
 template <class Error>
 std::ifstream open_text(std::string const& file)
 {

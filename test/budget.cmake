@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# Counts headers, definitions, public headers and the names that these declare, and fails where one is over its budget:
-# before a file or a public name is added, look for the one that it belongs to.
+# Counts headers, definitions, public headers and the names that these declare, and fails if a count exceeds
+# its budget: before you add a file or a public name, look for an existing one that it belongs to.
 #   cmake -DROOT=. [-DPRINT=ON] -P test/budget.cmake          PRINT: every public name, with its header
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
-# A wrong program must not compile, and must say why in one error. Its first lines tell:
+# A wrong program must not compile, and must give one error that says why. Its first lines state:
 #     // expect: <regex that the compiler's output matches>
 #     // flags: <further flags>                                (optional)
-# Programs named ok_*.cpp are the control group: they must compile without a word, or else the wrong ones
-# might fail for another reason, a missing header for instance.
-# The headers say the same whether they bring their definitions or not; they do with -DHEADER_ONLY=ON.
+# Programs named ok_*.cpp are the control group: they must compile without a message, or else the wrong ones
+# might fail for another reason, such as a missing header. The errors must be the same in both forms of the
+# library; -DHEADER_ONLY=ON selects the header-only form.
 #   cmake -DCOMPILER=c++ -DINCLUDE=include -DSOURCE=test/compile_fail/x.cpp -P test/compile_fail.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -18,7 +18,7 @@ set(ENV{LC_ALL} C) # GCC translates its messages and its quotes
 execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax-only
                         -I${INCLUDE} ${flags} ${SOURCE}
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-# Where it cannot deduce a class, g++ says so in one error, and in the next one why: they count as one.
+# If g++ cannot deduce a class, it reports one error for that and another with the reason: they count as one.
 string(REPLACE "error: class template argument deduction failed" "" counted "${output}")
 string(REGEX MATCHALL ":[0-9]+: (fatal )?error: " errors "${counted}")
 list(LENGTH errors errors)

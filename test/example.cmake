@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Runs an example and compares what it prints with what is kept.
+# Runs an example and compares its output with the expected file.
 #   cmake -DPROGRAM=build/examples/NAME -DEXPECTED=examples/expected/NAME.txt -P test/example.cmake
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
-# Holds every header, and the definitions in its impl/, to the order of the folders: which stages may it include?
-# What lies in a stage's detail/ is included by that stage only; what lies in sublet/detail/ by those stages that
-# name it below; no example includes either. Whichever header is included first, all that definitions need has to be
-# declared before them. So no way along the includes may lead from a header's definitions to another header and back.
+# Checks the includes of every header, and of its definitions in impl/, against the table of stages below.
+# Files in a stage's detail/ are included by that stage only, files in sublet/detail/ by the stages that
+# name them below; no example includes either. Any header may be included first, so everything that definitions
+# need must be declared before them: no path of includes may lead from a header's definitions to another
+# header and back.
 #   cmake -DROOT=. [-DPRINT=ON] -P test/layers.cmake          PRINT: how often which stage includes which
 cmake_minimum_required(VERSION 3.25)
 
@@ -14,19 +15,19 @@ set(analysis core graph analysis detail/bit_rows detail/range_sets)
 set(ordering core graph analysis ordering detail/bit_rows detail/overwrite_matching)
 set(sharing core graph analysis sharing detail/bit_rows detail/overwrite_matching)
 set(placement core placement detail/segment_tree)
-set(checking core checking detail/plan_requirements graph/program.hpp graph/snapshot.hpp # it shares no algorithm with what it
-             placement/problem.hpp)                                             # checks: question and answer
-set(rewriting core graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for what people read
+set(checking core checking detail/plan_requirements graph/program.hpp graph/snapshot.hpp # shares no algorithm
+             placement/problem.hpp)                                             # with the checked code
+set(rewriting core graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for printed names
 set(reporting core graph analysis reporting detail/text)
 set(planners core graph analysis ordering sharing placement checking rewriting reporting planners detail/text
              detail/antichain detail/segment_tree detail/transitive_reduction)
-set(execution core graph analysis checking rewriting execution detail/text # for what errors say
+set(execution core graph analysis checking rewriting execution detail/text # for error messages
               detail/overwrite_matching detail/plan_requirements detail/transitive_reduction)
 set(testing core graph analysis checking execution testing)
 set(sublet.hpp core graph analysis ordering sharing placement checking rewriting reporting planners)
 set(execution.hpp execution testing)
 set(adapt core graph adapt)
-# Rooms of several stages.
+# Files in sublet/detail/ that several stages include.
 foreach(room bit_rows segment_tree overwrite_matching range_sets text)
   set(detail/${room} core)
 endforeach()
@@ -37,8 +38,8 @@ set(detail/plan_requirements core graph)
 set(core_files units plan symbolic_plan detail/sorting)
 set(planners_are planned_memory plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
                  advise_memory detail/planned_buffers detail/schedule detail/advise)
-set(apart placement/place.hpp) # not in the umbrella: it brings clocks and threads
-set(heavy algorithm iostream ranges random functional string memory memory_resource) # dear to every includer
+set(apart placement/place.hpp) # not in the umbrella: it includes <chrono> and threads
+set(heavy algorithm iostream ranges random functional string memory memory_resource) # expensive to compile
 set(may_be_heavy execution testing adapt execution.hpp)
 
 function(stage_of header result)
@@ -57,7 +58,7 @@ function(stage_of header result)
   set(${result} ${stage} PARENT_SCOPE)
 endfunction()
 
-# The header that declares what a file of definitions defines: beside its folder impl/, or in detail/ beside that.
+# The header of a file of definitions: beside its folder impl/, or in detail/ beside that.
 function(header_of file result)
   if(file MATCHES "^(.*/)?impl/([^/]*)[.]ipp$")
     set(name ${CMAKE_MATCH_1}${CMAKE_MATCH_2}.hpp)
@@ -99,7 +100,7 @@ foreach(header IN LISTS headers)
     endif()
     file(READ ${ROOT}/include/sublet/${header} text)
     if(NOT declared IN_LIST headers)
-      complain("defines what ${declared} does not declare: it is not there")
+      complain("defines what ${declared} does not declare: it does not exist")
     else()
       file(STRINGS ${ROOT}/include/sublet/${declared} last REGEX "^#include <sublet/${header}>$")
       if(NOT last)
@@ -115,7 +116,7 @@ foreach(header IN LISTS headers)
       complain("is not included by impl/src/${folder}.hpp")
     endif()
     if(text MATCHES "\nnamespace {|\nstatic ")
-      complain("hides a name in its file: in the header-only form each file would have its own")
+      complain("has names with internal linkage: in the header-only form each file would have its own")
     endif()
   else()
     if(NOT build MATCHES "include/sublet/${header}")
@@ -143,27 +144,27 @@ foreach(header IN LISTS headers)
         if(NOT included IN_LIST ${stage} AND NOT to IN_LIST ${stage})
           complain("may not include ${file}")
         elseif(to MATCHES "/detail/")
-          complain("may not include ${file}: it is of another stage's own")
+          complain("may not include ${file}: it is internal to another stage")
         endif()
         math(EXPR count_${stage}_${included} "${count_${stage}_${included}} + 1")
       endif()
-      # A header and its definitions are one place of the way.
+      # A header and its definitions are one node of the include graph.
       if(NOT to STREQUAL declared)
         list(APPEND needs_${declared} ${to})
       endif()
     elseif(NOT file MATCHES "^<.*>$")
-      complain("names a file of ours in quotes: ${file}")
+      complain("includes a file of the library in quotes: ${file}")
     elseif(file MATCHES "^<boost/" AND NOT stage STREQUAL "adapt")
       complain("only adapt/ may include Boost: ${file}")
     else()
       string(REGEX REPLACE "[<>]" "" name ${file})
       if(name IN_LIST heavy AND NOT stage IN_LIST may_be_heavy AND NOT header MATCHES "[.]ipp$")
-        complain("is too heavy for a header of ours: ${file}")
+        complain("is too expensive for a header: ${file}")
       endif()
     endif()
   endforeach()
 endforeach()
-# What needs nothing that is left is taken away, until nothing is left or only circles are.
+# Removes headers without remaining includes until none is left or only cycles and their includers are.
 list(FILTER headers EXCLUDE REGEX "[.]ipp$")
 set(left ${headers})
 set(before -1)
@@ -188,7 +189,7 @@ while(NOT count EQUAL before)
   set(left ${still})
   list(LENGTH left count)
 endwhile()
-# Of what is left, that which nothing else there needs is in no circle.
+# Of these, a header that no remaining one includes is in no cycle.
 set(before -1)
 while(NOT count EQUAL before)
   set(before ${count})
@@ -209,12 +210,12 @@ if(left)
   list(JOIN left ", " header)
   complain("include each other, some by their definitions")
 endif()
-# Examples are what users begin from: they show the public line only.
+# Users begin with the examples: these use public headers only.
 file(GLOB_RECURSE examples RELATIVE ${ROOT} ${ROOT}/examples/*.hpp ${ROOT}/examples/*.cpp)
 foreach(header IN LISTS examples)
   file(STRINGS ${ROOT}/${header} inner REGEX "sublet/([a-z_]+/)?(detail|impl)/|sublet::detail")
   if(inner)
-    complain("shows what may change without notice: ${inner}")
+    complain("uses an internal header: ${inner}")
   endif()
 endforeach()
 if(PRINT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Plants mistakes in a small source tree and expects layers.cmake and systems.cmake to say exactly these.
+# Plants mistakes in a small source tree and expects layers.cmake and systems.cmake to report exactly these.
 #   cmake -DTREE=scratch-folder -P test/planted.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -7,7 +7,7 @@ file(REMOVE_RECURSE ${TREE})
 set(umbrella)
 set(layers)
 
-# A header with these lines, listed as it should be, and what layers.cmake says about it.
+# A header with these lines, listed correctly, and the complaint of layers.cmake about it.
 function(plant header text complaint)
   file(WRITE ${TREE}/include/sublet/${header} "${text}\n")
   file(APPEND ${TREE}/CMakeLists.txt "include/sublet/${header}\n")
@@ -23,9 +23,9 @@ plant(adapt/fine.hpp "#include <boost/graph/graph_traits.hpp>\n#include <sublet/
 plant(analysis/back.hpp "#include <sublet/sharing/linear.hpp>" "may not include <sublet/sharing/linear.hpp>")
 plant(analysis/detail/fine.hpp "#include <sublet/detail/range_sets.hpp>" "")
 plant(analysis/fine.hpp "#include <vector>\n// #include <iostream>\n#include <sublet/graph/snapshot.hpp>" "")
-plant(analysis/heavy.hpp "#include <iostream>" "is too heavy for a header of ours: <iostream>")
+plant(analysis/heavy.hpp "#include <iostream>" "is too expensive for a header: <iostream>")
 plant(analysis/quoted.hpp "#include \"sublet/units.hpp\""
-      "names a file of ours in quotes: \"sublet/units.hpp\"")
+      "includes a file of the library in quotes: \"sublet/units.hpp\"")
 plant(checking/curious.hpp "#include <sublet/graph/program.hpp>\n#include <sublet/graph/traversal.hpp>"
       "may not include <sublet/graph/traversal.hpp>")
 plant(checking/friendly.hpp "#include <sublet/analysis/lifetimes.hpp>"
@@ -39,11 +39,11 @@ plant(placement/fine.hpp "#include <sublet/units.hpp>\n#include <sublet/placemen
 plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>"
       "may not include <sublet/graph/snapshot.hpp>")
 plant(plan_flow.hpp "#include <sublet/placement/detail/shapes.hpp>"
-      "may not include <sublet/placement/detail/shapes.hpp>: it is of another stage's own")
+      "may not include <sublet/placement/detail/shapes.hpp>: it is internal to another stage")
 plant(units.hpp "#include <sublet/plan.hpp>\n#include <sublet/plan_memory.hpp> // why not"
       "may not include <sublet/plan_memory.hpp>")
 
-# Definitions: as they should be; of a header that is not there; forgotten, with names of their own; in a circle.
+# Definitions: correct ones; of a header that does not exist; not included; with internal names; in a cycle.
 plant(analysis/split.hpp "#include <sublet/analysis/impl/split.ipp>" "")
 file(WRITE ${TREE}/include/sublet/analysis/impl/split.ipp
      "#include <algorithm>\n#include <sublet/analysis/split.hpp>\nnamespace sublet {\n")
@@ -61,32 +61,32 @@ file(WRITE ${TREE}/include/sublet/impl/src/checking.hpp "#include <sublet/checki
 string(REPLACE "#include <sublet/homeless.hpp>\n" "" umbrella "${umbrella}")
 plant(sublet.hpp "${umbrella}#include <sublet/analysis/detail/fine.hpp>" "")
 
-# One that is forgotten everywhere.
+# A header that no list names.
 file(WRITE ${TREE}/include/sublet/symbolic_plan.hpp "")
-set(lost "checking/impl/lost.ipp: defines what checking/lost.hpp does not declare: it is not there\n"
+set(lost "checking/impl/lost.ipp: defines what checking/lost.hpp does not declare: it does not exist\n"
          "checking/impl/lost.ipp: is not included by impl/src/checking.hpp\n"
          "checking/impl/lost.ipp: may not include <sublet/graph/traversal.hpp>\n"
          "checking/impl/two.ipp: is not included by checking/two.hpp\n"
          "checking/impl/two.ipp: is not included by impl/src/checking.hpp\n"
-         "checking/impl/two.ipp: hides a name in its file: in the header-only form each file would have its own\n")
+         "checking/impl/two.ipp: has names with internal linkage: in the header-only form each file would have its own\n")
 string(JOIN "" lost ${lost})
 string(REGEX REPLACE "(checking/friendly[^\n]*\n)" "\\1${lost}" layers "${layers}")
 string(REGEX REPLACE "(analysis/heavy[^\n]*\n)"
        "analysis/detail/fine.hpp: is in the umbrella, which is for public headers\n\\1" layers "${layers}")
-string(CONCAT lost "sublet.hpp: may not include <sublet/analysis/detail/fine.hpp>: it is of another stage's own\n"
+string(CONCAT lost "sublet.hpp: may not include <sublet/analysis/detail/fine.hpp>: it is internal to another stage\n"
                    "symbolic_plan.hpp: is not in the list of headers in CMakeLists.txt\n"
                    "symbolic_plan.hpp: is not in the umbrella\n")
 string(REGEX REPLACE "(units.hpp[^\n]*\n)$" "${lost}\\1" layers "${layers}")
 string(APPEND layers "checking/one.hpp, checking/two.hpp: include each other, some by their definitions\n")
 
-# An example that shows what is behind the public line, and one that does not.
+# An example that uses an internal header, and one that does not.
 file(WRITE ${TREE}/examples/fine.cpp "#include <sublet/plan_memory.hpp>\n")
 file(WRITE ${TREE}/examples/inner.hpp "#include <sublet/placement/detail/shapes.hpp>\n")
-string(APPEND layers "examples/inner.hpp: shows what may change without notice: "
+string(APPEND layers "examples/inner.hpp: uses an internal header: "
                      "#include <sublet/placement/detail/shapes.hpp>\n")
 
-# A table of the systems with a row that has no test, some whose tests are not there, a missing one, a new one
-# and one that stands there twice.
+# A table of the systems with a row without a test, rows with missing tests, a missing row, an unknown row and
+# a duplicate row.
 string(CONCAT cases "TEST_CASE(\"one; [two]\")\nTEST_CASE(\n    \"a sentence that is \"\n    \"split\")\n"
                     "// TEST_CASE of a sentence\n")
 file(WRITE ${TREE}/test/shown.cpp "${cases}")
@@ -110,13 +110,13 @@ foreach(name M9 P1 P2 P3 P4 P5 P6 P7 P8 T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 R1 R2 R3 
   row(${name} "${good}")
 endforeach()
 file(WRITE ${TREE}/test/systems.md "# Systems\n\n${table}")
-string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which is not there\n"
-                      "M4: names what does not stand in test/shown.cpp: a sentence that is\n"
-                      "M6: names what does not stand in CMakeLists.txt: include/sublet/forgotten.hpp\n"
-                      "M8: names something else than a file and a sentence\n"
-                      "X1: is no row of the systems\nR4: stands there twice\nM7: is missing\n")
+string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which does not exist\n"
+                      "M4: names text that is not in test/shown.cpp: a sentence that is\n"
+                      "M6: names text that is not in CMakeLists.txt: include/sublet/forgotten.hpp\n"
+                      "M8: has an entry that is not a file and a sentence\n"
+                      "X1: is not one of the rows\nR4: is listed twice\nM7: is missing\n")
 
-# One public header, and one public name, more than there may be.
+# One public header, and one public name, too many.
 foreach(what headers names)
   file(REMOVE_RECURSE ${TREE}/crowd)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
@@ -133,7 +133,7 @@ foreach(what headers names)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
                   RESULT_VARIABLE after ERROR_QUIET)
   if(NOT before EQUAL 0 OR after EQUAL 0)
-    message(FATAL_ERROR "too many ${what} are not found, or an empty folder is too many")
+    message(FATAL_ERROR "too many ${what} are not reported, or an empty folder is")
   endif()
 endforeach()
 
@@ -142,7 +142,7 @@ foreach(script layers systems)
                   RESULT_VARIABLE result ERROR_VARIABLE said)
   string(REGEX REPLACE "CMake Error.*" "" said "${said}")
   if(result EQUAL 0 OR NOT said STREQUAL "${${script}}")
-    message(NOTICE "${script}.cmake exits with ${result} and says\n${said}instead of\n${${script}}")
-    message(FATAL_ERROR "a planted mistake is not found, or one that is none")
+    message(NOTICE "${script}.cmake exits with ${result} and prints\n${said}instead of\n${${script}}")
+    message(FATAL_ERROR "the reported mistakes are not the planted ones")
   endif()
 endforeach()

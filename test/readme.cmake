@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# The README's program is examples/01 from its first #include on, and what it prints is what that prints.
+# The README's program is examples/01 from its first #include on, and its output is that program's output.
 #   cmake -DROOT=. -P test/readme.cmake
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT)

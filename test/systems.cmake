@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# Holds systems.md to the tests: every row is there and names one, and what it names stands in that file.
+# Checks systems.md against the tests: every row exists and names a test, and the named text is in the named
+# file.
 #   cmake -DROOT=. -P test/systems.cmake
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT)
@@ -15,7 +16,7 @@ macro(complain)
   math(EXPR complaints "${complaints} + 1")
 endmacro()
 
-# Sentences hold semicolons and brackets, which would make lists of them: both texts get others for these.
+# Semicolons and brackets in sentences would split lists: both texts get other characters for these.
 function(read_plain file result)
   file(READ ${file} text)
   string(REPLACE ";" "," text "${text}")
@@ -25,7 +26,7 @@ function(read_plain file result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# As the compiler sees it: what a sentence is split into is one, and it follows its bracket at once.
+# As the compiler reads it: adjacent string literals are joined, and follow the parenthesis directly.
 function(read_joined file result)
   read_plain(${file} text)
   string(REGEX REPLACE "\"[ \t\r\n]+\"" "" text "${text}")
@@ -42,9 +43,9 @@ foreach(line IN LISTS lines)
     continue()
   endif()
   if(NOT row IN_LIST rows)
-    complain("is no row of the systems")
+    complain("is not one of the rows")
   elseif(row IN_LIST seen)
-    complain("stands there twice")
+    complain("is listed twice")
   endif()
   list(APPEND seen ${row})
   string(REGEX MATCHALL "`[^`]+` \"[^\"]+\"" entries "${line}")
@@ -54,13 +55,13 @@ foreach(line IN LISTS lines)
   if(NOT entries)
     complain("has no test")
   elseif(NOT shown GREATER more)
-    complain("names something else than a file and a sentence")
+    complain("has an entry that is not a file and a sentence")
   endif()
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE "^`([^`]+)` \"(.*)\"$" "\\1" file "${entry}")
     string(REGEX REPLACE "^`([^`]+)` \"(.*)\"$" "\\2" sentence "${entry}")
     if(NOT EXISTS ${ROOT}/${file})
-      complain("names ${file}, which is not there")
+      complain("names ${file}, which does not exist")
       continue()
     endif()
     read_joined(${ROOT}/${file} text)
@@ -70,7 +71,7 @@ foreach(line IN LISTS lines)
       string(FIND "${text}" "${sentence}" at)
     endif()
     if(at EQUAL -1)
-      complain("names what does not stand in ${file}: ${sentence}")
+      complain("names text that is not in ${file}: ${sentence}")
     endif()
   endforeach()
 endforeach()

@@ -24,10 +24,10 @@ struct drawn_value {
     std::string name;
     std::vector<std::int64_t> shape = {};
     element of = elements[0];
-    std::size_t root = 0;   ///< whose bytes it shares; itself, where it has its own
+    std::size_t root = 0;   ///< the root of its views; itself, if it is no view
     bool is_stored = false; ///< an initializer: no node may write it
     bool is_given = false;  ///< an initializer or a graph input
-    std::size_t maker = 0;  ///< the node, if it is not given
+    std::size_t maker = 0;  ///< the node that defines it, unless it is given
 
     std::uint64_t count() const
     {
@@ -38,7 +38,7 @@ struct drawn_value {
     std::uint64_t bytes() const { return count() * of.bytes; }
 };
 
-/// What a node does to values, by index.
+/// The values that a node uses and defines, by index.
 struct drawn_node {
     std::vector<std::size_t> touched, written, made;
 };
@@ -100,7 +100,7 @@ private:
             for (auto d : v.shape) t.add_dims(d);
             t.set_raw_data(std::string(v.bytes(), '\1'));
         }
-        if (!is_stored || d_.percent(30)) declare(*graph().add_input(), v); // its default, then
+        if (!is_stored || d_.percent(30)) declare(*graph().add_input(), v); // its default
         values_.push_back(v);
     }
 
@@ -136,15 +136,14 @@ private:
         values_.push_back(std::move(v));
     }
 
-    /// The standard operators whose result is their first operand under another shape.
+    /// The standard operators that give their first operand another shape.
     void add_view(onnx::NodeProto& node)
     {
         char const* const types[] = {"Identity", "Dropout", "Squeeze", "Flatten", "Reshape", "Unsqueeze"};
         std::string type = d_.one_of(types);
         std::size_t const of = any_value();
         read(node, of);
-        if (type == "Reshape" ||
-            type == "Unsqueeze") { // the shape, or the axes: numbers that some node makes
+        if (type == "Reshape" || type == "Unsqueeze") { // the shape or the axes: numbers that a node computes
             auto const numbers = std::find_if(values_.rbegin(), values_.rend(), [](drawn_value const& v) {
                 return v.of.type == onnx::TensorProto::INT64 && v.shape.size() == 1;
             });
@@ -186,7 +185,7 @@ private:
         make(node, std::move(v));
     }
 
-    /// The graphs within an If read what is outside by its name.
+    /// The graphs in an If read outer values by name.
     void add_branches(onnx::NodeProto& node)
     {
         node.set_op_type("If");
@@ -216,7 +215,7 @@ private:
     {
         node.set_op_type("Op");
         node.set_domain("other");
-        std::vector<std::size_t> operands; // values_.size(): not there
+        std::vector<std::size_t> operands; // values_.size(): absent
         for (int i = d_.between(0, 4); i != 0; --i) {
             std::size_t const v = d_.percent(5) ? values_.size() : any_value();
             operands.push_back(v);
@@ -237,7 +236,7 @@ private:
         for (auto i : written) nodes_.back().written.push_back(operands[static_cast<std::size_t>(i)]);
         std::vector<std::int64_t> alias_of;
         int const results = !written.empty() && d_.percent(20) ? 0 : d_.percent(70) ? 1 : d_.between(2, 3);
-        std::size_t first = none; // the first result, where it has bytes of its own
+        std::size_t first = none; // the first result with storage of its own
         for (int r = 0; r != results; ++r) {
             alias_of.push_back(-1);
             if (d_.percent(results == 1 ? 0 : 10)) {
@@ -294,7 +293,7 @@ private:
         }
     }
 
-    /// Counted anew, by nothing of the library.
+    /// Recomputed without the library.
     model_facts facts()
     {
         model_facts known;
@@ -319,7 +318,7 @@ private:
         return known;
     }
 
-    /// Two nodes keep their order if one touches bytes that the other makes or writes.
+    /// Two nodes keep their order if one touches bytes that the other defines or writes.
     std::vector<std::size_t> another_order()
     {
         auto share_root = [&](std::vector<std::size_t> const& a, std::vector<std::size_t> const& b) {

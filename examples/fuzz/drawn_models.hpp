@@ -19,12 +19,12 @@ struct drawn_model {
     model_facts facts;
 };
 
-/// A valid model of operators that nobody knows, and of views that everybody knows: views of views, results
-/// written over operands, values that are written again before and after they are read through other views,
-/// results that are not there, graphs within nodes, values of no bytes.
+/// A valid model of unknown operators and of standard views: views of views, results that overwrite operands,
+/// values that are written again before and after they are read through other views, absent results, nested
+/// graphs, values of no bytes.
 drawn_model draw_plan(random_source& d);
 
-/// A valid model of standard operators, with the shapes that they give: what run_network can run.
+/// A valid model of standard operators, with inferred shapes: run_network can run it.
 onnx::ModelProto draw_layers(random_source& d);
 
 } // namespace fuzz

@@ -21,7 +21,7 @@ constexpr program programs[] = {
     {"transpiler", transpiler::run_program, "02"},
 };
 
-/// A sentence of the program about the file, and nothing else on the line.
+/// Whether a line is one sentence of the program about the file.
 bool is_sentence(program const& which, std::string_view line)
 {
     std::string const begin = std::string(which.name) + ": ";
@@ -69,24 +69,24 @@ std::string contract_violation(program const& which, outcome const& result)
 {
     if (which.statuses.find(static_cast<char>('0' + result.status)) == std::string_view::npos)
         return "ends with a status that is not documented";
-    if (!result.err.empty() && result.err.back() != '\n') return "ends within a line";
+    if (!result.err.empty() && result.err.back() != '\n') return "ends without a line end";
     std::vector<std::string> const lines = lines_of(result.err);
     if (result.status == 2 && lines.size() != 1) return "does not refuse with one sentence";
     if (result.status == 2 && !result.out.empty()) return "refuses, and prints an answer too";
-    // The rows of a list, such as of what a network lacks, are indented.
+    // The rows of a list, such as unsupported operations of a network, are indented.
     for (std::string const& line : lines)
         if (!is_sentence(which, line) && !(&line != &lines.front() && line.starts_with("  ")))
-            return "prints what is no sentence of its own";
+            return "prints a line that is no sentence of its own";
     for (char const* inside : {"sublet: ", "std::", "vector::", "basic_string", "bad_alloc", "::at",
                                "length_error", "stoi", "stoll", "in-memory stream"})
         if (result.err.find(inside) != std::string::npos)
-            return std::string("shows a word of the inside: ") + inside;
+            return std::string("shows an internal word: ") + inside;
     return {};
 }
 
 bool matches(std::string_view text, std::string_view pattern)
 {
-    // Where a part after a star does not fit, it is tried one character later.
+    // If a part after a star does not match, it is tried one character later.
     std::size_t t = 0, p = 0, star = pattern.npos, retry = 0;
     while (t != text.size()) {
         if (p != pattern.size() && pattern[p] == '*') star = p++, retry = t;

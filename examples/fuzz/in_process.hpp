@@ -14,10 +14,10 @@ namespace fuzz {
 struct program {
     std::string_view name;
     int (*run)(int count, char const* const* words, std::ostream& out, std::ostream& err);
-    std::string_view statuses; ///< a digit for each exit status that it documents for bad or odd input
+    std::string_view statuses; ///< one digit for each exit status that it documents for invalid input
 };
 
-/// Null if there is none of that name.
+/// Null if no program has that name.
 program const* find_program(std::string_view name);
 
 struct outcome {
@@ -28,12 +28,11 @@ struct outcome {
 /// `words` without the program's name. An exception that leaves the program ends this one.
 outcome run(program const& which, std::vector<std::string> const& words);
 
-/// What no program may do, whatever it is given; empty if it did not: end with a status that it does not
-/// document, refuse with more or less than one sentence, print an answer beside a refusal, or show words
-/// that are only of the inside.
+/// The rule for all programs that an outcome breaks, or empty: no undocumented exit status, exactly one
+/// sentence per refusal, no answer beside a refusal, no internal words.
 std::string contract_violation(program const& which, outcome const& result);
 
-/// Does a text have this pattern, in which `*` stands for any text?
+/// Whether a text matches a pattern in which `*` stands for any text.
 bool matches(std::string_view text, std::string_view pattern);
 
 std::vector<std::string> words_of(std::string const& line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Holds the example programs to what they promise of any file: a right answer, or a refusal that is one true
-// sentence. Files that once did harm, models drawn at random, and files that are damaged at random.
+// Checks that the example programs give a correct answer or a refusal of one true sentence for any file:
+// files that once caused errors, models drawn at random, and files damaged at random.
 
 #include "drawn_models.hpp"
 #include "in_process.hpp"
@@ -32,13 +32,12 @@ constexpr char usage[] =
     "       fuzz models plan_model|run_network [--seed S] [--cases N] [--work FOLDER]\n"
     "       fuzz mutants PROGRAM [--seed S] [--cases N] [--work FOLDER] [FILE ...]\n"
     "\n"
-    "  cases    run the program on the files that a table lists, with the answers or refusals that it lists\n"
+    "  cases    run the program on the files of a table, and compare with the answers or refusals in it\n"
     "  models   draw valid models, and run the program on each in all its modes\n"
-    "  mutants  damage files, those given and models that are drawn, and run the program on each\n"
+    "  mutants  damage given files and drawn models, and run the program on each\n"
     "\n"
-    "Case i follows from the seed S + i and the files alone: --seed S+i --cases 1 runs it again, and says "
-    "how the\n"
-    "program is called. Exit status: 0 if the program kept its promises; 1 if not; 2 for bad usage.\n";
+    "Case i depends only on the seed S + i and the files: --seed S+i --cases 1 repeats it and prints the\n"
+    "call. Exit status: 0 if the program passes; 1 if not; 2 for bad usage.\n";
 
 struct arguments {
     std::string command, program;
@@ -107,7 +106,7 @@ std::string joined(std::vector<std::string> const& words)
     return all;
 }
 
-/// Runs one program again and again, and keeps what it did wrong.
+/// Runs one program repeatedly, and records its errors.
 class session {
 public:
     session(arguments const& args) : args_(args), program_(find_program(args.program))
@@ -115,7 +114,7 @@ public:
         if (program_ == nullptr) throw std::invalid_argument("no such program here: " + args.program);
     }
 
-    /// Said before the program runs: whatever ends the process, its case is the last one named.
+    /// Printed before the program runs: if the process is ended, its case is the last one named.
     void begin(std::string const& name) { std::cout << name << std::endl; }
 
     outcome run(std::vector<std::string> const& words)
@@ -128,7 +127,7 @@ public:
         return result;
     }
 
-    /// `mistake`: empty, if there is none besides what no program may do.
+    /// `mistake`: empty, or an error beyond the rules for all programs.
     bool check_outcome(outcome const& result, std::string mistake)
     {
         if (std::string const worse = contract_violation(*program_, result); !worse.empty()) mistake = worse;
@@ -179,7 +178,7 @@ void substitute(std::string& in, std::string const& what, std::string const& by)
         in.replace(at, what.size(), by);
 }
 
-/// The words of a mode, with FILE, ORDER and OUT in their places.
+/// The words of a mode, with FILE, ORDER and OUT replaced.
 std::vector<std::string> words_of_mode(std::string const& mode, std::string const& file,
                                        std::filesystem::path const& work)
 {
@@ -192,10 +191,10 @@ std::vector<std::string> words_of_mode(std::string const& mode, std::string cons
     return words;
 }
 
-// --- files that did harm --------------------------------------------------------------------------------
+// --- files that caused errors ---------------------------------------------------------------------------
 
-/// A row of a table: file | program and words | exit statuses | what is printed, on stdout if the status is 0
-/// and on stderr if not.
+/// A row of a table: file | program and words | exit statuses | output, on stdout if the status is 0 and on
+/// stderr otherwise.
 struct listed_case {
     std::string file, program, words, statuses, printed;
 };
@@ -223,7 +222,7 @@ std::vector<listed_case> read_cases(std::filesystem::path const& table)
     return cases;
 }
 
-/// One, or those that a row stands for: "in all modes", "without --run", "with --run".
+/// The mode of a row, or those that it stands for: "in all modes", "without --run", "with --run".
 std::vector<std::string> modes_of(listed_case const& c)
 {
     bool const with = c.words == "with --run", without = c.words == "without --run";
@@ -263,7 +262,7 @@ int run_cases(arguments const& args)
     return all.finish();
 }
 
-// --- models that are drawn ------------------------------------------------------------------------------
+// --- drawn models ---------------------------------------------------------------------------------------
 
 std::string order_text(std::vector<std::size_t> const& order)
 {
@@ -313,9 +312,9 @@ int run_models(arguments const& args)
     return all.finish();
 }
 
-// --- files that are damaged -----------------------------------------------------------------------------
+// --- damaged files --------------------------------------------------------------------------------------
 
-/// Ways to call a program on a file; what a run may take is little, because a damaged file asks for much.
+/// Ways to call a program on a file; the memory limit is small, because a damaged file may ask for much.
 std::vector<std::string> modes_of(std::string const& program)
 {
     if (program == "plan_model") {
@@ -341,7 +340,7 @@ std::vector<std::string> modes_of(std::string const& program)
     return modes;
 }
 
-/// A damaged file, and the order of a model beside it, which may be the damaged one.
+/// A damaged file, and the order of a model, which may be the damaged one.
 struct mutant {
     std::string name, bytes, order;
 };
@@ -366,13 +365,13 @@ mutant draw_mutant(arguments const& args, random_source& d)
     if (!reads_models) throw std::invalid_argument(args.program + " needs a file to begin with");
     bool const is_plan = args.program != "run_network" && d.percent(70);
     drawn_model drawn = is_plan ? draw_plan(d) : drawn_model{draw_layers(d), {}};
-    mutant made{"mutant.onnx", {}, order_text(drawn.facts.order)};
+    mutant mutated{"mutant.onnx", {}, order_text(drawn.facts.order)};
     bool const in_order = is_plan && d.percent(10);
-    if (in_order) mutate_words(made.order, d);
+    if (in_order) mutate_words(mutated.order, d);
     else if (d.percent(75)) mutate_model(drawn.model, d);
-    made.bytes = drawn.model.SerializeAsString();
-    if (!in_order && d.percent(25)) mutate_bytes(made.bytes, d);
-    return made;
+    mutated.bytes = drawn.model.SerializeAsString();
+    if (!in_order && d.percent(25)) mutate_bytes(mutated.bytes, d);
+    return mutated;
 }
 
 int run_mutants(arguments const& args)
@@ -381,10 +380,10 @@ int run_mutants(arguments const& args)
     auto const modes = modes_of(args.program);
     for (std::uint64_t seed = args.seed; seed != args.seed + args.cases; ++seed) {
         random_source d(seed);
-        mutant const made = draw_mutant(args, d);
-        std::string const file = (args.work / made.name).string();
-        write_file(file, made.bytes);
-        write_file(args.work / "order", made.order);
+        mutant const mutated = draw_mutant(args, d);
+        std::string const file = (args.work / mutated.name).string();
+        write_file(file, mutated.bytes);
+        write_file(args.work / "order", mutated.order);
         auto const words = words_of_mode(d.one_of(modes), file, args.work);
         all.begin("seed " + std::to_string(seed));
         outcome const result = all.run(words);
@@ -393,12 +392,12 @@ int run_mutants(arguments const& args)
         if (args.program == "plan_model" && result.status == 0)
             mistake = mistake_in_plan(words, result, std::nullopt);
         if (args.program == "plan_model" && result.status == 1 && !is_asked_to_fit)
-            mistake = "is neither right nor refused";
+            mistake = "is neither correct nor refused";
         if (args.program == "run_network" && result.out.find("DIFFERENT") != result.out.npos)
             mistake = "the results are not identical";
         if (!all.check_outcome(result, mistake))
             std::filesystem::copy_file(file,
-                                       args.work / ("mistake_" + std::to_string(seed) + '_' + made.name),
+                                       args.work / ("mistake_" + std::to_string(seed) + '_' + mutated.name),
                                        std::filesystem::copy_options::overwrite_existing);
     }
     return all.finish();

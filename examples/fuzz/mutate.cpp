@@ -78,7 +78,7 @@ void replace(std::string& text, piece which, std::string const& by)
     text.replace(which.begin, which.end - which.begin, by);
 }
 
-/// Runs of characters that all are separators or all are none.
+/// Maximal runs of separators and of other characters.
 std::vector<piece> pieces_of(std::string const& text, char const* separators)
 {
     std::vector<piece> all;
@@ -99,12 +99,12 @@ struct place {
     FieldDescriptor const* field;
 };
 
-/// Every field that is set, of every message within; and some that are not.
+/// All fields that are set, of every nested message; and some that are not.
 std::vector<place> places_in(Message& root, random_source& d)
 {
     std::vector<place> all;
     std::vector<Message*> messages{&root};
-    for (std::size_t m = 0; m != messages.size(); ++m) { // grows while it is walked
+    for (std::size_t m = 0; m != messages.size(); ++m) { // grows during the loop
         Message& message = *messages[m];
         Reflection const& fields = *message.GetReflection();
         for (int f = 0; f != message.GetDescriptor()->field_count(); ++f) {
@@ -121,7 +121,7 @@ std::vector<place> places_in(Message& root, random_source& d)
     return all;
 }
 
-/// A name that stands anywhere in the graph, or an odd one.
+/// A name that occurs in the graph, or an unusual one.
 std::string any_name(onnx::GraphProto const& graph, random_source& d)
 {
     std::vector<std::string> names{"", "Identity", "If", "alias_of_input", "writes_input", "may_inplace"};
@@ -134,7 +134,7 @@ std::string any_name(onnx::GraphProto const& graph, random_source& d)
     return d.one_of(names);
 }
 
-/// A field that may be repeated: set(i) and add() by the type of its elements.
+/// Changes a field that may be repeated: set(i) and add() by the type of its elements.
 template <class Value>
 void write(place at, int index, Value value,
            void (Reflection::*set)(Message*, FieldDescriptor const*, Value) const,
@@ -209,7 +209,7 @@ void mutate_field(place at, onnx::GraphProto const& graph, random_source& d)
     }
 }
 
-/// The graph in a branch of a node in a graph with the same results, again and again.
+/// Nests the graph `depth` times into a branch of a node in a graph with the same results.
 void nest(onnx::GraphProto& graph, int depth)
 {
     for (; depth != 0; --depth) {

@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_FUZZ_MUTATE_HPP
 #define SUBLET_EXAMPLES_FUZZ_MUTATE_HPP
 
-/// Files that nobody wrote, from files that somebody did.
+/// Damages files at random.
 
 #include "random_source.hpp"
 
@@ -12,14 +12,14 @@
 
 namespace fuzz {
 
-/// A few bytes flipped, left out, said twice, put elsewhere; or the end left out.
+/// Flips, deletes, repeats or moves a few bytes, or truncates the text.
 void mutate_bytes(std::string& text, random_source& d);
 
-/// Words and lines left out, said twice, exchanged; numbers made as large, small or odd as can be.
+/// Deletes, repeats or exchanges words and lines; makes numbers very large, very small or unusual.
 void mutate_words(std::string& text, random_source& d);
 
-/// A field of the model or of a message anywhere within it: numbers made extreme, names exchanged, what is
-/// repeated left out, said twice, exchanged; or a graph put into an attribute, again and again.
+/// Changes a field of the model or of a nested message: extreme numbers; exchanged names; deleted, repeated
+/// or exchanged elements; or deeply nested graphs.
 void mutate_model(onnx::ModelProto& model, random_source& d);
 
 } // namespace fuzz

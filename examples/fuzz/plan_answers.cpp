@@ -24,7 +24,7 @@ figures read_lines(std::string const& text)
     return all;
 }
 
-/// One flat object: {"key": text, ...}. Nothing if it is none.
+/// One flat object: {"key": text, ...}. Empty if it is none.
 std::optional<figures> read_json(std::string const& text)
 {
     figures all;
@@ -77,7 +77,7 @@ std::string contents_of(std::string const& file)
     return std::move(text).str();
 }
 
-/// The fields of a table as RFC 4180 has it.
+/// The fields of a table, by RFC 4180.
 std::vector<std::vector<std::string>> read_table(std::string const& text)
 {
     std::vector<std::vector<std::string>> rows;
@@ -100,7 +100,7 @@ struct row {
     std::uint64_t lower, upper, size, offset;
 };
 
-/// Rows that are alive together lie apart, end where the arena ends, and bear names of the model.
+/// Rows that are live together are disjoint, end where the arena ends, and have names of the model.
 std::string mistake_in_csv(std::string const& text, figures const& reported, bool is_sequential,
                            std::optional<model_facts> const& known)
 {
@@ -115,7 +115,7 @@ std::string mistake_in_csv(std::string const& text, figures const& reported, boo
         for (std::size_t f = 1; f != 5; ++f) numbers.push_back(number_in(table[r][f]));
         for (auto const& number : numbers)
             if (!number) return "a row of the table lacks a number";
-        std::string const& name = table[r][0]; // v@1: its further version, of a value that is written
+        std::string const& name = table[r][0]; // v@1: a later version, of a value that is written
         if (known && !known->names.contains(name) && !known->names.contains(name.substr(0, name.rfind('@'))))
             return "a row of the table bears a name that is not in the model: " + name;
         rows.push_back({*numbers[0], *numbers[1], *numbers[2], *numbers[3]});
@@ -135,7 +135,7 @@ std::string mistake_in_csv(std::string const& text, figures const& reported, boo
     return {};
 }
 
-/// Tags that close what they open, and no stray `<` or `&`.
+/// Whether tags match, without stray `<` or `&`.
 bool is_xml(std::string const& text)
 {
     std::vector<std::string> open;
@@ -145,7 +145,7 @@ bool is_xml(std::string const& text)
             if (end == text.npos || end - at > 6 || end - at < 2) return false;
         }
         if (text[at] != '<') continue;
-        std::size_t const end = text.find('>', at); // attributes hold none unescaped
+        std::size_t const end = text.find('>', at); // attributes contain none unescaped
         if (end == text.npos || text.find('<', at + 1) < end) return false;
         std::string const tag = text.substr(at + 1, end - at - 1);
         if (tag.empty()) return false;
@@ -199,7 +199,7 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
         return at == words.end() ? std::string() : *(at + 1);
     };
     if (auto const capacity = operand_of("--capacity"); !capacity.empty()) {
-        bool const is_denied = result.out.find("\nno suggestions help: ") != result.out.npos;
+        bool const is_denied = result.out.find("\nno spills help: ") != result.out.npos;
         std::size_t const needs = result.out.rfind(" needs ");
         bool const is_more =
             is_denied &&
@@ -207,7 +207,7 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
                 number_in(capacity);
         return is_denied == (result.status == 1) && is_more == is_denied ? "" : "gives no clear advice";
     }
-    if (result.status != 0) return "is neither right nor refused";
+    if (result.status != 0) return "is neither correct nor refused";
     auto const read = has_option("--json") ? read_json(result.out) : std::optional(read_lines(result.out));
     if (!read) return "prints no JSON object";
     figures reported = *read;

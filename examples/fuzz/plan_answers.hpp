@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_FUZZ_PLAN_ANSWERS_HPP
 #define SUBLET_EXAMPLES_FUZZ_PLAN_ANSWERS_HPP
 
-/// Every way to ask plan_model for a plan, and what is true of every right answer.
+/// All modes of plan_model, and the properties of every correct answer.
 
 #include "in_process.hpp"
 
@@ -14,19 +14,18 @@
 
 namespace fuzz {
 
-/// What whoever made a model knows of it.
+/// The facts about a drawn model.
 struct model_facts {
     std::set<std::string> names;
     std::uint64_t buffers = 0, naive_bytes = 0, peak_bytes = 0; ///< in file order, with nothing in place
     std::vector<std::size_t> order;                             ///< another order in which its nodes can run
 };
 
-/// The words for each: ORDER stands for the file of an order; OUT for what the name of each written file
-/// begins with.
+/// The words for each: ORDER stands for the file of an order; OUT is the prefix of the written files' names.
 std::vector<std::string> plan_modes();
 
-/// What is wrong with an answer that claims success; empty if nothing is. `words`: as the program got them,
-/// with the files in their places.
+/// What is wrong with an answer that claims success; empty if nothing is. `words`: the arguments of the
+/// program, with the names of files inserted.
 std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
                             std::optional<model_facts> const& known);
 

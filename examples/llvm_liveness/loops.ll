@@ -1,11 +1,11 @@
-; A loop inside a branch, phis, a value that nobody reads, and a block that nothing reaches. No pointers, so
-; that versions of LLVM with typed and with opaque ones read it alike.
+; A loop inside a branch, phis, a value that is never read, and an unreachable block. No pointers, so versions of
+; LLVM with typed and with opaque pointers read the same.
 
 define i32 @gcd(i32 %a, i32 %b) {
 entry:
   %trivial = icmp eq i32 %b, 0
   br i1 %trivial, label %done, label %loop
-loop:                                     ; the phis swap: %y moves into %x while %rest moves into %y
+loop:                                     ; both phis at once: %x gets %y while %y gets %rest
   %x = phi i32 [ %a, %entry ], [ %y, %loop ]
   %y = phi i32 [ %b, %entry ], [ %rest, %loop ]
   %rest = urem i32 %x, %y
@@ -21,7 +21,7 @@ define i32 @sum_of_powers(i32 %n, i32 %k) {
 outer:
   %i = phi i32 [ 0, %0 ], [ %i.next, %outer.end ]
   %sum = phi i32 [ 0, %0 ], [ %sum.next, %outer.end ]
-  %twice = shl i32 %i, 1                  ; nobody reads it
+  %twice = shl i32 %i, 1                  ; never read
   %more = icmp ult i32 %i, %n
   br i1 %more, label %inner, label %done
 inner:                                    ; %n, %k, %i and %sum are needed after it or in it
@@ -35,7 +35,7 @@ outer.end:
   %sum.next = add i32 %sum, %power.next
   %i.next = add i32 %i, 1
   br label %outer
-forgotten:                                ; no branch leads here
+forgotten:                                ; unreachable
   %lost = mul i32 %n, %k
   br label %done
 done:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reads a file of LLVM IR and prints, for each function, which values are alive where each block begins, how
-// many are alive at once, in how many slots they fit, and how many phi operands then lie in the slot of their
-// phi. Nothing is translated first: the analysis walks llvm::Function as it is.
+// Reads a file of LLVM IR and prints, for each function, the values live at the begin of each block, how many
+// are live at once, in how many slots they fit, and how many phi operands share the slot of their phi. The
+// analysis walks llvm::Function directly, without a translation.
 
 #include <sublet/sublet.hpp>
 
@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-// The blocks that the entry reaches, the entry first. ADL finds functions that stand beside a type: beside
-// llvm::Function they would stand in a namespace that is not ours, so that a type of ours goes round it.
+// The blocks reachable from the entry, the entry first. ADL finds functions in the namespace of a type; the
+// namespace of llvm::Function belongs to LLVM, so this type wraps it.
 struct control_flow {
     llvm::ReversePostOrderTraversal<llvm::Function const*> blocks;
 
@@ -36,7 +36,7 @@ struct control_flow {
 };
 static_assert(sublet::graph<control_flow>);
 
-// Dense numbers for what an instruction can leave behind: arguments, and results that are not void.
+// Dense numbers of values: arguments, and results that are not void.
 struct numbered_values {
     std::vector<llvm::Value const*> of;
     llvm::DenseMap<llvm::Value const*, std::size_t> numbers;
@@ -63,8 +63,8 @@ void print_liveness(llvm::Function const& function, llvm::ModuleSlotTracker& nam
     for (auto const* block : graph.blocks)
         for (auto const& instruction : *block) values.add(instruction);
 
-    // The first step of a block are its phis, all at once: they may swap what they read. A phi had rather be
-    // where its operand is. An instruction reads its operands before it writes, as a machine does.
+    // The phis of a block are its first step, all at once: all are read before one is written. A phi prefers
+    // the slot of its operand. An instruction reads its operands before it writes its result.
     auto effects = [&](llvm::BasicBlock const* block, auto& step) {
         if (block == &function.getEntryBlock())
             for (auto const& argument : function.args()) step.def(values[&argument]);
@@ -109,7 +109,7 @@ constexpr char usage[] = "usage: llvm_liveness FILE.ll [--function NAME]\n"
                          "\n"
                          "Prints which values are alive where each block of each function begins.\n"
                          "\n"
-                         "  --function NAME  of this function only\n"
+                         "  --function NAME  only this function\n"
                          "\n"
                          "Exit status: 0; 2 for bad input or usage.\n";
 
@@ -120,7 +120,7 @@ int main(int count, char** words)
         (llvm::errs() << ... << sentence) << '\n';
         return 2;
     };
-    // LLVM's own stream would end the program in its own way where standard output is lost.
+    // LLVM's own stream would end the program differently if standard output is lost.
     auto done = [&](int status) {
         llvm::outs().flush();
         if (!llvm::outs().has_error()) return status;

@@ -1,4 +1,4 @@
-; Reads a value before it is defined: it parses, and is not valid.
+; Reads a value before its definition: it parses, but is not valid.
 
 define i32 @early(i32 %a) {
   %sum = add i32 %a, %later

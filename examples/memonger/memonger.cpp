@@ -27,22 +27,22 @@ struct net_output {
     std::size_t index = 0;
 };
 
-/// A net as the library sees it. What the nets inside an operator know from outside is read by it, behind its
-/// own inputs; what they write there keeps its name.
+/// A net as the library's program. Each operator reads, after its own inputs, the outer blobs that its nested
+/// nets use; a blob that they write keeps its name.
 struct numbered_net {
     std::vector<std::string> name;                        // by value
     std::vector<std::vector<value_id>> reads, writes;     // by operator
-    std::vector<std::vector<std::string>> captured;       // by operator: read behind its own inputs
-    std::vector<std::vector<node_id>> next;               // by operator: who waits for it by a control input
-    std::vector<std::vector<net_output>> control_sources; // by operator: what its control inputs stand for
+    std::vector<std::vector<std::string>> captured;       // by operator: read after its own inputs
+    std::vector<std::vector<node_id>> next;               // by operator: control successors
+    std::vector<std::vector<net_output>> control_sources; // by operator: what its control inputs name
     std::vector<value_role> role;
-    std::vector<net_output> producer; // by value: the last
-    std::vector<bool> keeps_storage;  // by value: a net inside writes it, or it is a view of several
+    std::vector<net_output> producer; // by value: the last one
+    std::vector<bool> keeps_storage;  // by value: a nested net writes it, or it is a view of several
     std::vector<value_id> view_of;
     buffer_classes storage; // of views, that of another blob
     std::map<std::string, value_id> ids;
 
-    /// The number of a blob; one that is read before an operator writes it is the caller's.
+    /// The number of a blob; a blob that is read before an operator writes it is external.
     value_id id(std::string const& of, value_role if_new = value_role::external)
     {
         auto const [at, is_new] = ids.emplace(of, static_cast<value_id>(name.size()));
@@ -83,9 +83,9 @@ struct numbered_net {
                     next[control_sources[self].back().op].push_back(self);
             }
             for (std::size_t i = 0; i != op.outputs.size(); ++i) {
-                value_id const made = id(op.outputs[i], value_role::intermediate);
-                writes.back().push_back(made);
-                producer[made] = {self, i};
+                value_id const output = id(op.outputs[i], value_role::intermediate);
+                writes.back().push_back(output);
+                producer[output] = {self, i};
             }
         }
         for (auto const& blob : net.external_inputs)
@@ -102,7 +102,7 @@ struct numbered_net {
     }
 
 private:
-    /// A blob that only views name, and that is no view, is the caller's.
+    /// A blob that is named by views only, and is no view itself, is external.
     void join_views(net_def const& net)
     {
         for (auto const& [view, blob] : net.blobs) {
@@ -128,10 +128,10 @@ private:
         }
         storage = aliases(name.size(), [this](value_id v) { return view_of[v]; });
         std::vector<bool> is_made(name.size());
-        for (auto const& made : writes)
-            for (value_id v : made) {
+        for (auto const& written : writes)
+            for (value_id v : written) {
                 if (is_made[v] && view_of[v] != no_value)
-                    keeps_storage[v] = true; // a text has one `view` of it
+                    keeps_storage[v] = true; // the text format has one `view` per blob
                 is_made[v] = true;
             }
         for (value_id v = 0; v != name.size(); ++v) {
@@ -144,28 +144,28 @@ private:
         expect_bases_first();
     }
 
-    /// What a view lies in is there when the view is.
+    /// The base of a view must be defined before the view.
     void expect_bases_first() const
     {
         std::vector<bool> is_defined; // by value
-        for (value_role its : role) is_defined.push_back(has_role(its, value_role::external));
+        for (value_role r : role) is_defined.push_back(has_role(r, value_role::external));
         auto expect_root = [&](value_id v) {
             value_id const root = storage.root[storage.buffer_of[v]];
             if (!is_defined[root])
                 throw net_error("blob " + in_quotes(name[v]) + " is a view of " + in_quotes(name[root]) +
-                                ", which is not there yet");
+                                ", which is not defined yet");
         };
         for (value_id v = 0; v != name.size(); ++v)
             if (is_defined[v]) expect_root(v);
-        for (auto const& made : writes) {
-            for (value_id v : made) is_defined[v] = true;
-            for (value_id v : made) expect_root(v);
+        for (auto const& written : writes) {
+            for (value_id v : written) is_defined[v] = true;
+            for (value_id v : written) expect_root(v);
         }
     }
 };
 
-/// In the nets of an operator, and in theirs, blobs that come from outside get their new names; and each
-/// operator that holds such a net is told.
+/// Renames outer blobs in the nested nets of an operator, at any depth, and tells each operator with such a
+/// net its new names.
 void rename_inside(operator_def& root, std::map<std::string, std::string> const& new_names)
 {
     using renames = std::map<std::string, std::string>;
@@ -176,7 +176,8 @@ void rename_inside(operator_def& root, std::map<std::string, std::string> const&
                 name = at->second;
             }
     };
-    std::deque<renames> known{new_names}; // by net: what it knows from outside; the same name may be its own
+    std::deque<renames> known{
+        new_names}; // by net: the names from outside; an inner blob may have one of them
     struct unrenamed {
         operator_def* op;
         renames const* known;
@@ -191,18 +192,18 @@ void rename_inside(operator_def& root, std::map<std::string, std::string> const&
             replace(inner.external_inputs, *now.known, note);
             replace(inner.external_outputs, *now.known, note);
             if (outside.empty()) continue;
-            renames const& its = known.emplace_back(std::move(outside));
-            for (auto const& [old, name] : its) now.op->arguments[old + ".rename"] = name;
+            renames const& inner_names = known.emplace_back(std::move(outside));
+            for (auto const& [old, name] : inner_names) now.op->arguments[old + ".rename"] = name;
             for (operator_def& inner_op : inner.operators) {
                 for (auto* names : {&inner_op.inputs, &inner_op.outputs, &inner_op.controls})
-                    replace(*names, its, [](auto const&) {});
-                if (!inner_op.step_nets.empty()) open.push_back({&inner_op, &its});
+                    replace(*names, inner_names, [](auto const&) {});
+                if (!inner_op.step_nets.empty()) open.push_back({&inner_op, &inner_names});
             }
         }
     }
 }
 
-/// The blobs of a net and of all nets in its operators, whosoever they are: a new name goes down into these.
+/// The blobs of a net and of all nested nets: new names must differ from all of them.
 std::vector<std::string> all_names(net_def const& root)
 {
     std::vector<std::string> found;
@@ -221,7 +222,7 @@ std::vector<std::string> all_names(net_def const& root)
     return found;
 }
 
-/// Where the blobs lie. A copy to the host runs on a device, and its result does not lie there.
+/// The devices of the blobs. A copy to the host runs on a device, but its result is on the host.
 struct blob_devices {
     std::vector<pool_id> pool;  // by value
     std::vector<bool> is_moved; // by value: operators on several devices write it
@@ -246,7 +247,7 @@ struct blob_devices {
     }
 };
 
-/// Plans slots of versions: a value's slot by value.
+/// Assigns slots to the versions; a value has the slot of its versions.
 using planner = std::function<sized_slot_plan(versioned_program const&, plan_options const&)>;
 
 savings optimize(net_def& net, predicate const& is_eligible, planner const& plan_slots)
@@ -262,12 +263,12 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     auto root_of = [&all](value_id v) { return all.storage.root[all.storage.buffer_of[v]]; };
     result.has_sizes =
         std::any_of(net.blobs.begin(), net.blobs.end(), [](auto& b) { return b.second.bytes != 0; });
-    std::vector<byte_count> bytes; // those of a view are its root's
+    std::vector<byte_count> bytes; // a view has those of its root
     for (value_id v = 0; v != all.name.size(); ++v) {
         auto const known = net.blobs.find(all.name[v]);
-        byte_count const its =
+        byte_count const blob_bytes =
             known == net.blobs.end() || known->second.bytes == 0 ? no_size : known->second.bytes;
-        bytes.push_back(all.view_of[v] != no_value ? 0 : result.has_sizes ? its : 1);
+        bytes.push_back(all.view_of[v] != no_value ? 0 : result.has_sizes ? blob_bytes : 1);
     }
     blob_devices const devices(net, all);
     names const kept(net.external_outputs.begin(), net.external_outputs.end());
@@ -280,35 +281,36 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                                           !kept.count(all.name[v]) && !all.keeps_storage[v] &&
                                           is_eligible(all.name[v]);
                                }};
-    versioned_program const made = versions(all.program(), by_name);
-    if (made.violation)
-        throw net_error("blob " + in_quotes(all.name[made.violation->value]) + " is used before it is there");
+    versioned_program const versioned = versions(all.program(), by_name);
+    if (versioned.violation)
+        throw net_error("blob " + in_quotes(all.name[versioned.violation->value]) +
+                        " is used before it is defined");
     byte_count sum = 0;
-    for (value_id v : made.value_of) {
+    for (value_id v : versioned.value_of) {
         if (bytes[v] == no_size) continue;
         if (bytes[v] >= sublet::no_size - sum)
             throw net_error("its blobs take more bytes than 64 bits can count");
         sum += bytes[v];
     }
-    plan_options const options = with_versions(by_name, made);
-    sized_slot_plan const plan = plan_slots(made, options);
-    slot_renaming const given = name_slots(made, plan, options);
+    plan_options const options = with_versions(by_name, versioned);
+    sized_slot_plan const plan = plan_slots(versioned, options);
+    slot_renaming const renaming = name_slots(versioned, plan, options);
 
-    auto const fault = check_rewrite(made.program, renamed_program(made, given),
-                                     {.role = made.role,
-                                      .alias_of = made.alias_of,
-                                      .given_as = given.storage_of,
-                                      .kept_as = given.storage_of});
-    if (fault) throw net_error("the plan is wrong, and the net unchanged");
+    auto const fault = check_rewrite(versioned.program, renamed_program(versioned, renaming),
+                                     {.role = versioned.role,
+                                      .alias_of = versioned.alias_of,
+                                      .given_as = renaming.storage_of,
+                                      .kept_as = renaming.storage_of});
+    if (fault) throw net_error("the plan is invalid, and the net unchanged");
 
     auto const in_use = all_names(net);
     auto const numbers = unused_names(
-        "__m_shared_", given.new_names.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
+        "__m_shared_", renaming.new_names.size(),
+        in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     auto new_name = [&](std::size_t k) { return "__m_shared_" + std::to_string(numbers[k]); };
-    std::map<step_id, std::map<std::string, std::string>>
-        inside; // by operator: new names of what is captured
+    std::map<step_id, std::map<std::string, std::string>> inside; // by operator: new names of captured blobs
     rename(
-        made, given,
+        versioned, renaming,
         [&](step_id s, std::size_t i, std::size_t k) {
             operator_def& op = net.operators[s];
             if (i < op.inputs.size()) op.inputs[i] = new_name(k);
@@ -332,36 +334,38 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
         if (remaining.count(all.name[v]) != 0) result.after += bytes[v];
         else net.blobs.erase(all.name[v]);
     }
-    for (std::size_t k = 0; k != given.new_names.size(); ++k) {
-        result.after += given.new_names[k].bytes;
-        if (result.has_sizes) net.blobs[new_name(k)].bytes = given.new_names[k].bytes;
+    for (std::size_t k = 0; k != renaming.new_names.size(); ++k) {
+        result.after += renaming.new_names[k].bytes;
+        if (result.has_sizes) net.blobs[new_name(k)].bytes = renaming.new_names[k].bytes;
     }
-    for (value_id v = 0; v != made.value_of.size(); ++v) // a view of what has a new name
-        if (all.view_of[made.value_of[v]] != no_value && given.storage_of[v] >= given.values)
-            net.blobs[all.name[made.value_of[v]]].view_of = new_name(given.storage_of[v] - given.values);
-    result.shared_blobs = given.new_names.size();
+    for (value_id v = 0; v != versioned.value_of.size(); ++v) // a view of a renamed blob
+        if (all.view_of[versioned.value_of[v]] != no_value && renaming.storage_of[v] >= renaming.values)
+            net.blobs[all.name[versioned.value_of[v]]].view_of =
+                new_name(renaming.storage_of[v] - renaming.values);
+    result.shared_blobs = renaming.new_names.size();
     net.is_planned = true;
 
-    sharing_log const log = log_sharing(made.program, plan, options);
+    sharing_log const log = log_sharing(versioned.program, plan, options);
     for (sharing_log::entry const& e : log.entries) {
         if (e.from == no_value) continue;
         std::ostringstream line;
         write_log(
-            line, e, [&](value_id v) -> auto& { return all.name[made.value_of[v]]; });
+            line, e, [&](value_id v) -> auto& { return all.name[versioned.value_of[v]]; });
         result.log.push_back(line.str());
     }
     return result;
 }
 
-/// Buffers of an operator list and their lives, and the plan that is made of them told to their values.
+/// Buffers of an operator list and their lifetimes; writes the slots of their plan to their values.
 template <class Plan>
-sized_slot_plan in_listed_order(versioned_program const& made, plan_options const& options, Plan plan_buffers)
+sized_slot_plan in_listed_order(versioned_program const& versioned, plan_options const& options,
+                                Plan plan_buffers)
 {
-    auto const lives = lifetimes(made.program, {.role = options.role});
-    if (lives.violation) throw net_error("a blob is used before it is there");
-    std::vector<step_id> steps(made.program.steps());
+    auto const lives = lifetimes(versioned.program, {.role = options.role});
+    if (lives.violation) throw net_error("a blob is used before it is defined");
+    std::vector<step_id> steps(versioned.program.steps());
     std::iota(steps.begin(), steps.end(), step_id{0});
-    buffer_table const table = take_in_place(made.program, steps, gather_buffers(lives, options));
+    buffer_table const table = take_in_place(versioned.program, steps, gather_buffers(lives, options));
     sized_slot_plan plan = plan_buffers(table);
     std::vector<slot_id> slot_of;
     for (buffer_id b : table.buffer_of)
@@ -372,14 +376,14 @@ sized_slot_plan in_listed_order(versioned_program const& made, plan_options cons
 
 byte_count planned_bytes(buffer const& b) { return b.is_planned() ? b.size : 0; }
 
-sized_slot_plan under_every_schedule(versioned_program const& made, plan_options const& options)
+sized_slot_plan under_every_schedule(versioned_program const& versioned, plan_options const& options)
 {
-    auto const plan = share_slots(made.program, options, {.handoffs = made.handoffs});
+    auto const plan = share_slots(versioned.program, options, {.handoffs = versioned.handoffs});
     if (plan.violation) throw net_error("the net has no order to run in");
     return plan;
 }
 
-/// How many pairs of buffers are there at once.
+/// The number of interfering pairs of buffers.
 std::uint64_t overlaps(std::vector<buffer> const& buffers)
 {
     std::vector<step_id> first, last;
@@ -404,8 +408,8 @@ predicate none_of(names const& excluded)
 
 savings optimize_inference_fast(net_def& net, names const& static_blobs)
 {
-    return optimize(net, none_of(static_blobs), [](auto const& made, auto const& options) {
-        return in_listed_order(made, options, [](buffer_table const& table) {
+    return optimize(net, none_of(static_blobs), [](auto const& versioned, auto const& options) {
+        return in_listed_order(versioned, options, [](buffer_table const& table) {
             return share_linearly(
                 table.buffers.size(), [&](buffer_id b) { return table.buffers[b].life; },
                 [&](buffer_id b) { return planned_bytes(table.buffers[b]); },
@@ -431,13 +435,12 @@ savings share_grad_blobs(net_def& net, predicate const& is_gradient, names const
 
 savings compute_assignments(net_def& net, names const& static_blobs)
 {
-    return optimize(net, none_of(static_blobs), [](auto const& made, auto const& options) {
-        return in_listed_order(made, options, [](buffer_table const& table) {
+    return optimize(net, none_of(static_blobs), [](auto const& versioned, auto const& options) {
+        return in_listed_order(versioned, options, [](buffer_table const& table) {
             auto const& buffers = table.buffers;
             constexpr std::uint64_t most = 20'000'000; // edges of the graph
             if (auto const pairs = overlaps(buffers); pairs > most)
-                throw net_error(std::to_string(pairs) +
-                                " pairs of its blobs are there at once, and no more than " +
+                throw net_error(std::to_string(pairs) + " pairs of its blobs interfere, and at most " +
                                 std::to_string(most) + " can be coloured");
             auto const graph = interference(buffers.size(), [&](buffer_id b) {
                 return buffers[b].is_planned() ? buffers[b].life : live_range{};
@@ -474,7 +477,7 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
     for (buffer_id b : storage.buffer_of) buffer_of.push_back(is_excluded[b] ? no_buffer : storage.root[b]);
     std::size_t freed = 0;
     std::vector<operator_def> reversed;       // the new list
-    auto move_tail = [&](std::size_t first) { // what is left of the old one
+    auto move_tail = [&](std::size_t first) { // the rest of the old list
         while (net.operators.size() != first) {
             reversed.push_back(std::move(net.operators.back()));
             net.operators.pop_back();

@@ -26,7 +26,7 @@ std::string text_of(net_def const& net)
     return out.str();
 }
 
-/// What is said against a text, by the reader or by a call.
+/// The error message of the reader or of a call for a text; "none" without an error.
 template <class Call>
 std::string error_message(std::string const& text, Call call)
 {
@@ -66,7 +66,7 @@ outcome outcome_of(std::vector<char const*> words)
 
 } // namespace
 
-TEST_CASE("a text that is wrong is refused in one sentence with its line")
+TEST_CASE("an invalid text is refused in one sentence with its line")
 {
     struct bad_input {
         std::string text, sentence;
@@ -110,29 +110,29 @@ TEST_CASE("a text that is wrong is refused in one sentence with its line")
         CHECK(error_message(d.text) == d.sentence);
 }
 
-TEST_CASE("lines may end as elsewhere, and the last one need not end")
+TEST_CASE("lines may end with CR LF, and the last line end is optional")
 {
     CHECK(text_of(net_of("net a simple\r\nop A -> b\r\nop B b ->")) ==
           "net a simple\nop A -> b\nop B b ->\n");
 }
 
-TEST_CASE("the deepest net that can be read is planned and printed, and is read again")
+TEST_CASE("the deepest net that can be read is planned, printed, and read again")
 {
     net_def net = net_of(nested(1000));
     std::string const text = text_of(net);
     CHECK(text_of(net_of(text)) == text);
     CHECK(optimize_inference_for_dag(net, {}).shared_blobs == 0);
-    CHECK(release_blobs_when_used(net, {}) == 0); // x is the caller's
+    CHECK(release_blobs_when_used(net, {}) == 0); // x is external
 }
 
-TEST_CASE("what no text can hold is not printed")
+TEST_CASE("a name that the text format cannot hold is not printed")
 {
     net_def net = net_of("op A -> b\n");
     net.operators[0].outputs[0] = "b c";
-    CHECK_THROWS_WITH_AS(text_of(net), "name 'b c' cannot stand in a text", net_error);
+    CHECK_THROWS_WITH_AS(text_of(net), "name 'b c' cannot be written as text", net_error);
 }
 
-TEST_CASE("a view that cannot be one is refused by its name, by every call")
+TEST_CASE("every call refuses an invalid view and names it")
 {
     struct bad_input {
         std::string text, sentence;
@@ -144,8 +144,8 @@ TEST_CASE("a view that cannot be one is refused by its name, by every call")
               "blob 'b' is a view of 'a' and is larger: 16 bytes, not at most 8"},
              {"size a 8\nsize c 16\nview b a\nview c b\nop A -> a\nop B a -> b\nop C b -> c\n",
               "blob 'c' is a view of 'a' and is larger: 16 bytes, not at most 8"},
-             {"view b a\nop B -> b\nop A -> a\n", "blob 'b' is a view of 'a', which is not there yet"},
-             {"view b a\nop B b -> a\n", "blob 'b' is a view of 'a', which is not there yet"},
+             {"view b a\nop B -> b\nop A -> a\n", "blob 'b' is a view of 'a', which is not defined yet"},
+             {"view b a\nop B b -> a\n", "blob 'b' is a view of 'a', which is not defined yet"},
          }) {
         CAPTURE(d.text);
         CHECK(error_message(d.text, [](net_def& net) { optimize_inference_fast(net, {}); }) == d.sentence);
@@ -162,7 +162,7 @@ TEST_CASE("a blob of unknown size that is written again while a view of it is re
     CHECK(net.operators[2].outputs[0] == "e");
 }
 
-TEST_CASE("a view of what only views name is the caller's")
+TEST_CASE("a view of a blob that only views name is external")
 {
     std::string const text = "size w 8\nsize x 8\nview w caller\nop A -> w\nop B w -> x\nop C x ->\n";
     net_def net = net_of(text);
@@ -171,7 +171,7 @@ TEST_CASE("a view of what only views name is the caller's")
     CHECK(release_blobs_when_used(again, {}) == 1); // x
 }
 
-TEST_CASE("a view that is made twice keeps its storage, for a text can say one")
+TEST_CASE("a view that is defined twice keeps its storage: a text can declare only one base")
 {
     net_def net =
         net_of("size e 8\nsize f 8\nsize g 8\nsize w 8\nview w e\n"
@@ -213,10 +213,10 @@ TEST_CASE("a net with more interferences than memory is refused")
         all += " " + blob;
     }
     CHECK(error_message(text + all + " ->\n", [](net_def& net) { compute_assignments(net, {}); }) ==
-          "24496500 pairs of its blobs are there at once, and no more than 20000000 can be coloured");
+          "24496500 pairs of its blobs interfere, and at most 20000000 can be coloured");
 }
 
-TEST_CASE("words that make no sense are told in one sentence, and help is an answer")
+TEST_CASE("invalid arguments are refused in one sentence, and --help succeeds")
 {
     outcome const help = outcome_of({"--help"});
     CHECK(help.status == 0);

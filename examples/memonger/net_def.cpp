@@ -21,7 +21,7 @@ void expect(bool holds, std::string const& what)
     if (!holds) throw net_error(what);
 }
 
-/// What can stand for a blob, or for the type of an operator, in a line of the text.
+/// Whether a word can name a blob or an operator type in the text format.
 bool is_name(std::string const& word)
 {
     auto const has_meaning = [](char c) {
@@ -104,7 +104,7 @@ net_def read_net(std::istream& in)
     net_def root;
     struct open_net {
         net_def* net;
-        std::size_t line; // in which it was opened
+        std::size_t line; // of its opening
     };
     std::vector<open_net> open{{&root, 0}}; // the innermost is last
     statements::read_each<net_error>(in, [&](words line, std::size_t number) {
@@ -136,11 +136,11 @@ namespace {
 
 std::string const& printable(std::string const& name)
 {
-    expect(is_name(name), "name " + in_quotes(name) + " cannot stand in a text");
+    expect(is_name(name), "name " + in_quotes(name) + " cannot be written as text");
     return name;
 }
 
-/// A net with what stands around it, still to be printed.
+/// A net with its context, not yet printed.
 struct unprinted {
     net_def const* net;
     std::size_t next_operator, next_step_net;

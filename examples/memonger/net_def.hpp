@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_MEMONGER_NET_DEF_HPP
 #define SUBLET_EXAMPLES_MEMONGER_NET_DEF_HPP
 
-/// A net as Caffe2 had it: operators name the blobs that they read and write; what is in a blob is the result
-/// of whoever wrote it last. Nothing here knows of sublet.
+/// A net as in Caffe2: operators name the blobs that they read and write; a blob holds the result of its last
+/// writer. Independent of sublet.
 
 #include <cstdint>
 #include <iosfwd>
@@ -23,26 +23,26 @@ struct net_def;
 struct operator_def {
     std::string type;
     std::vector<std::string> inputs, outputs;
-    std::vector<std::string> controls; ///< blobs that have to be there, and are not read
+    std::vector<std::string> controls; ///< blobs that must be defined, and are not read
     std::string device;                ///< of the outputs; empty: the CPU
     std::vector<net_def> step_nets;    ///< of a recurrent operator: forward, backward ...
     std::map<std::string, std::string> arguments;
 };
 
 struct blob_def {
-    std::uint64_t bytes = 0; ///< 0: not known
-    std::string view_of;     ///< the blob whose storage it has; empty: its own
+    std::uint64_t bytes = 0; ///< 0: unknown
+    std::string view_of;     ///< the blob that it is a view of; empty: none
 };
 
 struct net_def {
     std::string name, type = "dag";
     std::vector<std::string> external_inputs, external_outputs;
     std::vector<operator_def> operators;
-    std::map<std::string, blob_def> blobs; ///< what is known of sizes
-    bool is_planned = false;               ///< memonger has been here
+    std::map<std::string, blob_def> blobs; ///< known sizes and views
+    bool is_planned = false;               ///< memonger has planned it
 };
 
-/// A text, a statement a line; what follows `#` is a remark.
+/// Reads a text of one statement per line; the text behind `#` is a comment.
 ///
 ///     net rnn dag
 ///     input x w
@@ -61,8 +61,8 @@ struct net_def {
 /// Throws: net_error with the line.
 net_def read_net(std::istream& in);
 
-/// The same text.
-/// Throws: net_error for a name that cannot stand in a text.
+/// Prints the same text format.
+/// Throws: net_error for a name that the format cannot hold.
 void print_net(std::ostream& out, net_def const& net);
 
 } // namespace memonger

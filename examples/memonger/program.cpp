@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Caffe2's memonger on sublet: reads a net, a text or (where ONNX is found) a model, writes a plan into it by
-// the call that is asked for, and prints the log line. What replaced what, and the net, are printed if asked.
+// Caffe2's memonger on sublet: reads a net, from a text or (if ONNX is found) a model, writes a plan into it
+// by the given call, and prints the log line. Prints the replacements and the net on request.
 
 #include "program.hpp"
 
@@ -33,8 +33,8 @@ constexpr char const* usage =
     "  CALL     optimize_inference_fast | optimize_inference_for_dag | compute_assignments |\n"
     "           share_grad_blobs | share_grad_and_activation_blobs | release_blobs_when_used\n"
     "  FILE     a net as text, or an ONNX model\n"
-    "  --log    print what replaced what\n"
-    "  --print  print the net that comes of it\n"
+    "  --log    print which blob takes which storage\n"
+    "  --print  print the resulting net\n"
     "\n"
     "Exit status: 0; 2 for bad input or usage.\n";
 
@@ -75,14 +75,14 @@ bool ends_with(std::string const& name, std::string const& end)
     return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
-/// What a file is: the net, and which blobs are gradients.
+/// The net of a file, and which blobs are gradients.
 struct input {
     net_def net;
     names gradients;
 };
 
 #ifdef MEMONGER_READS_ONNX
-/// Operators up to the one that makes the first output are the forward part; behind it, results are
+/// Operators up to the one that defines the first output are the forward part; results of later ones are
 /// gradients.
 input read_model(std::string const& file)
 {
@@ -131,7 +131,7 @@ input read(std::string const& file)
     return in;
 }
 
-/// The log line; before a net it is a remark.
+/// The log line; `mark` makes it a comment before a net.
 void print_line(std::ostream& out, net_def const& net, savings const& s, char const* mark)
 {
     out << mark << net.name;
@@ -177,7 +177,7 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         arguments const args = read_arguments(count, words);
         if (args.help) return out << usage, 0;
         about = args.file + ": ";
-        std::ostringstream answer; // whole, or not at all
+        std::ostringstream answer; // all output or none
         run(args, answer);
         out << answer.str();
         return 0;

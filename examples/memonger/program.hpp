@@ -8,7 +8,7 @@ namespace memonger {
 
 /// The whole program, for main() and for tests that call it often. `words` begin with the program's name.
 ///
-/// Ensures: what is thrown inside is one line in `err` and status 2.
+/// Ensures: an exception inside becomes one line in `err` and status 2.
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err);
 
 } // namespace memonger

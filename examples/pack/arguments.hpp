@@ -21,39 +21,38 @@ inline constexpr char usage[] =
     "usage: pack --capacity=BYTES|--minimize --input=FILE.csv [--output=FILE.csv] [--time-limit=SECONDS]\n"
     "            [--threads=N] [--seed=N] [--svg=FILE] [--quiet]\n"
     "\n"
-    "Finds an offset for each of many buffers whose lifetimes are known, so that no two that are alive\n"
-    "together overlap. Options and tables are MiniMalloc's, and some more.\n"
+    "Assigns offsets to buffers with known lifetimes so that no two live buffers overlap. Takes the options\n"
+    "and tables of MiniMalloc, with extensions.\n"
     "\n"
     "  --capacity=BYTES   no buffer may end above this\n"
-    "  --minimize         as few bytes as possible\n"
-    "  --input=FILE       a table with the columns id, lower, upper, size and, if need be, alignment, gaps,\n"
-    "                     offset (prescribed), hint (preferred); upper is exclusive, but inclusive if the\n"
-    "                     column is called end; gaps are a-b or, if the bytes [v, w) matter then, a-b@v:w\n"
-    "  --output=FILE      write the table with the offsets found\n"
-    "  --time-limit=TIME  stop after so many seconds; 500ms, 10s, 5m and inf are understood too. Without "
-    "it:\n"
-    "                     after 20 million nodes of the search, on any machine with the same answer\n"
+    "  --minimize         use as few bytes as possible\n"
+    "  --input=FILE       a table with the columns id, lower, upper, size and optionally alignment, gaps,\n"
+    "                     offset (fixed), hint (preferred); upper is exclusive, but a column called end is\n"
+    "                     inclusive; a gap is a-b, or a-b@v:w if the bytes [v, w) are live in it\n"
+    "  --output=FILE      write the table with the offsets\n"
+    "  --time-limit=TIME  stop after this time: seconds, or with a unit as 500ms, 10s, 5m; or inf. Default:\n"
+    "                     after 20 million search nodes, with the same result on every machine\n"
     "                     (also: --timeout)\n"
-    "  --threads=N        search with so many threads (1); they change the time and not the answer\n"
+    "  --threads=N        search with N threads (1); this changes the time, not the result\n"
     "  --seed=N           search in another order (0)\n"
-    "  --svg=FILE         draw what was found: time from left to right, addresses upwards\n"
-    "  --quiet            print nothing but errors\n"
-    "  --validate         says nothing here: what is found is always checked\n"
+    "  --svg=FILE         draw the placement: time to the right, offsets upwards\n"
+    "  --quiet            print only errors\n"
+    "  --validate         has no effect: every placement is checked\n"
     "\n"
-    "Printed are the number of buffers, lower_bound (proved: nothing is lower), the height found, and the\n"
+    "Prints the number of buffers, lower_bound (proved: no placement is lower), the height found, and the\n"
     "status: optimal (the height is the bound), feasible (higher, and within the capacity), limit (above\n"
-    "the capacity, and nothing is proved), or infeasible (proved: nothing fits).\n"
+    "the capacity, and nothing is proved), or infeasible (proved: no placement fits).\n"
     "\n"
-    "What proves a bound: the bytes alive at a position, a pin, a size, or a few buffers that need as much\n"
-    "in whatever order they are stacked. The last says nothing of buffers that need not be stacked: if\n"
-    "windows of a buffer have no byte in common it may pass others, above one now and below it later. Such\n"
-    "placements are looked for, but not all of them are tried: then height and bound may stay apart.\n"
+    "A bound is proved by the bytes live at a position, a pin, a size, or a few buffers that need as much\n"
+    "in every stacking order. The last proof does not cover buffers that need not be stacked: if windows of\n"
+    "a buffer have no byte in common, it may lie above another one now and below it later. The search tries\n"
+    "such placements, but not all of them, so height and bound may differ in the end.\n"
     "\n"
-    "Exit status: 0 solved: it fits, or nothing lower is possible; 1 proved that nothing fits; 2 bad input\n"
-    "or usage; 3 neither: a limit was reached, or not all was tried; the best that was found is written.\n";
+    "Exit status: 0 solved: it fits, or no placement is lower; 1 no placement fits, proved; 2 bad input or\n"
+    "usage; 3 not decided: a limit was reached, or not all was tried; the best placement is written.\n";
 
 struct arguments {
-    std::string input, output, svg; ///< files; empty: not asked for
+    std::string input, output, svg; ///< file names; empty: not requested
     sublet::byte_count capacity = sublet::no_limit;
     bool minimize = false;
     double time_limit = 0; ///< in seconds; 0: none
@@ -93,7 +92,7 @@ inline double read_time(std::string const& option, std::string const& text)
 /// Whether both name one file, which need not exist.
 inline bool is_same_file(std::string const& one, std::string const& other)
 {
-    std::error_code error; // of a path that leads nowhere: it is not read or written either
+    std::error_code error; // of a path that does not exist: it is not read or written either
     auto path = [&](std::string const& of) {
         return std::filesystem::weakly_canonical(std::filesystem::absolute(of, error), error);
     };
@@ -110,7 +109,7 @@ inline arguments read_arguments(int count, char const* const* words)
         std::string const word = words[i];
         std::size_t const cut = word.find('=');
         std::string const name = word.substr(0, cut);
-        bool is_taken = cut == word.npos; // what stands behind =
+        bool is_taken = cut == word.npos; // the text behind = was used
         auto operand = [&] {
             is_taken = true;
             std::string const text = cut != word.npos ? word.substr(cut + 1) : ++i < count ? words[i] : "";

@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PACK_CSV_ROWS_HPP
 #define SUBLET_EXAMPLES_PACK_CSV_ROWS_HPP
 
-/// The rows of a table in CSV and the fields of each, as places in the text: nothing is copied.
+/// The rows of a CSV table and the fields of each, as positions in the text: nothing is copied.
 ///
 ///     id,"a, ""b""",7      three fields; the second reads  a, "b"  without its quotes
 ///
@@ -22,7 +22,7 @@ struct input_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// As it stands in an error: on one line, and not too long.
+/// A text for an error message: on one line and shortened.
 inline std::string in_quotes(std::string_view text)
 {
     std::string shown(text.substr(0, 40));
@@ -50,7 +50,7 @@ inline std::string unquoted(std::string_view field)
     return inside;
 }
 
-/// Walks a text row by row.
+/// Iterates over the rows of a text.
 struct csv_rows {
     explicit csv_rows(std::string_view whole) : text(whole) {}
 
@@ -59,7 +59,7 @@ struct csv_rows {
     text_span row = {};                 ///< without its line end
     std::vector<text_span> fields = {}; ///< with their quotes
 
-    /// Go to the next row; false where there is none. An empty line is a row of one empty field.
+    /// Advances to the next row; false at the end. An empty line is a row of one empty field.
     /// Throws: input_error.
     bool next()
     {

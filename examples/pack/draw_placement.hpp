@@ -16,14 +16,14 @@
 
 namespace pack {
 
-/// What is solid of each buffer: a rectangle between two gaps, and one for each window. As a plan, so that
-/// it can be drawn like one.
+/// The occupied rectangles of each buffer: one between two gaps, and one per window. As a plan, so that it
+/// can be drawn.
 inline sublet::memory_plan occupied_parts(sublet::placement_problem const& problem,
                                           sublet::placement const& placed)
 {
     sublet::memory_plan plan;
     plan.arena_bytes = {placed.pools[0].height};
-    auto gap = problem.gaps.begin(); // by buffer, then by time, as they were read
+    auto gap = problem.gaps.begin(); // sorted by buffer, then by time, as read
     for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b) {
         sublet::live_range rest = problem.buffers[b].life;
         auto add = [&](sublet::live_range when, sublet::byte_count begin, sublet::byte_count end) {

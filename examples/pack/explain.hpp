@@ -22,7 +22,7 @@ inline char const* word_of(sublet::placement::outcome status)
     }
 }
 
-/// Why nothing is lower than the proof says, in the words of the table.
+/// The proof of the lower bound in terms of the table.
 inline std::string explain(sublet::placement::proof const& proof, lifetimes const& table)
 {
     auto name = [&](std::size_t i) {
@@ -34,11 +34,11 @@ inline std::string explain(sublet::placement::proof const& proof, lifetimes cons
     case sublet::placement::proof::reason::live_bytes:
         return bytes + " are alive at position " + std::to_string(proof.position);
     case sublet::placement::proof::reason::top_of_pin:
-        return name(0) + " ends at " + bytes + " wherever it may lie";
+        return name(0) + " ends at " + bytes + " at every allowed offset";
     case sublet::placement::proof::reason::pin_misaligned:
-        return name(0) + " is pinned where its alignment forbids";
+        return name(0) + " is pinned to an offset that violates its alignment";
     case sublet::placement::proof::reason::pins_clash:
-        return name(0) + " and " + name(1) + " are pinned onto each other";
+        return name(0) + " and " + name(1) + " are pinned to overlapping bytes";
     case sublet::placement::proof::reason::exhausted: {
         std::size_t const shown = proof.buffers.size() < 8 ? proof.buffers.size() : 8;
         std::string text = "stacked in any order these need " + bytes + ": ";
@@ -47,7 +47,7 @@ inline std::string explain(sublet::placement::proof const& proof, lifetimes cons
             text += " and " + std::to_string(more) + " more";
         return text;
     }
-    default: return "nothing is known";
+    default: return "no proof";
     }
 }
 

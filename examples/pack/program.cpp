@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// pack --capacity=BYTES|--minimize --input=FILE.csv: where do buffers with fixed lifetimes lie?
-// Reads the table, searches, prints how good the answer is and how that is known, and writes the table with
-// its offsets.
+// pack --capacity=BYTES|--minimize --input=FILE.csv: places buffers with fixed lifetimes. Reads the table,
+// searches, prints the quality of the placement and its proof, and writes the table with offsets.
 
 #include "program.hpp"
 
@@ -51,7 +50,7 @@ void write_file(std::string const& file, Write write)
     if (!out) throw input_error(file + ": cannot be written");
 }
 
-/// What the library's opponent has to say against it.
+/// The witness of the library's checker; empty if the placement is valid.
 std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem,
                        sublet::placement::objective objective)
 {
@@ -87,13 +86,13 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     }();
     double const seconds = seconds_since(start);
     if (std::string const mistake = mistake_in(placed, table.problem, objective); !mistake.empty())
-        throw std::logic_error("what was found is wrong, and so is this program: " + mistake);
+        throw std::logic_error("internal error: the placement is invalid: " + mistake);
 
     using enum sublet::placement::outcome;
     sublet::placement::pool_result const& pool = placed.pools[0];
     bool const is_infeasible = placed.status == infeasible;
     bool const is_solved = placed.status == optimal || (placed.status == feasible && !args.minimize);
-    bool const is_lowest = pool.height == pool.lower_bound; // `optimal` says of a capacity that it suffices
+    bool const is_lowest = pool.height == pool.lower_bound; // for a capacity `optimal` means that it suffices
     if (is_infeasible) {
         say("nothing fits: " + explain(pool.proof, table));
     } else {
@@ -124,7 +123,7 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         return run(args, out, err);
     } catch (input_error const& e) {
         err << "pack: " << e.what() << '\n';
-    } catch (std::exception const& e) { // sizes beyond 64 bits together, too little memory
+    } catch (std::exception const& e) { // sizes beyond 64 bits in total, out of memory
         err << "pack: " << about << e.what() << '\n';
     }
     return 2;

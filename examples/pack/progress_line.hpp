@@ -17,8 +17,8 @@ namespace pack {
 /// Set by Ctrl-C.
 inline std::sig_atomic_t volatile is_interrupted = 0;
 
-/// The first Ctrl-C ends the search and not the program: the best that was found is still written. The second
-/// is as ever.
+/// The first Ctrl-C ends the search and not the program: the best placement is still written. The second one
+/// ends the program.
 inline void stop_at_interrupt()
 {
     std::signal(SIGINT, [](int) {
@@ -27,7 +27,7 @@ inline void stop_at_interrupt()
     });
 }
 
-/// One line about a search that takes its time: renewed in place on a terminal, else line by line.
+/// One line about a long search: rewritten in place on a terminal, else printed line by line.
 class progress_line {
 public:
     progress_line(std::ostream& to, bool quiet) : err(to), is_quiet(quiet) {}
@@ -50,7 +50,7 @@ public:
         err << "pack: " << text << " s, ";
         if (best == sublet::no_limit) err << "nothing";
         else err << best;
-        err << " found, nothing is below " << bound << (is_terminal ? "" : "\n") << std::flush;
+        err << " found, lower bound " << bound << (is_terminal ? "" : "\n") << std::flush;
         is_begun = true;
     }
 

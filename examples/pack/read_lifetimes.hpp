@@ -2,21 +2,21 @@
 #ifndef SUBLET_EXAMPLES_PACK_READ_LIFETIMES_HPP
 #define SUBLET_EXAMPLES_PACK_READ_LIFETIMES_HPP
 
-/// Buffers with fixed lifetimes from a table, as MiniMalloc reads it; offsets into a copy of that table.
+/// Reads buffers with fixed lifetimes from a MiniMalloc table, and writes offsets into a copy of that table.
 ///
-///     id,lower,upper,size,alignment,gaps        columns in any order; the first four are needed
-///     conv1,0,9,4096,64,                        alive in [0, 9), at a multiple of 64
-///     relu1,3,8,4096,,4-6 6-7@0:9               nothing of it matters in [4, 6), 9 bytes in [6, 7)
+///     id,lower,upper,size,alignment,gaps        columns in any order; the first four are required
+///     conv1,0,9,4096,64,                        live in [0, 9), at a multiple of 64
+///     relu1,3,8,4096,,4-6 6-7@0:9               no byte of it is live in [4, 6), 9 bytes in [6, 7)
 ///
 ///     id      also buffer, buffer_id      any text
-///     lower   also begin, start           the first position of its life
+///     lower   also begin, start           the first position of its lifetime
 ///     upper                               one more than the last; in a column `end`: the last, in gaps too
-///     offset                              where it must lie; empty: anywhere
-///     hint                                where it should lie if that costs nothing; not if below 0
+///     offset                              a fixed offset; empty: any
+///     hint                                a preferred offset, if it costs nothing; below 0: none
 ///
-/// Other columns are kept and say nothing. An empty alignment is 1. What MiniMalloc reads and what is refused
-/// here: positions and offsets below 0 (hints apart), positions beyond 32 bits, sizes beyond 62; rows after
-/// an empty line, where MiniMalloc stops without a word.
+/// Other columns are kept and ignored. An empty alignment is 1. Unlike in MiniMalloc these are errors:
+/// positions and offsets below 0 (except hints), positions beyond 32 bits, sizes beyond 62 bits, and rows
+/// after an empty line, where MiniMalloc stops silently.
 ///
 /// Source: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
 /// ASPLOS 2023.
@@ -44,23 +44,23 @@ namespace pack {
 
 struct lifetimes {
     struct row {
-        text_span all, id, offset; ///< in `text`; `offset` is empty where there is no such column
+        text_span all, id, offset; ///< in `text`; `offset` is empty without such a column
     };
-    sublet::placement_problem problem; ///< one buffer a row, all in pool 0
+    sublet::placement_problem problem; ///< one buffer per row, all in pool 0
     std::string text;
     text_span header;
     std::vector<row> rows;
-    std::vector<std::string> unused; ///< columns that say nothing
-    bool has_offsets = false;        ///< a column of them
+    std::vector<std::string> unused; ///< ignored columns
+    bool has_offsets = false;        ///< there is an offset column
 
     std::string id_of(sublet::buffer_id b) const { return unquoted(rows[b].id.of(text)); }
 };
 
-/// The most that a number may be.
+/// The largest numbers allowed.
 inline constexpr std::uint64_t last_position = sublet::no_step - 1;
 inline constexpr std::uint64_t most_bytes = (std::uint64_t{1} << 62) - 1;
 
-/// A field, and how to complain of it.
+/// A field, with its place for error messages.
 struct table_cell {
     std::string_view text; ///< without spaces around it
     std::string_view column;
@@ -71,7 +71,7 @@ struct table_cell {
         throw input_error("line " + std::to_string(line) + ", column " + in_quotes(column) + ": " + why);
     }
 
-    /// Throws: input_error if it is no whole number from 0 to `most`.
+    /// Throws: input_error unless it is a whole number from 0 to `most`.
     std::uint64_t number(std::string_view part, std::uint64_t most) const
     {
         if (part.empty()) fail(text.empty() ? "it is empty" : in_quotes(text) + " lacks a number");
@@ -110,13 +110,13 @@ inline constexpr column_name column_names[] = {
     {"gaps", gaps},   {"offset", offset}, {"hint", hint},   {"buffer", id}, {"buffer_id", id},
     {"begin", lower}, {"start", lower},   {"end", upper}};
 
-/// Which field is which.
+/// The meaning of each field.
 struct column_places {
     static constexpr std::size_t none = ~std::size_t{0};
-    std::size_t count = 0; ///< of fields
+    std::size_t count = 0; ///< number of fields
     std::size_t field[columns] = {none, none, none, none, none, none, none, none};
     std::string_view name[columns] = {};
-    std::uint64_t exclusive_shift = 0; ///< what makes an end exclusive
+    std::uint64_t exclusive_shift = 0; ///< added to make an end exclusive
 
     bool has(column what) const { return field[what] != none; }
 };
@@ -132,7 +132,7 @@ inline column_places read_header(csv_rows const& header, lifetimes& into)
                                ? places.has(known->what)
                                : std::find(into.unused.begin(), into.unused.end(), name) != into.unused.end();
         if (twice)
-            throw input_error("line 1, column " + in_quotes(name) + ": there is another that says this");
+            throw input_error("line 1, column " + in_quotes(name) + ": another column has the same meaning");
         if (known == std::end(column_names)) {
             into.unused.push_back(name);
         } else {
@@ -147,7 +147,7 @@ inline column_places read_header(csv_rows const& header, lifetimes& into)
     return places;
 }
 
-/// Half-open; `cell` is what holds the second number.
+/// Half-open; `cell` holds the second number.
 inline sublet::live_range range_of(table_cell const& cell, std::uint64_t first, std::uint64_t last)
 {
     if (last < first) cell.fail(in_quotes(cell.text) + " ends before it begins");
@@ -158,13 +158,13 @@ inline sublet::live_range range_of(table_cell const& cell, std::uint64_t first, 
 inline std::pair<std::string_view, std::string_view> split_at(table_cell const& cell, std::string_view text,
                                                               char separator)
 {
-    std::size_t const cut = text.find(separator, 1); // a minus may stand in front
+    std::size_t const cut = text.find(separator, 1); // the first character may be a minus
     if (cut == text.npos)
         cell.fail(in_quotes(text) + " is no " + (separator == '-' ? "gap a-b" : "window a:b"));
     return {text.substr(0, cut), text.substr(cut + 1)};
 }
 
-/// Gaps a-b or a-b@w0:w1 between spaces. Empty ones say nothing.
+/// Gaps a-b or a-b@w0:w1 separated by spaces. Empty gaps are ignored.
 inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::byte_count bytes,
                       std::uint64_t exclusive_shift, std::vector<sublet::placement_problem::gap>& into)
 {
@@ -228,14 +228,13 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
 
 } // namespace detail
 
-/// Ensures: buffer i of the problem is row i, whatever its lines; what the problem asks for is not
-///          contradictory but for pins, which may clash.
+/// Ensures: buffer i of the problem is row i; the problem has no contradictions except possibly between pins.
 /// Throws:  input_error, naming line and column.
 inline lifetimes parse_lifetimes(std::string text)
 {
     lifetimes read;
     read.text = std::move(text);
-    if (read.text.starts_with("\xEF\xBB\xBF")) read.text.erase(0, 3); // as spreadsheets begin UTF-8
+    if (read.text.starts_with("\xEF\xBB\xBF")) read.text.erase(0, 3); // a UTF-8 byte order mark
     csv_rows rows{read.text};
     if (!rows.next()) throw input_error("it is empty");
     read.header = rows.row;
@@ -271,8 +270,8 @@ inline lifetimes read_lifetimes(std::string const& file)
     }
 }
 
-/// The rows as they were, with an offset each: in its column if there is one, else behind. Whoever needs no
-/// bytes has none, and gets his pin or 0, so that the table can be read again.
+/// Writes the rows with their offsets: in the offset column, or in a new last column. A buffer of 0 bytes
+/// gets its pin or 0, so that the table can be read again.
 inline void write_lifetimes(std::ostream& out, lifetimes const& table,
                             std::vector<sublet::byte_count> const& offset)
 {

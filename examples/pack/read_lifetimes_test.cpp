@@ -19,7 +19,7 @@ using sublet::byte_count;
 using sublet::live_range;
 using sublet::no_offset;
 
-/// What is said about a text that is refused.
+/// The error message for a text; "none" without an error.
 std::string error_message(std::string const& text)
 {
     try {
@@ -39,7 +39,7 @@ std::string written(lifetimes const& table, std::vector<byte_count> const& offse
 
 } // namespace
 
-TEST_CASE("four columns in any order and under all their names are enough")
+TEST_CASE("four columns suffice, in any order and under any of their names")
 {
     for (char const* id : {"id", "buffer", "buffer_id"})
         for (char const* lower : {"lower", "begin", "start"}) {
@@ -58,7 +58,7 @@ TEST_CASE("four columns in any order and under all their names are enough")
         }
 }
 
-TEST_CASE("in a column called end the last position is within, in gaps too; windows stay half-open")
+TEST_CASE("a column called end is inclusive, and so are gaps then; windows stay half-open")
 {
     auto const table = parse_lifetimes("id,start,end,size,gaps\na,1,9,8,2-3 5-5@1:7\n");
     CHECK(table.problem.buffers[0].life == live_range{1, 10});
@@ -69,7 +69,7 @@ TEST_CASE("in a column called end the last position is within, in gaps too; wind
     CHECK(table.problem.gaps[1].end == 7);
 }
 
-TEST_CASE("gaps are half-open where the life is; a window is what matters, and empty gaps say nothing")
+TEST_CASE("gaps are half-open if lifetimes are; a window is live, and empty gaps are ignored")
 {
     auto const table =
         parse_lifetimes("gaps,id,lower,upper,size\n 7-8@0:8   2-4 4-4 ,a,1,9,8\n,b,0,1,1\n0-1@3:3,c,0,2,4\n");
@@ -83,7 +83,7 @@ TEST_CASE("gaps are half-open where the life is; a window is what matters, and e
     CHECK(table.problem.gaps[2].buffer == 2);
 }
 
-TEST_CASE("alignments, pins and hints may be left empty, and a hint below 0 is none")
+TEST_CASE("alignments, pins and hints may be empty, and a hint below 0 is none")
 {
     auto const table = parse_lifetimes("id,lower,upper,size,alignment,offset,hint\na,0,1,8,16,32,48\nb,0,1,8,"
                                        ",,\nc,0,1,8,1,0,-1\nd,0,1,8,1,,0\n");
@@ -99,7 +99,8 @@ TEST_CASE("alignments, pins and hints may be left empty, and a hint below 0 is n
     CHECK(b[3].preferred == 0);
 }
 
-TEST_CASE("quotes, spaces, CR LF, a byte order mark, empty lines at the end and a missing last line end")
+TEST_CASE("a table may have quotes, spaces, CR LF, a byte order mark, empty lines at the end and a missing "
+          "last line end")
 {
     auto const table = parse_lifetimes("\xEF\xBB\xBFid,lower, upper ,size,note\r\n"
                                        "\"a, \"\"b\"\"\nc\",0, 3 ,\"8\",\r\nd\"e,\t1,2\t,4,x\r\n\r\n\n");
@@ -114,7 +115,7 @@ TEST_CASE("quotes, spaces, CR LF, a byte order mark, empty lines at the end and 
     CHECK(parse_lifetimes("id,lower,upper,size\n,0,1,1").id_of(0).empty());
 }
 
-TEST_CASE("a table comes back as it was, with an offset in each row")
+TEST_CASE("a table is written unchanged, with an offset in each row")
 {
     auto const plain = parse_lifetimes("x,id,lower,upper,size\n\"p\nq\",a, 0,3,8\n,b,0,3,0\n");
     CHECK(written(plain, {16, no_offset}) ==
@@ -125,7 +126,7 @@ TEST_CASE("a table comes back as it was, with an offset in each row")
           "id,lower,offset,upper,size\r\na,0,16,3,8\r\nb,0,24,0,8\r\nc,0,8,3,8\r\n");
 }
 
-TEST_CASE("what is wrong is named by line and column")
+TEST_CASE("an error names line and column")
 {
     std::string const header = "id,lower,upper,size,alignment,gaps,offset,hint\n";
     auto row = [&](std::string const& text) { return error_message(header + "a,0,9,8,,,,\n" + text + '\n'); };
@@ -135,10 +136,10 @@ TEST_CASE("what is wrong is named by line and column")
     CHECK(error_message("id,size,upper\n") == "line 1: there is no column 'lower'");
     CHECK(error_message("ID,lower,upper,size\n") == "line 1: there is no column 'id'");
     CHECK(error_message("id,lower,upper,size,upper") ==
-          "line 1, column 'upper': there is another that says this");
+          "line 1, column 'upper': another column has the same meaning");
     CHECK(error_message("id,lower,upper,size,end") ==
-          "line 1, column 'end': there is another that says this");
-    CHECK(error_message("id,lower,upper,size,,") == "line 1, column '': there is another that says this");
+          "line 1, column 'end': another column has the same meaning");
+    CHECK(error_message("id,lower,upper,size,,") == "line 1, column '': another column has the same meaning");
     CHECK(row("b,1,2") == "line 3: 3 fields, and the header has 8");
     CHECK(row("b,1,2,8,,,,,") == "line 3: 9 fields, and the header has 8");
     CHECK(row("\nb,1,2,8,,,,") == "line 4: a row after an empty line");
@@ -182,12 +183,12 @@ TEST_CASE("what is wrong is named by line and column")
     CHECK(error_message("id,lower,upper,size\na,0,9," + std::string(1000, 'x') + '\n') ==
           "line 2, column 'size': '" + std::string(40, 'x') + "...' is not a whole number");
     CHECK(error_message("id,start,end,size\na,3,1,1\n") == "line 2, column 'end': '1' ends before it begins");
-    CHECK(error_message("id,start,end,size\na,3,2,1\n") == "none"); // an empty life
+    CHECK(error_message("id,start,end,size\na,3,2,1\n") == "none"); // an empty lifetime
     CHECK(error_message(std::string("id,lower,upper,size\na,0,1\0,1\n", 27)) ==
           "line 2, column 'upper': '1?' is not a whole number");
 }
 
-TEST_CASE("whatever is done to a table, it is read or refused, and what is read can be read again")
+TEST_CASE("a damaged table is read or refused, and its output can be read again")
 {
     std::string const whole = "id,lower,end,size,alignment,gaps,offset,hint\r\n"
                               "a,0,9,8,16,2-3@0:4 5-6,,-1\n\"b, \"\"c\"\"\",3,12,40,,,64,\nd,4,4,7,3,,,9\n";

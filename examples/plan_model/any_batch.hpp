@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_ANY_BATCH_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_ANY_BATCH_HPP
 
-/// One plan of a network for every batch up to a largest one, and what is printed about it.
+/// One plan of a network for every batch size up to a maximum, and its output.
 
 #include "arguments.hpp"
 #include "network.hpp"
@@ -16,7 +16,7 @@
 
 namespace plan_model {
 
-/// 12 + 7867392*N, of which N is the batch.
+/// For example 12 + 7867392*N, where N is the batch size.
 inline std::string formula(sublet::affine_bytes bytes)
 {
     if (bytes.per_batch == 0) return std::to_string(bytes.fixed);
@@ -34,8 +34,8 @@ inline sublet::planned_symbolic plan_any_batch(network const& net, arguments con
     return sublet::plan_symbolic(as_program(net), options);
 }
 
-/// Lines, or one JSON object: formulas, then for each of a few batches the bytes of this plan and of one of
-/// its own.
+/// Prints lines or one JSON object: the formulas, then for a few batch sizes the bytes of this plan and of a
+/// plan for that size alone.
 inline void print(std::ostream& out, std::string const& model, network const& net,
                   sublet::planned_symbolic const& planned, bool as_json)
 {

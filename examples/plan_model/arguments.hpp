@@ -24,54 +24,46 @@ namespace plan_model {
 inline constexpr char usage[] =
     "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place on|off]\n"
     "                  [--symbolic N_MAX | --capacity BYTES]\n"
-    "                  [--semantics sequential|concurrent [--strategy offsets|slots | --handoffs [--workers "
-    "N]]]\n"
+    "                  [--semantics sequential|concurrent\n"
+    "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
     "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
-    "Plans where the values of a neural network lie in memory, proves the plan, and prints what it needs.\n"
+    "Plans the memory of a neural network's values, proves the plan, and prints what it needs.\n"
     "\n"
-    "  --order WORD       run the nodes as the file lists them (file, so by default), or in an order that "
-    "may "
-    "need\n"
-    "                     less memory: longest-path, least-peak, exact (by search among all), best (all of "
-    "these)\n"
-    "  --order FILE       or in this one: one node index a line, counted from 0 (./best is always a file)\n"
-    "  --align N          every buffer begins at a multiple of N bytes (1)\n"
-    "  --in-place on|off  let results be written over operands where the model allows it (on)\n"
-    "  --capacity BYTES   say what to copy out and back, or to make again, to run in so many bytes; exit "
-    "status 1\n"
-    "                     if it does not fit even so\n"
-    "  --symbolic N_MAX   one plan for every batch N from 1 to N_MAX, in formulas; what grows with the batch "
-    "is\n"
-    "                     found from the dimensions of the inputs\n"
-    "  --semantics WORD   sequential: one node after the other (so by default); concurrent: a node runs as "
-    "soon\n"
-    "                     as its operands are there, and the plan holds in whatever order that is\n"
-    "  --strategy WORD    how values share then: offsets, anywhere in an arena (so by default), or slots, "
-    "each\n"
-    "                     wholly in an allocation of its own or of others\n"
-    "  --handoffs         let nodes also wait for memory where that makes the arena smaller\n"
-    "  --workers N        accept with --handoffs the time that N workers need; without it no time is lost\n"
-    "  --svg FILE         draw the plan: time from left to right, addresses upwards\n"
-    "  --dot FILE         draw the network for Graphviz, without its weights: results of one colour can "
-    "share\n"
+    "  --order WORD       the order of the nodes: file (as in the file, default), or one that may need less\n"
+    "                     memory: longest-path, least-peak, exact (exhaustive search), best (of all these)\n"
+    "  --order FILE       an order from a file: one node index per line, from 0 (./best is always a file)\n"
+    "  --align N          every offset is a multiple of N bytes (1)\n"
+    "  --in-place on|off  let results overwrite operands where the model allows it (on)\n"
+    "  --capacity BYTES   print what to spill, by copies out and back or by recomputation, to fit this\n"
+    "                     capacity; exit status 1 if it does not fit even so\n"
+    "  --symbolic N_MAX   one plan with formulas for every batch size N from 1 to N_MAX; the dimensions of\n"
+    "                     the inputs determine which sizes grow with N\n"
+    "  --semantics WORD   sequential: one node after the other (default); concurrent: a node may run as\n"
+    "                     soon as its operands are computed, and the plan holds for every such order\n"
+    "  --strategy WORD    what a concurrent plan assigns: offsets in an arena (default), or slots,\n"
+    "                     which are allocations shared as a whole\n"
+    "  --handoffs         let nodes also wait for storage where that makes the arena smaller\n"
+    "  --workers N        with --handoffs: accept the makespan of N workers (default: of unlimited workers)\n"
+    "  --svg FILE         draw the plan: time to the right, offsets upwards\n"
+    "  --dot FILE         draw the network for Graphviz, without weights: results of one colour can share\n"
     "                     an allocation\n"
-    "  --csv FILE         write the plan: one row a buffer, id,lower,upper,size,offset\n"
-    "  --why-peak FILE    write who is alive where most bytes are, for whom, and the peak without it\n"
-    "  --run              run it with synthetic kernels in three modes, without a plan (no_plan), counting\n"
-    "                     references (recycle), as planned (arena): is the same left at the end?\n"
-    "  --check LEVEL      how closely these runs are watched: off, plan, paint or digest (plan)\n"
-    "  --limit BYTES      what a run may take (half of this machine's memory); no_plan is left out where it\n"
+    "  --csv FILE         write the plan: one row per buffer, id,lower,upper,size,offset\n"
+    "  --why-peak FILE    write which values are live at the peak, until which node, and the peak without\n"
+    "                     each of them\n"
+    "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"
+    "                     (no_plan), by reference counting (recycle), as planned (arena)\n"
+    "  --check LEVEL      what these runs verify: off, plan, paint or digest (plan)\n"
+    "  --limit BYTES      memory limit of a run (half of this machine's memory); no_plan is skipped if it\n"
     "                     needs more\n"
     "  --json             print one JSON object instead of lines\n"
-    "  --quiet            print nothing but errors\n"
+    "  --quiet            print only errors\n"
     "\n"
-    "Exit status: 0; 1 if the plan could not be verified, the runs differ, or a capacity is not reached; 2 "
-    "for\n"
-    "bad input or usage.\n";
+    "Exit status: 0; 1 if the plan could not be verified, the runs differ, or the capacity is exceeded;\n"
+    "2 for bad input or usage.\n";
 
-/// Of this machine, or no limit where it does not say.
+/// Half of this machine's memory, or no limit where the system does not report it.
 inline sublet::byte_count half_of_memory()
 {
 #if __has_include(<unistd.h>)
@@ -93,13 +85,13 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 
 struct arguments {
     std::string model;
-    std::string order, svg, dot, csv, why_peak; ///< files; empty: not asked for
+    std::string order, svg, dot, csv, why_peak; ///< file names; empty: not requested
     sublet::byte_count alignment = 1;
-    sublet::byte_count capacity = 0;  ///< 0: as many bytes as it takes
-    sublet::byte_count max_batch = 0; ///< 0: one plan for the batch of the file
+    sublet::byte_count capacity = 0;  ///< 0: unlimited
+    sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
     bool in_place = true;
     bool concurrent = false, slots = false, handoffs = false;
-    std::size_t workers = 0; ///< as many as nodes
+    std::size_t workers = 0; ///< 0: one per node
     bool run = false;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = half_of_memory();
@@ -139,7 +131,7 @@ inline arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
     bool has_model = false;
-    std::string only_with_run, only_if_concurrent; // the last option of that kind
+    std::string only_with_run, only_if_concurrent; // the last such option
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         auto operand = [&] {

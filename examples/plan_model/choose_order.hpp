@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_CHOOSE_ORDER_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_CHOOSE_ORDER_HPP
 
-/// The order to plan for: as the file lists the nodes, as another file says, or one that needs less memory.
+/// Selects the order to plan for: the order of the file, of another file, or one that needs less memory.
 
 #include "read_order.hpp"
 #include "timed_plan.hpp"
@@ -19,14 +19,14 @@
 namespace plan_model {
 
 struct chosen_order {
-    std::vector<sublet::node_id> order;      ///< empty: as the file lists the nodes
-    std::string word;                        ///< by which it was asked for; empty: by a file, or not at all
-    std::optional<sublet::node_order> facts; ///< of an order asked for by a word
-    double milliseconds = 0;                 ///< to find it
+    std::vector<sublet::node_id> order;      ///< empty: the order of the file
+    std::string word;                        ///< the requested kind of order; empty: a file, or none
+    std::optional<sublet::node_order> facts; ///< of a computed order
+    double milliseconds = 0;                 ///< to compute it
 };
 
-/// `word` is file, longest-path, least-peak, exact or best, anything else the name of a file that names the
-/// nodes; `wanted` says all else of the plan.
+/// `word` is file, longest-path, least-peak, exact or best; any other word is the name of a file that lists
+/// the nodes. `wanted` holds the other settings of the plan.
 ///
 /// Throws: input_error.
 inline chosen_order choose_order(std::string const& word, network const& net, plan_settings const& wanted)
@@ -45,7 +45,7 @@ inline chosen_order choose_order(std::string const& word, network const& net, pl
     sublet::plan_options const options = as_options(net, wanted);
     sublet::node_order facts = method == methods.end() ? sublet::best_order(program, options)
                                                        : sublet::order_with(program, options, method->second);
-    if (facts.violation) return {}; // the planner says why
+    if (facts.violation) return {}; // the planner reports the violation
     chosen_order chosen{facts.order, word, std::move(facts), 0};
     chosen.milliseconds = milliseconds_since(start);
     return chosen;

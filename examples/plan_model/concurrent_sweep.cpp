@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// concurrent_sweep DATA: every network of a folder, planned so that its nodes may run in any order.
-// One line a file: the bound, how far offsets lie above it, after the greedy orders and after a search;
-// slots, and what the two choices of Caffe2's memonger make of them; and what waiting for memory saves. Exit
-// status: 0 if every plan is proved, every bound is exact, and the plans are as small as asked for below.
+// concurrent_sweep DATA: plans every network of a folder for every order of its nodes. Prints one line per
+// file: the lower bound; how far offsets lie above it, by greedy orders and by search; slots, and what the
+// two slot choices of Caffe2's memonger give; and what hand-offs save. Exit status: 0 if every plan is
+// proved, every bound is exact, and the plans meet the limits below.
 
 #include "read_onnx.hpp"
 #include "summary.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 using namespace plan_model;
 
-/// How far some figure of all networks lies above a bound.
+/// How far a figure lies above its bound, over all networks.
 struct distance {
     double log_sum = 0, worst = 0;
     int files = 0, at_the_bound = 0;
@@ -73,7 +73,7 @@ struct sweep {
         sublet::byte_count const bound = planned.report.lower_bound_bytes;
         sublet::byte_count const bytes = planned.report.arena_bytes;
 
-        // What the original takes of the same facts: its choice of a slot without and with sizes.
+        // Caffe2's choice of slots on the same program, without and with sizes.
         auto by_tokens = [&](sublet::slot_choice choice) {
             return sublet::share_slots(program, versioned_options,
                                        {.choice = choice, .handoffs = versioned.handoffs});
@@ -100,21 +100,23 @@ struct sweep {
                "a plan is refuted");
         expect(planned.is_bound_exact, file, "the bound is not exact");
         expect(fewest.is_fewest(), file, "the number of slots is not proved");
-        expect(bytes <= caffe2_bytes, file, "the original needs fewer bytes");
-        expect(fewest.slots <= most_shared.slots, file, "the original needs fewer slots");
-        expect(planned.slots.total_bytes <= planned.report.naive_bytes, file, "slots are above no sharing");
-        expect(with_handoffs.critical_path_with <= with_handoffs.makespan, file, "waiting makes it longer");
+        expect(bytes <= caffe2_bytes, file, "Caffe2's choice needs fewer bytes");
+        expect(fewest.slots <= most_shared.slots, file, "Caffe2's choice needs fewer slots");
+        expect(planned.slots.total_bytes <= planned.report.naive_bytes, file,
+               "slots need more than no sharing");
+        expect(with_handoffs.critical_path_with <= with_handoffs.makespan, file,
+               "hand-offs exceed the makespan");
         sublet::byte_count const in_one_order = in_order.report.arena_bytes / 100 * 101 + 100;
         expect(with_handoffs.report.arena_bytes <= std::min(bytes, in_one_order), file,
-               "waiting needs more than the better of the other two plans");
+               "hand-offs need more than the better of the other two plans");
     }
 
     bool conclude()
     {
-        budgeted.print("a hundredth of the search");
+        budgeted.print("with 1 % of the search budget");
         search.print("with search");
         slots.print("slots");
-        caffe2.print("slots as Caffe2 chooses them");
+        caffe2.print("slots chosen as in Caffe2");
         std::printf("no hand-offs needed: %d; failures: %d\n", without_handoffs, failures);
         auto is_most = [&](int of) { return of * 37 >= search.files * 30; };
         expect(is_most(search.at_the_bound), "all", "fewer than 30 of 37 at the bound");

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// execution_sweep DATA [--full]: every network of a folder, run in every memory mode by every executor.
+// execution_sweep DATA [--full]: runs every network of a folder in every memory mode and executor.
 //
-//     no_plan, recycle, arena   one step after the other, on 1, 2 and 4 threads with every policy of the
-//                               queue, and on 1 to 8 streams of a simulated device
-//     any_order, waiting        the same for a plan for every schedule, and for one that waits for memory
+//     no_plan, recycle, arena   serially; on 1, 2 and 4 threads with every policy of the queue; and on 1 to 8
+//                               streams of a simulated device
+//     any_order, waiting        the same with a plan for every schedule, and with one that has hand-offs
 //
-// One line a network: how many runs there were, and what they all left. Networks run with smaller values,
-// the same operations, views and sharing in a part of the time. With --full they run as they are if they take
-// up to 500 MB without a plan, the smallest first: every policy in every mode, each on 1, 2 or 4 threads in
-// turn, and three numbers of streams, so that all of them are met. Exit status: 0 if all runs of each network
-// leave the same.
+// Prints one line per network: the number of runs, and the digest that they all have. By default all values
+// are scaled down, which keeps operations, views and sharing and takes less time. With --full, networks of at
+// most 500 MB without a plan run at full size, smallest first: every policy in every mode, each on 1, 2 or 4
+// threads in turn, and on three numbers of streams, so that all combinations occur. Exit status: 0 if all
+// runs of each network have the same digest.
 
 #include "network_versions.hpp"
 #include "read_onnx.hpp"
@@ -47,7 +47,7 @@ byte_count naive_bytes(network const& net)
     return plan(net, {.in_place = false}).planned.report.naive_bytes;
 }
 
-/// Values get smaller, all by the same part, until they are below `most` without a plan.
+/// Divides all sizes by the same number until they need less than `most` without a plan.
 byte_count shrink(network& net, byte_count most)
 {
     byte_count const naive = naive_bytes(net);
@@ -58,7 +58,7 @@ byte_count shrink(network& net, byte_count most)
     return divisor;
 }
 
-/// What is run: the network itself, or its values' versions.
+/// What is run: the network itself, or the versions of its values.
 struct run_variant {
     sublet::snapshot program;
     sublet::plan_options options;
@@ -84,7 +84,7 @@ struct network_runs {
         if (runs++ == 0) left = run_digest;
         if (run_digest == left) return;
         ++different;
-        std::printf("FAILED in mode %s, %zu %s: other results are left\n", mode, width, how);
+        std::printf("FAILED in mode %s, %zu %s: the results differ\n", mode, width, how);
     }
 
     template <class Mode>
@@ -94,7 +94,7 @@ struct network_runs {
         sublet::executor_options const how{.check = sublet::executor_options::checks::plan};
         if (variant.handoffs.empty() && variant.last.empty()) {
             sublet::cpu_executor one(variant.program, variant.options, mode, kernel, how);
-            run(one, variant, name, "step at a time", 1);
+            run(one, variant, name, "serial", 1);
         }
         std::vector<sublet::step_id> const last_first =
             latest_first(sublet::thread_executor(variant.program, variant.options, mode, kernel,
@@ -134,12 +134,12 @@ struct network_runs {
     }
 };
 
-/// Plans need not be the best here, only sound ones that share much.
+/// The plans need to be valid and to share much, not to be optimal.
 constexpr std::uint64_t visits = 100'000;
 
 constexpr byte_count most_of_full = 500'000'000;
 
-/// Whether all runs leave the same.
+/// Returns whether all runs have the same digest.
 bool run_all(std::string const& file, network net, bool is_full)
 {
     auto const start = std::chrono::steady_clock::now();

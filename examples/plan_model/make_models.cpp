@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// make_models FOLDER: tiny ONNX files, most of them wrong in one way each, for the tests of plan_model.
+// make_models FOLDER: writes tiny ONNX files for the tests of plan_model; most contain one error each.
 
 #include <onnx/onnx_pb.h>
 
@@ -17,7 +17,7 @@ namespace {
 using dims = std::initializer_list<std::int64_t>;
 using names = std::initializer_list<char const*>;
 
-/// Four bytes an element, unless said otherwise.
+/// Elements have four bytes unless stated otherwise.
 void set_type(onnx::ValueInfoProto& v, char const* name, dims shape, int type)
 {
     v.set_name(name);
@@ -87,7 +87,7 @@ void save(char const* file, std::string const& bytes)
     }
 }
 
-/// x -> y, which has no shape yet.
+/// x -> y, where y has no shape yet.
 model_builder one_node()
 {
     model_builder d;
@@ -95,7 +95,7 @@ model_builder one_node()
     return d;
 }
 
-/// x -> a -> b -> c -> y of 16 bytes each; every node may write over its input.
+/// x -> a -> b -> c -> y of 16 bytes each; every node may overwrite its input.
 model_builder chain(bool may_inplace)
 {
     model_builder d;
@@ -209,7 +209,7 @@ onnx::TensorProto& store(model_builder& d, char const* name, dims shape, int typ
     return t;
 }
 
-/// What is said of a value in several places: it need not be all, but it must be the same.
+/// Declarations of a value in several places: each may be partial, but they must agree.
 void write_declarations()
 {
     int const number = onnx::TensorProto::FLOAT, wide = onnx::TensorProto::DOUBLE;
@@ -244,7 +244,7 @@ void write_declarations()
     save_with("stored_short.onnx", {4}, number, 12);
     model_builder odd = one_node().output("y");
     auto& t = store(odd, "x", {4}, number);
-    for (int i = 0; i != 2; ++i) t.add_int64_data(0); // as many bytes
+    for (int i = 0; i != 2; ++i) t.add_int64_data(0); // the same number of bytes
     save("stored_oddly.onnx", odd.bytes());
     model_builder twice = one_node().output("y");
     for (int i = 0; i != 2; ++i) store(twice, "x", {4}, number);
@@ -258,7 +258,7 @@ void write_declarations()
     save("stored_constant.onnx", constant.bytes());
 }
 
-/// What needs no storage, more than fits, or some odd amount of it.
+/// Values that need no storage, too much storage, or a number of bits that is no whole number of bytes.
 void write_odd_sizes()
 {
     save("no_nodes.onnx", model_builder().input("x").output("x").bytes());
@@ -269,7 +269,7 @@ void write_odd_sizes()
     zero.node("Relu", {"a"}, {"y"});
     save("zero.onnx", zero.bytes());
 
-    // Eight values of 2^61 bytes, never alive together: each fits 64 bits, the sum does not.
+    // Eight values of 2^61 bytes, never live together: each fits 64 bits, their sum does not.
     static constexpr char const* chain[] = {"x", "a", "b", "c", "d", "e", "f", "g", "h",
                                             "i", "j", "k", "l", "m", "n", "o", "y"};
     model_builder sum;
@@ -281,7 +281,7 @@ void write_odd_sizes()
     }
     save("huge_sum.onnx", sum.bytes());
 
-    // Three elements of every type, by number: later ones than this schema knows are in files all the same.
+    // Three elements of every type number, including numbers that this schema does not know yet.
     model_builder types;
     types.input("x");
     for (int type = 1; type <= 26; ++type) {
@@ -299,7 +299,7 @@ void write_odd_sizes()
     save("optional.onnx", optional.bytes());
 }
 
-/// a (in storage of its own) -> Reshape -> Identity -> Dropout -> y (in storage of its own).
+/// a (own storage) -> Reshape -> Identity -> Dropout -> y (own storage).
 model_builder views(int opset = 13)
 {
     model_builder d(opset);
@@ -368,7 +368,7 @@ void write_views()
     save("long_chain.onnx", longest.bytes());
 }
 
-/// p is read, then updated in place by what was computed meanwhile.
+/// p is read, then updated in place by a value computed in between.
 void write_state()
 {
     model_builder update;
@@ -389,8 +389,8 @@ void write_state()
     save("mutated.onnx", inner.bytes());
 }
 
-/// The branch of an If uses `captured`, 400 bytes, from around it: it has to live until there. The use is in
-/// a branch within the branch, which uses a value of its own parent too.
+/// The branch of an If uses `captured`, 400 bytes, from the outer graph: it is live until there. The use is
+/// in a nested branch, which also uses a value of its own parent.
 model_builder branch(char const* captured)
 {
     model_builder d;
@@ -413,7 +413,7 @@ model_builder branch(char const* captured)
     return d;
 }
 
-/// A branch in a branch in a branch, as many as `depth`.
+/// `depth` nested branches.
 model_builder nested(int depth)
 {
     model_builder d;
@@ -428,8 +428,8 @@ model_builder nested(int depth)
     return d;
 }
 
-/// Two branches that need much and yield little: better one after the other. Each order is a file of node
-/// indexes.
+/// Two branches with a high peak and a small result: the least peak runs them one after the other.
+/// Each order is a file of node indexes.
 void write_orders()
 {
     model_builder d;
@@ -472,7 +472,7 @@ int main(int count, char** words)
     write_state();
     save("captured.onnx", branch("a").bytes());
     save("captured_ghost.onnx", branch("ghost").bytes());
-    save("nested.onnx", nested(99).bytes()); // and the graph around them
+    save("nested.onnx", nested(99).bytes()); // plus the graph around them
     save("nested_too_deep.onnx", nested(100).bytes());
     write_orders();
     return 0;

@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_HPP
 
-/// A neural network as this program sees it, and how it joins the library: as_program and as_options are
-/// all the glue there is.
+/// The representation of a neural network in this program. as_program and as_options describe it to the
+/// library; no other glue is needed.
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -18,19 +18,19 @@
 
 namespace plan_model {
 
-/// What is wrong with something the user gave, in one sentence.
+/// One sentence about an error in the user's input.
 struct input_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 struct operation {
-    std::string label; ///< for people: "node 7 (Conv)"
+    std::string label; ///< for messages: "node 7 (Conv)"
     std::string type;  ///< "Conv"
     std::vector<sublet::value_id> inputs;
-    std::vector<sublet::value_id> outputs;      ///< `no_value`: an optional result that is not there
-    std::vector<sublet::value_id> mutated;      ///< of the inputs: written as well
-    std::vector<sublet::value_id> overwritable; ///< of the inputs: the first output may be written over them
-    sublet::byte_count flops = 0;               ///< 0: the file does not say
+    std::vector<sublet::value_id> outputs;      ///< `no_value`: an absent optional result
+    std::vector<sublet::value_id> mutated;      ///< inputs that are also written
+    std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
+    sublet::byte_count flops = 0;               ///< 0: unknown
 };
 
 struct network_value {
@@ -39,24 +39,24 @@ struct network_value {
     sublet::value_role role = sublet::value_role::intermediate;
     sublet::value_id alias_of = sublet::no_value;
     sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
-    sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< its bytes, or a bound for them
+    sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< bytes, or an upper bound
 };
 
-/// What the declarations of a value say together.
+/// The merged declarations of a value.
 struct value_type {
     enum kind : std::uint8_t { unknown, tensor, other } what = unknown;
-    int element = 0;                ///< of a tensor, as ONNX numbers them; 0: not said
-    bool has_rank = false;          ///< of a tensor: the number of its dimensions is said
-    std::vector<std::int64_t> size; ///< its dimensions; -1: left open
+    int element = 0;                ///< of a tensor, ONNX's number; 0: unknown
+    bool has_rank = false;          ///< of a tensor: its rank is known
+    std::vector<std::int64_t> size; ///< dimensions of a tensor; -1: unknown
 };
 
 struct network {
     std::vector<operation> operations;
     std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
     std::vector<value_type> types;     ///< by value
-    std::size_t results = 0;           ///< how many values operations produce
-    sublet::byte_count batch = 1;      ///< that the sizes are for
-    std::vector<std::string> remarks;  ///< what a plan of this network leaves out
+    std::size_t results = 0;           ///< number of values that operations produce
+    sublet::byte_count batch = 1;      ///< batch size of the file
+    std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
 };
 
 inline sublet::snapshot as_program(network const& net)
@@ -79,7 +79,7 @@ inline sublet::plan_options as_options(network const& net)
             .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
 }
 
-/// What is asked of a plan.
+/// The settings of a plan.
 struct plan_settings {
     sublet::byte_count alignment = 1;
     bool in_place = true;
@@ -98,7 +98,7 @@ inline sublet::plan_options as_options(network const& net, plan_settings const& 
     return options;
 }
 
-/// For any batch up to a largest one.
+/// Options for any batch size up to a maximum.
 inline sublet::symbolic_options as_symbolic_options(network const& net, sublet::byte_count max_batch)
 {
     return {.bytes = [&net](auto v) { return net.values[v].of_any_batch; },
@@ -107,7 +107,7 @@ inline sublet::symbolic_options as_symbolic_options(network const& net, sublet::
             .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
 }
 
-/// A name from a file, fit for a message of one line.
+/// A name from a file, without line breaks.
 inline std::string quoted(std::string name)
 {
     for (char& c : name)

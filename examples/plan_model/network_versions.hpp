@@ -2,13 +2,13 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_VERSIONS_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_NETWORK_VERSIONS_HPP
 
-/// A network that may run in any order: its values, each written once.
+/// Versions of the values of a network that may run in any order: each version is written once.
 ///
 ///     sgd(w, dw)  writes w        w is read ... sgd(w, dw) makes w'      w and w' are the same bytes, so all
 ///                                                                        steps that read w come first
 ///
-/// A node may write a value again: a weight that is trained, or an intermediate. Plans for every schedule are
-/// of versions of values. A run of them leaves what a run in file order leaves.
+/// A node may write a value again: a trained weight or an intermediate. Plans for every schedule assign
+/// storage to versions. A run of them computes what a run in file order computes.
 
 #include "network.hpp"
 
@@ -21,13 +21,13 @@
 
 namespace plan_model {
 
-/// By value: it has a view, or is one, and a node writes some of the same bytes again. What is written there
-/// shows through all of them, so its versions stay in one place.
+/// By value: it has a view or is one, and a node writes some of their bytes again. All of them see that
+/// write, so its versions stay in one place.
 inline std::vector<bool> written_with_views(network const& net)
 {
     std::vector<sublet::value_id> root;
     std::vector<bool> is_written(net.values.size()), has_views(net.values.size());
-    for (sublet::value_id v = 0; v != net.values.size(); ++v) { // a view comes after what it is a view of
+    for (sublet::value_id v = 0; v != net.values.size(); ++v) { // a view comes after its base
         sublet::value_id const of = net.values[v].alias_of;
         root.push_back(of == sublet::no_value ? v : root[of]);
         if (of != sublet::no_value) has_views[root[v]] = true;
@@ -52,7 +52,7 @@ struct network_versions {
             throw input_error("its nodes are not listed in an order in which they can run");
     }
 
-    /// h, and h@1, h@2 ... for what is written over h.
+    /// h, and h@1, h@2 ... for the later versions of h.
     std::string name_of(network const& net, sublet::value_id version) const
     {
         std::string const& name = net.values[versioned.value_of[version]].name;

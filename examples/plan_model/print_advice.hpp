@@ -12,7 +12,7 @@
 
 namespace plan_model {
 
-/// Print what of a network has to be away for a while to fit a capacity. Returns whether it then fits,
+/// Prints the spills that make a network fit a capacity. Returns whether it fits with them and the plan is
 /// proved.
 inline bool print_advice(std::ostream& out, std::string const& model, network const& net,
                          plan_settings const& settings, sublet::byte_count capacity)
@@ -22,12 +22,12 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     auto const advice = sublet::advise_memory(as_program(net), options);
     auto const& refuted = advice.planned.refuted;
     if (refuted && refuted->what != sublet::fault::over_capacity)
-        throw input_error(model + ": there is no plan of it in this order");
+        throw input_error(model + ": there is no plan for it in this order");
     for (sublet::memory_advice::suggestion const& s : advice.suggestions) {
-        out << quoted(net.values[s.value].name) << ", " << s.bytes << " bytes: away after "
+        out << quoted(net.values[s.value].name) << ", " << s.bytes << " bytes: spilled after "
             << net.operations[s.after].label << ", ";
         if (s.remat_step == sublet::no_step) out << "copied";
-        else out << "made again by " << net.operations[s.remat_step].label;
+        else out << "recomputed by " << net.operations[s.remat_step].label;
         out << " before " << net.operations[s.before].label << ", saves " << s.saved << '\n';
     }
     out << model << ": " << advice.planned.report << ", with " << advice.suggestions.size()
@@ -35,7 +35,7 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     sublet::memory_advice::pool const pool =
         advice.pools.empty() ? sublet::memory_advice::pool{} : advice.pools[0];
     if (pool.least > capacity)
-        out << "no suggestions help: " << net.operations[pool.least_step].label << " needs " << pool.least
+        out << "no spills help: " << net.operations[pool.least_step].label << " needs " << pool.least
             << " bytes at once\n";
     return advice.is_enough() && advice.planned.report.is_checked;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// plan_model MODEL.onnx: where do the values of a neural network lie in memory?
-// Reads the file, plans, lets the library's opponent check the plan, prints what it needs,
-// and draws it or runs it if asked.
+// plan_model MODEL.onnx: plans the memory of a neural network's values. Reads the file, plans, checks the
+// plan with the library's checker, prints what it needs, and draws or runs it on request.
 
 #include "program.hpp"
 
@@ -38,7 +37,7 @@
 namespace plan_model {
 namespace {
 
-/// By the value of a plan, what the model calls it.
+/// By value of the plan: its name in the model.
 auto names_of(network const& net, timed_plan const& timed)
 {
     return [&](sublet::value_id v) {
@@ -46,7 +45,7 @@ auto names_of(network const& net, timed_plan const& timed)
     };
 }
 
-/// The witness in the words of the file that it is about.
+/// The witness in terms of the model.
 template <class Names>
 std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order,
                     Names name_of)
@@ -73,7 +72,7 @@ void write_file(std::string const& file, Write write)
     if (!out) throw input_error(file + ": cannot be written");
 }
 
-/// Without a verified plan the comparison stays empty: nothing unsound is run.
+/// Without a verified plan the comparison stays empty: no unsound plan is run.
 std::optional<mode_comparison> run_if_asked(arguments const& args, network const& net,
                                             plan_settings const& wanted, timed_plan const& timed)
 {
@@ -195,10 +194,10 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
     } catch (input_error const& e) {
         err << "plan_model: " << e.what() << '\n';
     } catch (std::bad_alloc const&) {
-        err << "plan_model: " << about << "there is too little memory for it\n";
+        err << "plan_model: " << about << "out of memory\n";
     } catch (std::length_error const&) {
-        err << "plan_model: " << about << "there is too little memory for it\n";
-    } catch (std::exception const& e) { // a broken promise of ours, or sizes beyond 64 bits
+        err << "plan_model: " << about << "out of memory\n";
+    } catch (std::exception const& e) { // an internal error, or sizes beyond 64 bits
         std::string_view says = e.what();
         if (says.starts_with("sublet: ")) says.remove_prefix(8);
         err << "plan_model: " << about << says << '\n';

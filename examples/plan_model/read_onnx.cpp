@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// What is a value, who makes it, how large it is, and whose bytes it shares: the four questions that this
-// file puts to an ONNX graph.
+// Converts an ONNX graph: its values, the node that defines each, their sizes, and which values are views.
 
 #include "read_onnx.hpp"
 
@@ -35,14 +34,14 @@ using sublet::node_id;
 using sublet::value_id;
 using sublet::value_role;
 
-/// The bytes of a value's storage, or what its declaration lacks.
+/// The bytes of a value's storage, or why they are unknown.
 struct storage {
     byte_count bytes = sublet::no_size;
     char const* why_unsized = "has no shape (run ONNX shape inference on the model first)";
 };
 
-/// By the numbers of TensorProto.DataType: later schemas add to them, and an old header reads the new ones.
-/// 0: elements of no fixed size, such as text.
+/// By number of TensorProto.DataType, so that an old header reads the types of later schemas. 0: elements
+/// without a fixed size, such as text.
 unsigned element_bits(int type)
 {
     switch (type) {
@@ -89,7 +88,7 @@ value_type type_of(onnx::TypeProto const& type)
     return found;
 }
 
-/// Of a tensor or of a sparse one.
+/// The dimensions of a dense or sparse tensor.
 template <class Dims>
 value_type type_of(int element, Dims const& dims)
 {
@@ -98,7 +97,7 @@ value_type type_of(int element, Dims const& dims)
     return found;
 }
 
-/// Adds what a second declaration says. False: it says something else.
+/// Merges a second declaration into `known`. Returns false if they contradict each other.
 bool merge(value_type& known, value_type const& declared)
 {
     if (declared.what == value_type::unknown) return true;
@@ -116,7 +115,7 @@ bool merge(value_type& known, value_type const& declared)
     return true;
 }
 
-/// For people: "FLOAT[1, ?]".
+/// For messages: "FLOAT[1, ?]".
 std::string text_of(value_type const& type)
 {
     if (type.what != value_type::tensor) return "no tensor";
@@ -145,7 +144,7 @@ storage storage_of(value_type const& type)
         if (d < 0) return {sublet::no_size, "has no static shape"};
         is_empty = is_empty || d == 0;
     }
-    if (is_empty) return {0, nullptr}; // before its other dimensions can overflow
+    if (is_empty) return {0, nullptr}; // before the product of the others can overflow
     try {
         byte_count elements = 1;
         for (auto d : type.size) elements = sublet::checked_multiply(elements, static_cast<byte_count>(d));
@@ -157,10 +156,10 @@ storage storage_of(value_type const& type)
     }
 }
 
-/// What a tensor holds of its elements: no bytes where they are in another file, or left out.
+/// The elements that a tensor stores: no bytes if they are in another file or omitted.
 struct stored_elements {
     byte_count bytes = 0;
-    bool is_in_one_field = true; ///< which is raw_data, or the one that is for its type
+    bool is_in_one_field = true; ///< raw_data, or the field of its type
 };
 
 stored_elements elements_in(onnx::TensorProto const& t)
@@ -176,7 +175,7 @@ stored_elements elements_in(onnx::TensorProto const& t)
     bool const is_int = !is_float && !is_double && !is_long && !is_unsigned;
     struct {
         int items;
-        unsigned width; // what an item is of an element, in bytes
+        unsigned width; // bytes of an element in one item
         bool is_mine;
     } const fields[] = {{t.float_data_size(), 4, is_float},
                         {t.int32_data_size(), std::min(width, 4u), is_int},
@@ -198,7 +197,7 @@ std::vector<std::string> captured_names(onnx::NodeProto const& node)
 {
     struct scope {
         onnx::GraphProto const* graph;
-        std::size_t outer; // an index into scopes; itself, where `node` is around it
+        std::size_t outer; // index of the enclosing scope; its own index for the graph around `node`
         std::unordered_set<std::string_view> defines;
     };
     std::vector<scope> scopes;
@@ -215,7 +214,7 @@ std::vector<std::string> captured_names(onnx::NodeProto const& node)
     };
 
     enter(node, ~std::size_t{0});
-    for (std::size_t i = 0; i != scopes.size(); ++i) { // grows while it is walked
+    for (std::size_t i = 0; i != scopes.size(); ++i) { // grows during the loop
         onnx::GraphProto const& g = *scopes[i].graph;
         auto& defines = scopes[i].defines;
         for (auto const& v : g.input()) defines.insert(v.name());
@@ -272,7 +271,7 @@ private:
                    text_of(declared));
     }
 
-    /// What is stored is a declaration, too.
+    /// Stored data is a declaration, too.
     void declare_stored(std::string const& name, onnx::TensorProto const& t)
     {
         value_type const type = type_of(t.data_type(), t.dims());
@@ -321,7 +320,7 @@ private:
     void add_given_values()
     {
         for (auto const& v : graph_.input()) add_given_value(v.name());
-        // An initializer may be a graph input as well, its default; up to IR 3 it had to be.
+        // An initializer may also be a graph input, of which it is the default; up to IR 3 it had to be.
         std::size_t const inputs = net_.values.size();
         std::unordered_set<std::string_view> stored;
         auto add_initializer = [&](std::string const& name) {
@@ -378,7 +377,7 @@ private:
                         [](auto const& a) { return a.has_g() || a.graphs_size() != 0; });
         if (holds_graphs)
             net_.remarks.push_back(file_ + ": " + op.label +
-                                   " holds graphs of its own, whose values are not planned");
+                                   " contains subgraphs, and their values are not planned");
         net_.operations.push_back(std::move(op));
     }
 
@@ -410,7 +409,7 @@ private:
                 refuse(label_of(n) + " has two attributes " + quoted(a.name()));
     }
 
-    /// An attribute that lists inputs by index, checked.
+    /// Checks and returns an attribute that lists inputs by index.
     std::vector<std::size_t> input_indexes(int n, char const* name) const
     {
         auto const& node = graph_.node(n);
@@ -438,20 +437,20 @@ private:
                 if (i == -1 || op.outputs[out] == sublet::no_value) continue;
                 if (i < 0 || i >= node.input_size() || node.input(static_cast<int>(i)).empty())
                     refuse(label_of(n) + " has no input " + std::to_string(i) + ", of which value " +
-                           quoted(node.output(o)) + " is to be a view");
+                           quoted(node.output(o)) + " is declared a view");
                 add_view(n, op.outputs[out], op.inputs[static_cast<std::size_t>(i)]);
             }
         } else if (is_standard_view(node) && op.inputs.front() != sublet::no_value &&
                    op.outputs.front() != sublet::no_value) {
             byte_count const from = net_.values[op.inputs.front()].bytes;
             network_value& to = net_.values[op.outputs.front()];
-            // A shape that does not fit is the file's mistake; a copy is safe all the same.
+            // If the sizes differ, the file is wrong; a copy is valid in either case.
             if (from == sublet::no_size || from == to.bytes) to.alias_of = op.inputs.front();
         }
     }
 
-    /// What the file says is a view: no larger than what it is a view of, unless it repeats that without a
-    /// copy (with a stride of 0, as `expand` of aten does). Then it occupies as much as is there.
+    /// A view that the file declares: no larger than its base, unless it repeats the base with a stride of 0
+    /// (as `expand` of aten does). Then its size is that of the base.
     void add_view(int n, value_id view, value_id of)
     {
         auto const& node = graph_.node(n);
@@ -460,7 +459,7 @@ private:
         bool const repeats = node.domain() == "aten" && node.op_type() == "expand";
         if (view_bytes > viewed_bytes && !repeats)
             refuse("value " + quoted(net_.values[view].name) + " has " + std::to_string(view_bytes) +
-                   " bytes and is to be a view of value " + quoted(net_.values[of].name) + ", which has " +
+                   " bytes and is declared a view of value " + quoted(net_.values[of].name) + ", which has " +
                    std::to_string(viewed_bytes));
         net_.values[view].alias_of = of;
         net_.values[view].bytes = std::min(view_bytes, net_.values[of].bytes);
@@ -480,8 +479,8 @@ private:
                type == "Identity" || (type == "Dropout" && is_inference(node));
     }
 
-    /// Dropout copies its input unless it trains. Before opset 7 an attribute said so, and training was the
-    /// default; since opset 12 an optional input says so, and has to be known here.
+    /// Dropout copies its input at inference. Before opset 7 an attribute selected training, the default;
+    /// since opset 12 an optional input selects it, and must be a constant here.
     bool is_inference(onnx::NodeProto const& dropout) const
     {
         for (auto const& opset : model_.opset_import())
@@ -492,7 +491,7 @@ private:
         return dropout.input_size() < 3 || dropout.input(2).empty() || is_false(dropout.input(2));
     }
 
-    /// The tensor that a node holds and yields.
+    /// The tensor that a Constant node yields.
     onnx::TensorProto const* constant_of(onnx::NodeProto const& node) const
     {
         if (!is_standard(node) || node.op_type() != "Constant" || node.output_size() == 0) return nullptr;
@@ -500,7 +499,7 @@ private:
         return value != nullptr && value->has_t() ? &value->t() : nullptr;
     }
 
-    /// A truth value that the file holds, and that is false.
+    /// The named constant is known and false.
     bool is_false(std::string const& name) const
     {
         onnx::TensorProto const* tensor = nullptr;
@@ -532,8 +531,8 @@ private:
         return {};
     }
 
-    /// The batch is what the file says it is, or the first dimension of the first input that is no weight.
-    /// What is computed from such inputs grows with it, but not what is computed from their shapes alone.
+    /// The batch size is the one that the file states, or the first dimension of the first input that is not
+    /// a weight. Values computed from such inputs grow with it, values computed from shapes alone do not.
     void size_any_batch()
     {
         std::istringstream weights(metadata("parameters"));
@@ -566,9 +565,10 @@ private:
         }
     }
 
-    /// What depends on the batch is a part of it for each, if the batch is one of its dimensions; and if it
-    /// is 1: no larger batch needs more. If a multiple of it is one (reshapes do that, but also weights have
-    /// such gradients) it may or may not grow: then it has room for both. Otherwise it is fixed.
+    /// The size of a value that depends on the batch is proportional to it if the batch size is one of its
+    /// dimensions, or if the batch size is 1: a larger batch never needs more. If a dimension is a multiple
+    /// of the batch size (after a reshape, but gradients of weights have such dimensions too), it may be
+    /// proportional or fixed: then the result covers both cases. Otherwise it is fixed.
     sublet::affine_bytes size_by_batch(std::size_t v) const
     {
         network_value const& value = net_.values[v];
@@ -589,7 +589,7 @@ private:
     onnx::GraphProto const& graph_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
-    std::unordered_map<std::string_view, value_type> types_; // what is declared, also of what is no value
+    std::unordered_map<std::string_view, value_type> types_; // declared types by name
     network net_;
 };
 
@@ -606,10 +606,10 @@ std::string contents_of(std::string const& file)
     return std::move(text).str();
 }
 
-/// Are there graphs in graphs so deep? Nodes hold them in their attributes.
+/// Whether graphs are nested deeper than `deepest`, through the attributes of nodes.
 ///
-/// Protobuf refuses what is nested too deep, and does not say that this is why. So the bytes are walked, past
-/// all that holds no graph.
+/// Protobuf refuses deep nesting without naming the reason. So this function walks the bytes and skips all
+/// that contains no graph.
 bool has_graphs_below(int deepest, std::string const& bytes)
 {
     enum kind { model, training, function, graph, node, attribute };
@@ -645,7 +645,7 @@ bool has_graphs_below(int deepest, std::string const& bytes)
         case 2: is_read = in.ReadVarint32(&length) && length <= INT_MAX; break;
         default: is_read = false;
         }
-        if (!is_read) break; // the parser will say so
+        if (!is_read) break; // the parser reports it
         if ((tag & 7) != 2) continue;
         auto const* const known = std::find_if(std::begin(fields), std::end(fields), [&](auto const& f) {
             return f.outer == outer.what && f.field == tag >> 3;
@@ -667,7 +667,7 @@ bool has_graphs_below(int deepest, std::string const& bytes)
 onnx::ModelProto parse_onnx(std::string const& file)
 {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
-    google::protobuf::SetLogHandler(nullptr); // what is wrong with a file is said once, and by us
+    google::protobuf::SetLogHandler(nullptr); // errors are reported once, by this program
 #endif
     constexpr int deepest = 100;
     std::string const bytes = contents_of(file);
@@ -678,7 +678,7 @@ onnx::ModelProto parse_onnx(std::string const& file)
         throw input_error(file + ": its graphs are nested more than " + std::to_string(deepest) + " deep");
     google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
                                               static_cast<int>(bytes.size()));
-    in.SetRecursionLimit(4 * deepest); // three messages a graph, and what else is nested
+    in.SetRecursionLimit(4 * deepest); // three messages per graph, and its other nested messages
     onnx::ModelProto model;
     if (!model.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage())
         throw input_error(file + ": is truncated, or no ONNX file");

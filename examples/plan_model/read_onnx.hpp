@@ -12,22 +12,20 @@ class ModelProto;
 
 namespace plan_model {
 
-/// Read an ONNX file, once: it may be a pipe.
+/// Parses an ONNX file; reads it once, so it may be a pipe.
 ///
-/// Ensures: it holds a graph; no graph within graphs is so deep that a recursion over them ends badly.
+/// Ensures: it holds a graph; nested graphs are not so deep that recursion overflows the stack.
 /// Throws:  input_error, naming the file.
 onnx::ModelProto parse_onnx(std::string const& file);
 
-/// The network in a parsed file: structure, shapes and types; never weights.
+/// The network of a parsed file: structure, shapes and types, but no weights.
 ///
 /// Ensures: operations are in file order, which is a valid order; every result has a size; all declarations
-/// of
-///          a value agree, and so does the length of what is stored of it; a view is no larger than what it
-///          is a view of.
-/// Throws:  input_error, naming the file and, where there is one, the value.
+///          of a value and the length of its stored data agree; a view is no larger than its base.
+/// Throws:  input_error, naming the file and, if there is one, the value.
 network read_onnx(std::string const& file, onnx::ModelProto const& model);
 
-/// Both.
+/// Calls both.
 network read_onnx(std::string const& file);
 
 } // namespace plan_model

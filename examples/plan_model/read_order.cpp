@@ -43,16 +43,16 @@ std::vector<node_id> read_permutation(std::string const& file, std::size_t opera
     return order;
 }
 
-/// A mutation is no def of a new value, so data dependences do not hold it in its place.
+/// A mutation defines no value, so data dependences do not fix its position.
 void check_mutations(std::string const& file, network const& net, std::vector<node_id> const& order)
 {
     std::vector<std::size_t> position_of(order.size());
     for (std::size_t i = 0; i != order.size(); ++i) position_of[order[i]] = i;
 
-    // By the root of the views: the last operation to touch it so far, and the last to mutate it.
+    // By root: the last operation that touched it so far, and the last that mutated it.
     std::vector<node_id> touched(net.values.size(), sublet::no_node), mutated = touched;
     std::vector<value_id> root_of;
-    for (value_id v = 0; v != net.values.size(); ++v) { // a view comes after what it is a view of
+    for (value_id v = 0; v != net.values.size(); ++v) { // a view comes after its base
         value_id const of = net.values[v].alias_of;
         root_of.push_back(of == sublet::no_value ? v : root_of[of]);
     }

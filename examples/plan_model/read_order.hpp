@@ -11,11 +11,10 @@
 
 namespace plan_model {
 
-/// Read an order of the operations: a text file with one node index, counted from 0, on each line.
+/// Reads an order of the operations: a text file with one node index, counted from 0, on each line.
 ///
-/// Ensures: every operation is named once; whoever reads a graph input or other value that some operation
-///          mutates stays on the same side of that operation. (That values are defined before they are
-///          used is left to the planner, which has to look anyway.)
+/// Ensures: every operation is named once; an operation that reads a value that another one mutates stays on
+///          the same side of it. (That values are defined before they are used is left to the planner.)
 /// Throws:  input_error, naming the file.
 std::vector<sublet::node_id> read_order(std::string const& file, network const& net);
 

@@ -2,14 +2,14 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_RUN_MODES_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_RUN_MODES_HPP
 
-/// Runs a network without a plan, by counting references, and as planned: does it come to the same?
+/// Runs a network in three memory modes and compares the digests of their results.
 ///
-///     no_plan   every value has bytes of its own: the oracle ──► digest ─┐
-///     recycle   freed after the last use ──────────────────────► digest ─┼─► identical or DIFFERENT
-///     arena     where the plan says ───────────────────────────► digest ─┘
+///     no_plan   every value has storage of its own: the oracle ──► digest ─┐
+///     recycle   freed after the last use ────────────────────────► digest ─┼─► identical or DIFFERENT
+///     arena     at the offsets of the plan ──────────────────────► digest ─┘
 ///
-/// The first run is in the order of the file, or the one that is asked for. What a plan for every schedule is
-/// for runs in an order that keeps its waits, and in the arena once more, the last steps first.
+/// The first run is in the order of the file or in the requested one. A plan for every schedule is run in an
+/// order that respects its hand-offs, and in the arena a second time, the last ready step first.
 
 #include "network.hpp"
 #include "network_versions.hpp"
@@ -30,9 +30,9 @@
 namespace plan_model {
 
 struct mode_comparison {
-    std::optional<mode_run> no_plan, recycle, arena; ///< nothing: not run, or not to its end
-    std::vector<std::string> remarks;                ///< what was left out
-    std::vector<std::string> faults;                 ///< what went wrong
+    std::optional<mode_run> no_plan, recycle, arena; ///< empty: not run, or failed
+    std::vector<std::string> remarks;                ///< what was skipped
+    std::vector<std::string> faults;                 ///< errors
 
     bool is_run() const { return recycle || arena || !faults.empty(); }
     bool is_identical() const { return is_run() && faults.empty(); }
@@ -42,7 +42,7 @@ struct limit_exceeded : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What was clobbered, in the words of the model.
+/// A clobbered value in terms of the model.
 inline std::string explain(sublet::clobbered_value::finding const& what, network const& net,
                            network_versions const* versions)
 {
@@ -58,12 +58,12 @@ inline std::string explain(sublet::clobbered_value::finding const& what, network
     return text;
 }
 
-/// The three modes one after the other, so that no two of them need memory at once. Without a plan the
-/// network is not run where that would take more than the limit.
+/// Runs the three modes one after the other, so that no two of them need memory at once. The run without a
+/// plan is skipped if it would exceed the limit.
 ///
-/// Requires: the plan is one of this network with these wishes, or of `versions` of it. (It may be unsound if
-///           `how` says that it need not be proved.)
-/// Throws:   limit_exceeded if the plan needs more than the limit as well; allocation_error.
+/// Requires: the plan is one of this network with these settings, or of its `versions`. (It may be unsound if
+///           `how` skips the proof.)
+/// Throws:   limit_exceeded if the plan also exceeds the limit; allocation_error.
 inline mode_comparison compare_modes(network const& net, plan_settings const& settings,
                                      sublet::memory_plan const& plan, sublet::executor_options how = {},
                                      network_versions const* versions = nullptr)
@@ -95,7 +95,7 @@ inline mode_comparison compare_modes(network const& net, plan_settings const& se
                                  "; the planned modes are compared with each other");
 
     if (how.limit != sublet::no_limit) how.limit -= external.total_bytes();
-    char const* oracle = nullptr; // the first mode that runs to its end
+    char const* oracle = nullptr; // the first mode that completes
     std::uint64_t expected = 0;
     auto attempt = [&](char const* name, auto run_it, char const* order = "") -> std::optional<mode_run> {
         std::string const where = std::string("in mode ") + name + order;
@@ -103,7 +103,7 @@ inline mode_comparison compare_modes(network const& net, plan_settings const& se
             mode_run const mode_result = run_it();
             if (oracle == nullptr) oracle = name, expected = mode_result.outputs;
             if (mode_result.outputs != expected)
-                result.faults.push_back(where + " other results are left than in mode " + oracle);
+                result.faults.push_back(where + " the results differ from those in mode " + oracle);
             return mode_result;
         } catch (sublet::clobbered_value const& e) {
             result.faults.push_back(where + ", " + explain(e.details(), net, versions));

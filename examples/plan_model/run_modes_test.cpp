@@ -12,7 +12,7 @@ namespace {
 
 using namespace plan_model;
 
-/// x -> a -> b, y = a + b and z = f(x): 64 bytes each; x is given, y and z are to be had at the end.
+/// x -> a -> b, y = a + b and z = f(x): 64 bytes each; x is an input, y and z are outputs.
 network diamond()
 {
     auto operation_of = [](std::string type, std::vector<sublet::value_id> from, sublet::value_id to) {
@@ -33,7 +33,7 @@ network diamond()
 
 sublet::memory_plan plan_of(network const& net) { return plan(net, {}).planned.plan; }
 
-/// The plan, with one value moved to where another lies.
+/// The plan, with one value moved onto another.
 sublet::memory_plan clobbering_plan(network const& net, sublet::value_id moved, sublet::value_id over)
 {
     sublet::memory_plan plan = plan_of(net);
@@ -53,7 +53,7 @@ constexpr auto off = sublet::executor_options::checks::off;
 
 } // namespace
 
-TEST_CASE("three runs of one network leave the same")
+TEST_CASE("the runs of one network in three modes have the same result")
 {
     network const net = diamond();
     auto const all = compare_modes(net, {}, plan_of(net));
@@ -63,7 +63,7 @@ TEST_CASE("three runs of one network leave the same")
                                  "allocations_no_plan: 4\nallocations_recycle: 4\nallocations_arena: 1\n");
 }
 
-TEST_CASE("what is left depends on weights, and on what is written outside of the arena")
+TEST_CASE("the digest depends on weights, and on writes to external storage")
 {
     network const net = diamond();
     network longer = net;
@@ -77,21 +77,21 @@ TEST_CASE("what is left depends on weights, and on what is written outside of th
     CHECK(all.arena->outputs != compare_modes(net, {}, plan_of(net)).arena->outputs);
 }
 
-TEST_CASE("a value that lies over another makes a difference")
+TEST_CASE("a value that overlaps another changes the result")
 {
     network const net = diamond();
     auto const all = compare_modes(net, {}, clobbering_plan(net, 2, 1), {.check = off});
     REQUIRE(all.faults.size() == 1);
-    CHECK(all.faults[0] == "in mode arena other results are left than in mode no_plan");
+    CHECK(all.faults[0] == "in mode arena the results differ from those in mode no_plan");
     CHECK(!all.is_identical());
     CHECK(printed(all, false).substr(0, 15) == "run: DIFFERENT\n");
     CHECK(printed(all, true).substr(0, 19) == "\"run\": \"DIFFERENT\",");
 }
 
-TEST_CASE("the planned modes differ from each other where there is no room without a plan")
+TEST_CASE("the planned modes are compared with each other if the limit excludes the run without a plan")
 {
     network const net = diamond();
-    sublet::byte_count const room = 255 + 64; // x is the caller's, and counts for the limit
+    sublet::byte_count const room = 255 + 64; // x is external, and counts for the limit
     CHECK(compare_modes(net, {}, plan_of(net), {.limit = room + 1}).no_plan);
     auto const same = compare_modes(net, {}, plan_of(net), {.limit = room});
     CHECK(same.is_identical());
@@ -105,14 +105,14 @@ TEST_CASE("the planned modes differ from each other where there is no room witho
 
     auto const other = compare_modes(net, {}, clobbering_plan(net, 2, 1), {.check = off, .limit = room});
     REQUIRE(other.faults.size() == 1);
-    CHECK(other.faults[0] == "in mode arena other results are left than in mode recycle");
+    CHECK(other.faults[0] == "in mode arena the results differ from those in mode recycle");
 }
 
-TEST_CASE("without a plan nothing is written in place, and the limit takes it into account")
+TEST_CASE("a run without a plan writes nothing in place, and the limit takes that into account")
 {
     network net = diamond();
     net.operations[1].overwritable = {1};
-    net.operations[2].inputs = {2}; // b may be written over a
+    net.operations[2].inputs = {2}; // b may overwrite a
     auto const all = compare_modes(net, {}, plan_of(net), {.limit = 256 + 64});
     REQUIRE(all.no_plan);
     CHECK(all.no_plan->peak_bytes == 256);
@@ -129,7 +129,7 @@ TEST_CASE("a limit below what the plan needs is refused")
                          limit_exceeded);
 }
 
-TEST_CASE("counting references may need more than the plan, and more than the limit")
+TEST_CASE("reference counting may need more than the plan, and more than the limit")
 {
     network const net = diamond();
     sublet::memory_plan small = plan_of(net);
@@ -139,13 +139,13 @@ TEST_CASE("counting references may need more than the plan, and more than the li
                     sublet::allocation_error);
 }
 
-TEST_CASE("a plan that is unsound is not run unless that is wanted")
+TEST_CASE("an unsound plan is not run unless the options allow it")
 {
     network const net = diamond();
     CHECK_THROWS_AS(compare_modes(net, {}, clobbering_plan(net, 2, 1)), sublet::unsound_plan);
 }
 
-TEST_CASE("what is clobbered is said in the words of the model")
+TEST_CASE("a clobbered value is reported in terms of the model")
 {
     network const net = diamond();
     sublet::executor_options const watched{.check = sublet::executor_options::checks::digest, .prove = false};
@@ -166,7 +166,7 @@ TEST_CASE("what is clobbered is said in the words of the model")
                             "ends: value 'z' lies over it");
 }
 
-TEST_CASE("external storage begins where the alignment asks for it")
+TEST_CASE("external storage is aligned")
 {
     network net = diamond();
     net.operations[3].mutated = {0};
@@ -204,12 +204,12 @@ mode_comparison run_concurrently(network const& net, timed_plan const& timed,
 
 } // namespace
 
-TEST_CASE("a plan that waits is run in an order that keeps its waits")
+TEST_CASE("a plan with hand-offs is run in an order that respects them")
 {
     network const net = two_branches();
     timed_plan const timed = plan(net, {.concurrent = true, .handoffs = true});
     REQUIRE(timed.is_verified());
-    auto const& handoffs = timed.planned.plan.handoffs; // y takes the bytes of c, whose node is listed last
+    auto const& handoffs = timed.planned.plan.handoffs; // y reuses the bytes of c
     REQUIRE(handoffs.size() == 1);
     REQUIRE(handoffs[0] == sublet::handoff{2, 1});
     auto const all = run_concurrently(net, timed);
@@ -218,21 +218,21 @@ TEST_CASE("a plan that waits is run in an order that keeps its waits")
     CHECK(all.no_plan->outputs == all.arena->outputs);
 }
 
-TEST_CASE("a plan for every schedule is also run with the last steps first")
+TEST_CASE("a plan for every schedule is also run with the last ready step first")
 {
     network net = two_branches();
     net.values[3].role = sublet::value_role::output;
     timed_plan timed = plan(net, {.concurrent = true});
     sublet::memory_plan& plan = timed.planned.plan;
-    plan.buffers[2].offset = plan.buffers[0].offset; // listed first, a is over before c is written
+    plan.buffers[2].offset = plan.buffers[0].offset; // a ends before c begins
     plan.arena_bytes = {48};
     auto const all = run_concurrently(net, timed, {.check = off, .prove = false});
     REQUIRE(all.faults.size() == 1);
     CHECK(all.faults[0] ==
-          "in mode arena, the last steps first, other results are left than in mode no_plan");
+          "in mode arena, the last steps first, the results differ from those in mode no_plan");
 }
 
-TEST_CASE("what is written over a value shows through its views, in any order")
+TEST_CASE("a write to a value is visible through its views, in any order")
 {
     network net = two_branches(); // y is a view of a, an output, and node 2 writes a
     net.values[2] = {"y", 12, sublet::value_role::output, 1, 1};
@@ -244,7 +244,7 @@ TEST_CASE("what is written over a value shows through its views, in any order")
     }
 }
 
-TEST_CASE("what writes an intermediate leaves the same for every schedule")
+TEST_CASE("a write to an intermediate has the same result in every schedule")
 {
     network net = two_branches();
     net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}}; // writes a
@@ -272,7 +272,7 @@ TEST_CASE("what writes an intermediate leaves the same for every schedule")
     CHECK(timed.versions->name_of(net, 1) == "a");
 }
 
-TEST_CASE("only a verified plan is good, and if runs were asked for, they are identical")
+TEST_CASE("success needs a verified plan, and identical runs if they were requested")
 {
     network const net = diamond();
     mode_comparison const nothing, same = compare_modes(net, {}, plan_of(net)),

@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_RUN_NETWORK_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_RUN_NETWORK_HPP
 
-/// Runs a network with synthetic kernels: whatever its operations are, each byte of a result depends on each
-/// byte of the operands, so two runs that end with the same digest have lost nothing on the way.
+/// Runs a network with synthetic kernels: each byte of a result depends on each byte of the operands, so runs
+/// that end with the same digest read the same values everywhere.
 
 #include "network.hpp"
 #include "network_versions.hpp"
@@ -25,10 +25,10 @@
 namespace plan_model {
 
 /// A kernel for every operation: each byte that it writes depends on each byte that it reads. It writes its
-/// results, but for views, and the operands that the file says it writes, be they views.
+/// results, except for views, and the operands that the file declares as written, even if they are views.
 struct network_kernel {
     network const* net = nullptr;
-    std::vector<sublet::value_id> const* value_of = nullptr; ///< by version; none: values are run
+    std::vector<sublet::value_id> const* value_of = nullptr; ///< by version; null: values are run
 
     /// Complexity: O(bytes of operands and results), no allocation.
     template <class Call>
@@ -37,7 +37,7 @@ struct network_kernel {
         auto named = [&](sublet::value_id v) { return value_of == nullptr ? v : (*value_of)[v]; };
         std::uint64_t sum = call.step;
         auto const uses = call.uses(), defs = call.defs();
-        for (std::size_t i = 0; i != uses.size(); ++i) // in whatever order they come
+        for (std::size_t i = 0; i != uses.size(); ++i) // in any order
             sum += sublet::fold_digest(named(uses[i]), sublet::digest(call.in(i)));
         std::size_t at = 0;
         auto write = [&](sublet::value_id v) {
@@ -51,12 +51,12 @@ struct network_kernel {
     }
 };
 
-/// The caller's side of a run: weights and other external storage, in one block. What no operation writes is
-/// a window of the same noise, as long as the largest of them; what is written (a weight that is trained) has
-/// bytes of its own.
+/// Weights and other external storage, in one block. Storage that no operation writes is a window of one
+/// noise buffer, as long as the largest of them; storage that is written (a trained weight) has bytes of its
+/// own.
 class external_storage {
 public:
-    /// Nothing is allocated before storage is bound.
+    /// Allocates nothing before storage is bound.
     external_storage(network const& net, sublet::byte_count alignment) : alignment_(alignment)
     {
         std::vector<bool> written(net.values.size());
@@ -86,7 +86,7 @@ public:
         }
     }
 
-    /// Binds all of it, with what it holds before a first run.
+    /// Binds all of it, with its initial contents.
     template <class Executor>
     void bind(Executor& run)
     {
@@ -98,13 +98,13 @@ public:
             if constexpr (requires { run.bind(w.value, constant); }) {
                 if (w.is_written) run.bind(w.value, storage);
                 else run.bind(w.value, constant);
-            } else { // a device knows of no constants
+            } else { // a device has no constants
                 run.bind(w.value, storage);
             }
         }
     }
 
-    /// What runs have left there, as one number.
+    /// The digest of the contents after runs.
     std::uint64_t result_digest()
     {
         std::uint64_t sum = 0;
@@ -135,7 +135,7 @@ private:
     std::vector<std::byte> block_;
 };
 
-/// All that a run is given, the same before every one.
+/// Binds storage and writes inputs, the same before every run.
 template <class Executor>
 void set_inputs(Executor& execute, network const& net, external_storage& external)
 {
@@ -144,7 +144,7 @@ void set_inputs(Executor& execute, network const& net, external_storage& externa
         if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
 }
 
-/// All that it has left, as one number. `last`: by value its last version, where versions were run.
+/// The digest of all results. `last`: by value, its last version, if versions were run.
 template <class Executor>
 std::uint64_t result_digest(Executor& execute, network const& net, external_storage& external,
                             std::vector<sublet::value_id> const& last = {})
@@ -156,16 +156,16 @@ std::uint64_t result_digest(Executor& execute, network const& net, external_stor
     return sum;
 }
 
-/// What a run in one memory mode came to.
+/// The result of a run in one memory mode.
 struct mode_run {
-    std::uint64_t outputs = 0;         ///< the digest of all that is left at the end
-    sublet::byte_count peak_bytes = 0; ///< of planned buffers; what is external does not count
-    std::uint64_t allocations = 0;     ///< of those, the arenas too
+    std::uint64_t outputs = 0;         ///< digest of all results
+    sublet::byte_count peak_bytes = 0; ///< of planned buffers, without external storage
+    std::uint64_t allocations = 0;     ///< of planned buffers, including arenas
 };
 
-/// One step after the other, in the order of the options.
+/// Runs the steps serially, in the order of the options.
 ///
-/// Throws: whatever the executor throws.
+/// Throws: what the executor throws.
 template <class Mode>
 mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_options const& options,
              Mode const& mode, external_storage& external, sublet::executor_options const& how = {})
@@ -178,7 +178,7 @@ mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_o
             .allocations = execute.memory().allocations.total};
 }
 
-/// Positions, each behind all that it waits for; of those that may come next always the last.
+/// A topological order of the positions under their waits that always takes the last ready position.
 inline std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits)
 {
     std::vector<sublet::step_id> order;
@@ -197,8 +197,7 @@ inline std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits
     return order;
 }
 
-/// The same for a plan for every schedule: in the order that plan and data leave, or, of the steps that may
-/// come next, always the last first.
+/// The same for a plan for every schedule: in the order of the plan, or always the last ready step first.
 template <class Mode>
 mode_run run(network const& net, network_versions const& versions, Mode const& mode, bool last_first,
              external_storage& external, sublet::executor_options const& how = {})

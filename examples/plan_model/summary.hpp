@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
 
-/// What is printed about a plan and its runs, as lines or as one JSON object with the same keys.
+/// Prints a plan and its runs, as lines or as one JSON object with the same keys.
 
 #include "run_modes.hpp"
 #include "run_network.hpp"
@@ -23,22 +23,22 @@ struct summary {
     std::string model = {};
     std::size_t operations = 0;
     std::size_t values = 0;  ///< results of operations
-    std::size_t buffers = 0; ///< planned, that is, of more than 0 bytes
+    std::size_t buffers = 0; ///< planned buffers, of more than 0 bytes
     sublet::byte_count naive_bytes = 0;
     sublet::byte_count lower_bound_bytes = 0;
     sublet::byte_count arena_bytes = 0;
     double planning_ms = 0;
     bool verified = false;
-    std::size_t slots = 0; ///< the fewest allocations that the buffers could take turns in, without an arena
+    std::size_t slots = 0; ///< fewest allocations that hold the buffers in turn, without an arena
 
-    std::string order = {};                         ///< the word by which an order was asked for, if one was
-    std::optional<sublet::node_order> ordered = {}; ///< what is known of it then
+    std::string order = {};                         ///< the requested kind of order, if any
+    std::optional<sublet::node_order> ordered = {}; ///< facts about that order
 
-    std::optional<concurrent_facts> concurrent = {}; ///< if that was asked for
-    bool is_cut_short = false; ///< a budget of work ended the search; overhead_percent is what that may cost
+    std::optional<concurrent_facts> concurrent = {}; ///< if requested
+    bool is_cut_short = false; ///< the work budget ended the search; overhead_percent bounds the loss
     std::size_t handoffs = 0;
     bool with_handoffs = false;
-    std::optional<mode_comparison> run = {}; ///< if it was asked for
+    std::optional<mode_comparison> run = {}; ///< if requested
 
     bool is_good() const { return verified && (!run || run->is_identical()); }
     double overhead_percent() const

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// sweep DATA: every network of a folder, planned, proved and run, against the table in its README.md.
-// One line a file; at the end how far the arenas are from what no plan can beat, and from what counting
-// references needs. In file order and without in-place reuse the table tells operations, values, buffers
-// and bytes.
-// Exit status: 0 if all of that agrees, every plan is verified, the arenas are small and all runs of a
-// network leave the same; 1 otherwise.
+// sweep DATA: plans, proves and runs every network of a folder, and compares with the table in its README.md.
+// Prints one line per file; at the end how far the arenas lie above the lower bounds and above reference
+// counting. The table lists operations, values, buffers and bytes in file order without in-place reuse. Exit
+// status: 0 if all of that agrees, every plan is verified, the arenas are small and all runs of a network
+// have the same digest; 1 otherwise.
 
 #include "read_onnx.hpp"
 #include "run_modes.hpp"
@@ -57,7 +56,7 @@ std::vector<table_row> read_table(std::string const& data)
     return rows;
 }
 
-/// Bytes as the table writes them: in MiB, with as many decimals.
+/// Bytes in MiB, with as many decimals as `as` has.
 std::string in_mebibytes(sublet::byte_count bytes, std::string const& as)
 {
     std::size_t const point = as.find('.');
@@ -116,12 +115,11 @@ struct sweep {
     }
 };
 
-/// Networks run in three memory modes, in place and not.
+/// Runs networks in three memory modes, with and without in-place reuse.
 struct run_sweep {
     int networks = 0, within_2_percent = 0, different = 0;
 
-    /// A network that is too large is run with smaller values: the same operations, views and sharing, in a
-    /// part of the time.
+    /// Scales the values of a large network down: the same operations, views and sharing in less time.
     static sublet::byte_count shrink(network& net)
     {
         sublet::byte_count const naive = plan(net, {.in_place = false}).planned.report.naive_bytes;
@@ -150,7 +148,7 @@ struct run_sweep {
                 peaks.push_back(mode ? mode->peak_bytes : 0);
             if (!all.no_plan || !all.recycle || !all.arena) continue;
             if (all.arena->outputs != left.value_or(all.arena->outputs))
-                faults.push_back("in place it leaves something else");
+                faults.push_back("the result in place differs");
             left = all.arena->outputs;
             std::uint64_t pools = 0;
             for (sublet::byte_count bytes : planned.arena_bytes) pools += bytes != 0;
@@ -169,7 +167,7 @@ struct run_sweep {
         different += !faults.empty();
     }
 
-    /// At least 90 % of the networks within 2 % of what counting references needs.
+    /// At least 90 % of the networks need at most 2 % more than reference counting.
     bool conclude() const
     {
         std::printf("%d networks run, %d within 2 %% of recycling, %d different\n", networks,

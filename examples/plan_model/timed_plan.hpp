@@ -18,11 +18,11 @@
 
 namespace plan_model {
 
-/// What there is to say of a plan for every schedule, or of one that waits.
+/// Facts about a plan for every schedule, with or without hand-offs.
 struct concurrent_facts {
     bool is_bound_exact = false;
-    sublet::slot_plan slots;              ///< by buffer: as few allocations as serve for every schedule
-    sublet::byte_count bytes_without = 0; ///< the arena if nobody waits for memory
+    sublet::slot_plan slots;              ///< by buffer: fewest slots for every schedule
+    sublet::byte_count bytes_without = 0; ///< the arena without hand-offs
     sublet::tick_count critical_path = 0, critical_path_with = 0; ///< in nodes
 };
 
@@ -30,7 +30,7 @@ struct timed_plan {
     sublet::planned_memory planned;
     double milliseconds = 0; ///< from the network in memory to the checked plan
     std::optional<concurrent_facts> concurrent = {};
-    std::optional<network_versions> versions = {}; ///< whose plan it is, if it is one for every schedule
+    std::optional<network_versions> versions = {}; ///< the versions that a plan for every schedule is of
 
     bool is_verified() const { return planned.report.is_checked && planned.is_sound(); }
 };
@@ -40,8 +40,7 @@ inline double milliseconds_since(std::chrono::steady_clock::time_point start)
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// As few slots as there can be if they are to hold for every schedule; of very many values, few slots that
-/// are found quickly.
+/// The fewest slots for every schedule; for very many values, few slots found quickly.
 inline sublet::slot_plan slots_of(sublet::snapshot const& program, sublet::plan_options const& options,
                                   sublet::memory_plan const& plan)
 {

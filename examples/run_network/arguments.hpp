@@ -22,37 +22,34 @@ inline constexpr char usage[] =
     "                   [--check off|plan|paint|digest] [--limit BYTES] [--csv]\n"
     "       run_network --list FOLDER\n"
     "\n"
-    "Runs a neural network with real kernels on planned memory, and compares with a run without a plan,\n"
-    "element by element.\n"
+    "Runs a neural network with real kernels on planned memory, and compares the results with a run without\n"
+    "a plan, element by element.\n"
     "\n"
-    "  --mode WORD      without a plan (none), counting references (recycle), as planned (arena), or all "
-    "(all)\n"
+    "  --mode WORD      without a plan (none), by reference counting (recycle), as planned (arena), or all\n"
+    "                   three (all, default)\n"
     "  --threads N      also on N threads\n"
-    "  --streams N      also on N streams of a simulated device, which takes every liberty that streams "
-    "allow\n"
-    "  --cuda           also on a CUDA device, on as many streams (4); if there is none, says why and goes "
-    "on\n"
-    "  --formulas       also as a CUDA device would compute it, one element after the other: slow\n"
-    "                   What runs by the same kernels must come to the same bit by bit; what a CUDA device "
-    "or\n"
-    "                   a formula makes may differ from that by a thousandth of the largest element\n"
-    "  --weights WORD   what stands for weights that the file does not hold: noise (so by default), or "
-    "uniform,\n"
-    "                   which makes all classes alike\n"
-    "  --seed S         of the noise (1)\n"
+    "  --streams N      also on N streams of a simulated device, which uses every freedom of stream order\n"
+    "  --cuda           also on a CUDA device, on as many streams (4); without a device, prints why and\n"
+    "                   continues\n"
+    "  --formulas       also as a CUDA device computes it, one element after the other: slow\n"
+    "                   Runs with the same kernels must agree bit by bit; a CUDA device or a formula may\n"
+    "                   deviate by a thousandth of the largest element\n"
+    "  --weights WORD   replacement of weights that the file does not hold: noise (default), or uniform,\n"
+    "                   which makes all classes equal\n"
+    "  --seed S         seed of the noise (1)\n"
     "  --runs N         run each N times and print the median time (1)\n"
-    "  --check LEVEL    how closely runs on the host are watched: off, plan, paint or digest (plan)\n"
-    "  --limit BYTES    what a run may take of this machine's memory (half of it)\n"
+    "  --check LEVEL    what runs on the host verify: off, plan, paint or digest (plan)\n"
+    "  --limit BYTES    memory limit of a run (half of this machine's memory)\n"
     "  --csv            print one row for each run\n"
-    "  --list FOLDER    say for each model in a folder whether its operations are there to run it\n"
+    "  --list FOLDER    print for each model in a folder whether all its operations are implemented\n"
     "\n"
-    "Exit status: 0; 1 if results differ, or are no numbers or all 0; 2 for bad input or usage; 3 if the\n"
-    "model needs operations that are not there.\n";
+    "Exit status: 0; 1 if results differ, are not finite or are all 0; 2 for bad input or usage; 3 if the\n"
+    "model needs operations that are not implemented.\n";
 
 struct arguments {
     std::string model, folder;
     bool none = true, recycle = true, arena = true; ///< modes
-    std::size_t threads = 0, streams = 0;           ///< 0: not on these
+    std::size_t threads = 0, streams = 0;           ///< 0: not used
     bool cuda = false, formulas = false;
     bool is_uniform = false;
     std::uint64_t seed = 1;

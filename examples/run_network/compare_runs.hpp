@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_COMPARE_RUNS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_COMPARE_RUNS_HPP
 
-/// One network, run in several memory modes and on several executors: are its results the same?
+/// Compares the results of one network in several memory modes and on several executors.
 
 #include "arguments.hpp"
 #include "read_layers.hpp"
@@ -25,15 +25,15 @@
 
 namespace run_network {
 
-using results = std::vector<std::vector<float>>; ///< of each output
+using results = std::vector<std::vector<float>>; ///< by output
 
 struct mode_run {
     std::string executor; ///< "serial"
     std::string mode;     ///< "arena"
     results outputs;
     sublet::byte_count peak_bytes = 0; ///< of planned buffers
-    std::uint64_t allocations = 0;     ///< of those, the arena too
-    double milliseconds = 0;           ///< the median of some runs; all but the first are warm
+    std::uint64_t allocations = 0;     ///< of planned buffers, including arenas
+    double milliseconds = 0;           ///< median over the runs; all but the first are warm
 };
 
 inline std::vector<sublet::value_id> outputs_of(plan_model::network const& net)
@@ -51,7 +51,7 @@ inline std::vector<float> floats_in(std::span<std::byte const> bytes)
     return all;
 }
 
-/// Calls `run(name, mode)` for each memory mode that is asked for.
+/// Calls `run(name, mode)` for each requested memory mode.
 template <class Run>
 void for_each_mode(arguments const& args, sublet::memory_plan const& plan, Run run)
 {
@@ -60,7 +60,7 @@ void for_each_mode(arguments const& args, sublet::memory_plan const& plan, Run r
     if (args.arena) run("arena", sublet::arena{plan});
 }
 
-/// Calls `run` so many times and returns the median of its milliseconds.
+/// Calls `run` several times and returns the median of its milliseconds.
 template <class Run>
 double timed(std::size_t runs, Run run)
 {
@@ -75,7 +75,7 @@ double timed(std::size_t runs, Run run)
     return all[runs / 2];
 }
 
-/// On this machine, by whichever executor it is.
+/// Runs on the host, with any executor.
 template <class Executor>
 mode_run run_executor(Executor& execute, layered_network const& all, weights& given, std::size_t runs)
 {
@@ -87,10 +87,10 @@ mode_run run_executor(Executor& execute, layered_network const& all, weights& gi
     return result;
 }
 
-/// How far two results are apart.
+/// The difference of two results.
 struct difference {
-    std::size_t different = 0; ///< elements whose bits differ
-    double largest = 0;        ///< relative to the largest element; infinite if they are no numbers
+    std::size_t different = 0; ///< elements with different bits
+    double largest = 0;        ///< relative to the largest element; infinite if a result is not finite
 };
 
 inline difference compare(results const& a, results const& b)
@@ -113,7 +113,7 @@ inline difference compare(results const& a, results const& b)
     return found;
 }
 
-/// Are they numbers, and not all the same nothing? A comparison of zeros proves little.
+/// Whether all elements are finite and not all 0: equal zeros prove little.
 inline bool is_conclusive(results const& a)
 {
     bool is_zero = true;
@@ -127,20 +127,20 @@ inline bool is_conclusive(results const& a)
 
 struct run_comparison {
     bool are_equal = true;
-    std::vector<std::string> remarks; ///< what differs, and by how much
+    std::vector<std::string> remarks; ///< which runs differ, and by how much
 };
 
-/// Runs by the kernels of the host must be the same bit by bit, and so must those on one device; the first of
-/// a device may differ from the first of all by some rounding.
+/// Runs with the host's kernels must agree bit by bit, and so must the runs on one device; the first run on a
+/// device may deviate from the first run by rounding.
 ///
 /// Requires: there is a run.
 inline run_comparison compare_runs(std::vector<mode_run> const& runs)
 {
-    constexpr double tolerance = 1e-3; // of the largest element: sums are made in other orders
+    constexpr double tolerance = 1e-3; // of the largest element: sums are rounded in other orders
     mode_run const& first = runs.front();
     mode_run const* device = nullptr;
     run_comparison found;
-    if (!is_conclusive(first.outputs)) found = {false, {"the results are no numbers, or all 0"}};
+    if (!is_conclusive(first.outputs)) found = {false, {"the results are not finite, or all 0"}};
     for (mode_run const& r : runs) {
         bool const is_rounded = r.executor == "formulas" || r.executor == "cuda";
         bool const is_first = is_rounded && (device == nullptr || device->executor != r.executor);
@@ -150,7 +150,7 @@ inline run_comparison compare_runs(std::vector<mode_run> const& runs)
         bool const is_equal = is_first ? deviation.largest <= tolerance : deviation.different == 0;
         found.are_equal = found.are_equal && is_equal;
         if (is_equal && deviation.different == 0) continue;
-        found.remarks.push_back(r.executor + ' ' + r.mode + " is other than " + other.executor + ' ' +
+        found.remarks.push_back(r.executor + ' ' + r.mode + " differs from " + other.executor + ' ' +
                                 other.mode + " in " + std::to_string(deviation.different) + " elements, by " +
                                 std::to_string(deviation.largest) + " of the largest" +
                                 (is_equal ? ", which is allowed" : ""));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Compiled where CUDA's toolkit is; runs where a device is.
+// Compiled if CUDA's toolkit is found; runs if a device is present.
 
 #include "cuda_runs.hpp"
 
@@ -33,14 +33,14 @@ cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments c
     if (!found.is_usable()) return outcome;
 
     sublet::cuda_device device(found.first()->id);
-    layered_program const made = program_of(all, false);
-    auto const planned = sublet::plan_memory(made.program, made.options);
+    layered_program const layered = program_of(all, false);
+    auto const planned = sublet::plan_memory(layered.program, layered.options);
     device_weights<sublet::cuda_device> on_device(device, given);
     sublet::stream_options streams;
     streams.streams = args.streams == 0 ? 4 : args.streams;
     for_each_mode(args, planned.plan, [&](char const* name, auto const& mode) {
         outcome.runs.push_back(
-            run_on_streams(device, all, made, mode, cuda_kernel{&all}, on_device, streams, {}, args.runs));
+            run_on_streams(device, all, layered, mode, cuda_kernel{&all}, on_device, streams, {}, args.runs));
         outcome.runs.back().executor = "cuda";
         outcome.runs.back().mode = name;
     });

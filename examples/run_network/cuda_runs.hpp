@@ -13,8 +13,8 @@
 namespace run_network {
 
 struct cuda_outcome {
-    std::vector<mode_run> runs; ///< none: there is no device
-    std::string why;            ///< then; otherwise which device it is
+    std::vector<mode_run> runs; ///< empty: no device
+    std::string why;            ///< why there is none, or which device it is
 };
 
 cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments const& args);

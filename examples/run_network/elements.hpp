@@ -4,14 +4,14 @@
 
 /// Each layer as a formula for one element of its result.
 ///
-///     each(count, formula)     on a CUDA device   a thread for each i: formula(i)
-///                              on this machine    for (i = 0; i != count; ++i) formula(i)
+///     each(count, formula)     on a CUDA device   one thread per i: formula(i)
+///                              on the host        for (i = 0; i != count; ++i) formula(i)
 ///
-/// So what a thread of the device computes is compiled and tested on the host as well. As kernels these are
-/// plain and not fast; those that take most of the time have faster ones on the host (kernels.hpp).
+/// So the code of a device thread is also compiled and tested on the host. These kernels are simple, not
+/// fast; the host has faster ones for the layers that take most of the time (kernels.hpp).
 ///
-/// Of these formulas, those of `elementwise`, `broadcast_arithmetic` (with two operands) and `normalization` read
-/// element i and write element i: only they may write over an operand.
+/// The formulas of `elementwise`, `broadcast_arithmetic` (with two operands) and `normalization` read element
+/// i and write element i: only these may overwrite an operand.
 
 #include "layer.hpp"
 
@@ -28,7 +28,7 @@
 
 namespace run_network {
 
-/// Where an operand holds what element i of the result is made from.
+/// The index in an operand from which element i of the result is computed.
 RUN_NETWORK_FORMULA int operand_index(strided const& s, int i)
 {
     int at = s.first;
@@ -39,7 +39,7 @@ RUN_NETWORK_FORMULA int operand_index(strided const& s, int i)
     return at;
 }
 
-/// An element of images, each of planes of rows.
+/// An element of a batch of images: channel plane, row and column.
 struct pixel {
     int plane, row, column;
 };
@@ -84,7 +84,7 @@ struct conv_transpose_element {
     float const *x, *weights, *bias;
     float* y;
 
-    /// From which element tap k spreads to `at`; -1: from none.
+    /// The element that contributes to `at` through tap k; -1: none.
     RUN_NETWORK_FORMULA static int source(sliding const& w, int at, int tap)
     {
         int const from = at + w.before - tap * w.dilation;
@@ -117,7 +117,7 @@ struct pooling_element {
     float const* x;
     float* y;
 
-    /// Padding counts as far as it was declared; where the last window goes beyond, nothing is.
+    /// Declared padding counts; positions that the last window has beyond it do not.
     RUN_NETWORK_FORMULA static bool is_counted(sliding const& w, int at, bool with_padding)
     {
         return with_padding ? at < w.in + w.after : at >= 0 && at < w.in;
@@ -265,7 +265,7 @@ struct strided_copy_element {
     RUN_NETWORK_FORMULA void operator()(int i) const { y[i] = x[operand_index(from, i)]; }
 };
 
-/// One operand of a join: i counts its elements.
+/// One operand of a Concat: i counts its elements.
 struct concatenation_element {
     int length, all, first;
     float const* x;
@@ -316,14 +316,14 @@ struct linear_resize_element {
 
     struct interpolation {
         int first, second;
-        float share; ///< of the second
+        float share; ///< weight of the second
     };
     RUN_NETWORK_FORMULA static interpolation neighbours(int out, float step, int in)
     {
         float at = (static_cast<float>(out) + 0.5f) * step - 0.5f;
         at = at < 0 ? 0 : at > static_cast<float>(in - 1) ? static_cast<float>(in - 1) : at;
         int const whole = static_cast<int>(at),
-                  first = whole < in ? whole : in - 1; // in - 1 may round upwards
+                  first = whole < in ? whole : in - 1; // in - 1 may round up
         return {first, first + 1 < in ? first + 1 : first, at - static_cast<float>(first)};
     }
     RUN_NETWORK_FORMULA void operator()(int i) const
@@ -340,7 +340,7 @@ struct linear_resize_element {
     }
 };
 
-/// What a layer reads and writes, by address.
+/// The addresses that a layer reads and writes.
 struct operands {
     std::vector<void const*> in;
     void* out = nullptr;
@@ -350,7 +350,8 @@ struct operands {
     float* y() const { return static_cast<float*>(out); }
 };
 
-/// Runs a layer as formulas: `each(count, formula)` for every one. Views and constants are the caller's.
+/// Runs a layer as formulas, by one call of `each(count, formula)` each. Views and constants are left to the
+/// caller.
 template <class Each>
 struct layer_in_elements {
     operands const& io;
@@ -387,7 +388,7 @@ struct layer_in_elements {
     {
         if (s.operands.size() == 1)
             return each(s.count, strided_copy_element{s.operands[0], io.x(0), io.y()});
-        strided contiguous; // the result so far
+        strided contiguous; // layout of the result so far
         contiguous.rank = 1;
         contiguous.size[0] = s.count;
         contiguous.stride[0] = 1;

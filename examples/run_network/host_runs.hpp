@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_HOST_RUNS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_HOST_RUNS_HPP
 
-/// One network on this machine: one step after the other, on threads, on the streams of a simulated device,
-/// and as a CUDA device would compute it.
+/// Runs one network on this machine: serially, on threads, on the streams of a simulated device, and with the
+/// formulas of a CUDA device.
 
 #include "arguments.hpp"
 #include "compare_runs.hpp"
@@ -24,15 +24,15 @@
 
 namespace run_network {
 
-/// `limit`: of what is allocated for a run.
-inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& made,
+/// `limit`: maximum of bytes that a run allocates.
+inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& layered,
                                          sublet::memory_plan const& plan, weights& given,
                                          arguments const& args, sublet::byte_count limit)
 {
     sublet::executor_options how;
     how.check = args.check;
     how.limit = limit;
-    how.scratch = made.is_scratch;
+    how.scratch = layered.is_scratch;
     std::vector<mode_run> runs;
     auto keep = [&](mode_run result, std::string executor, char const* mode) {
         result.executor = std::move(executor);
@@ -40,14 +40,14 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
         runs.push_back(std::move(result));
     };
     for_each_mode(args, plan, [&](char const* name, auto const& mode) {
-        sublet::cpu_executor execute{made.program, made.options, mode, host_kernel{&all}, how};
+        sublet::cpu_executor execute{layered.program, layered.options, mode, host_kernel{&all}, how};
         keep(run_executor(execute, all, given, args.runs), "serial", name);
     });
     if (args.threads != 0)
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
             sublet::thread_options thread_settings;
             thread_settings.workers = args.threads;
-            sublet::thread_executor execute{made.program,      made.options,    mode,
+            sublet::thread_executor execute{layered.program,   layered.options, mode,
                                             host_kernel{&all}, thread_settings, how};
             keep(run_executor(execute, all, given, args.runs), std::to_string(args.threads) + " threads",
                  name);
@@ -58,19 +58,19 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
             device_weights<sublet::simulated_device> on_device(device, given);
             sublet::stream_options streams;
             streams.streams = args.streams;
-            keep(run_on_streams(device, all, made, mode, host_kernel{&all}, on_device, streams, how,
+            keep(run_on_streams(device, all, layered, mode, host_kernel{&all}, on_device, streams, how,
                                 args.runs),
                  std::to_string(args.streams) + " simulated streams", name);
         });
     return runs;
 }
 
-/// In an arena without scratch.
+/// Runs in an arena without scratch.
 inline mode_run run_formulas(layered_network const& all, weights& given)
 {
-    layered_program const made = program_of(all, false);
-    auto const planned = sublet::plan_memory(made.program, made.options);
-    sublet::cpu_executor execute{made.program, made.options, sublet::arena{planned.plan},
+    layered_program const layered = program_of(all, false);
+    auto const planned = sublet::plan_memory(layered.program, layered.options);
+    sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned.plan},
                                  formula_kernel{&all}};
     mode_run result = run_executor(execute, all, given, 1);
     result.executor = "formulas";

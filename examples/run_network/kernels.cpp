@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Two sums take nearly all the time of a network: convolutions and matrix products. Both are written here as
-// "add a few rows, each times a number, to another", which is a loop over neighbouring floats.
+// Convolutions and matrix products take nearly all the time of a network. Both are written as sums of rows
+// with factors: loops over adjacent floats.
 
 #include "kernels.hpp"
 
@@ -15,9 +15,9 @@
 namespace run_network {
 namespace {
 
-constexpr int block_length = 1024; // of a sum that is made at once: it stays in the nearest cache
+constexpr int block_length = 1024; // elements of a sum that are computed at a time: they stay in the L1 cache
 
-/// sum[i] += f[0] * row[i] + f[1] * next[i] + ..., each row `step` behind the one before.
+/// sum[i] += f[0] * row[i] + f[1] * next[i] + ..., where each row begins `step` after the previous one.
 void add_rows(float* sum, int count, float const* row, int step, float const* factor, int factor_step,
               int rows)
 {
@@ -37,17 +37,17 @@ void add_rows(float* sum, int count, float const* row, int step, float const* fa
 
 // --- convolution ----------------------------------------------------------------------------------------
 
-/// A convolution is a sum of shifted planes, each times a weight. For this the input is laid out so that a
-/// shift is an offset: with its padding, and with a stride of s as s * s planes, each of every s-th pixel.
+/// A convolution is a sum of shifted planes, each times a weight. The input is packed so that a shift is an
+/// offset: with its padding, and for stride s as s * s phases, each of every s-th pixel.
 ///
 ///     x     0 1 2 3 4 5 6        stride 2, 1 before        phase 0   - 1 3 5
 ///                                                          phase 1   0 2 4 6
 ///
-/// Rows are as wide as the last window needs. So a whole plane of the result is one long row of a sum, with
-/// a few elements at the end of each row that are nobody's.
+/// Rows are as wide as the last window needs. So a whole plane of the result is one long row of a sum, with a
+/// few unused elements at the end of each row.
 struct phases {
     int rows, columns;               ///< of each phase
-    int row_strides, column_strides; ///< how many phases
+    int row_strides, column_strides; ///< number of phases
     int plane() const { return rows * columns; }
     int channel() const { return row_strides * column_strides * plane(); }
 };
@@ -58,7 +58,7 @@ phases phases_of(convolution const& s)
     return {extent(s.rows), extent(s.columns), s.rows.stride, s.columns.stride};
 }
 
-/// The input is that already.
+/// Whether the input already has that layout.
 bool is_packed(convolution const& s)
 {
     auto plain = [](sliding const& w) { return w.stride == 1 && w.before == 0 && w.after == 0; };
@@ -79,7 +79,8 @@ void pack_phases(sliding const& rows, sliding const& columns, phases const& in, 
             }
 }
 
-/// Of a sum over rows `wide`, from its element `first` on, to a plane without what is nobody's.
+/// Copies a sum over rows of width `wide`, from its element `first` on, to a plane without the unused
+/// elements.
 void copy_rows(float const* sum, int first, int count, int wide, float* y, int columns)
 {
     for (int at = first; at < first + count;) {
@@ -131,7 +132,7 @@ void convolve(convolution const& s, float const* x, float const* weights, float 
 
 float inner_product(float const* a, float const* b, int count)
 {
-    std::array<float, 16> sums{}; // side by side, or each addition would wait for the one before
+    std::array<float, 16> sums{}; // independent sums, so that additions do not wait for each other
     int i = 0;
     for (; i + 16 <= count; i += 16)
         for (int k = 0; k != 16; ++k) sums[static_cast<std::size_t>(k)] += a[i + k] * b[i + k];
@@ -171,7 +172,7 @@ bool has_rows(product const& s)
     return s.depth != 0 && (s.b_column == 1 || (s.b_depth == 1 && s.a_depth == 1));
 }
 
-// --- the rest -------------------------------------------------------------------------------------------
+// --- other layers ---------------------------------------------------------------------------------------
 
 void normalize(normalization const& s, operands const& io)
 {
@@ -195,7 +196,7 @@ void compute_softmax(softmax const& s, float const* x, float* y)
     }
 }
 
-/// The larger part of sums and products of tensors is of two that are as large as the result.
+/// Most sums and products of tensors have two operands of the size of the result.
 bool is_contiguous(strided const& s, int count)
 {
     int expected = 1;

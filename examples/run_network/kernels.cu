@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Every formula of elements.hpp as a kernel: one thread for each element.
+// Every formula of elements.hpp as a kernel: one thread per element.
 
 #include "device_kernels.hpp"
 
@@ -30,7 +30,7 @@ struct launch {
     }
 };
 
-/// The pattern once, and then all that is there as often as it takes.
+/// Writes the pattern once, then doubles the filled part until the result is full.
 void queue_constant(constant const& what, operands const& io, cudaStream_t stream)
 {
     auto* const to = static_cast<unsigned char*>(io.out);
@@ -48,7 +48,7 @@ void queue_constant(constant const& what, operands const& io, cudaStream_t strea
 void queue_on_device(layer const& what, operands const& io, void* stream)
 {
     auto const queue = static_cast<cudaStream_t>(stream);
-    if (std::holds_alternative<view>(what)) // a copy: what is one need not be run
+    if (std::holds_alternative<view>(what)) // a copy; an executor runs no views
         cudaMemcpyAsync(io.out, io.in[0], io.out_bytes, cudaMemcpyDeviceToDevice, queue);
     else if (auto const* const pattern = std::get_if<constant>(&what)) queue_constant(*pattern, io, queue);
     else run_in_elements(what, io, launch{queue});

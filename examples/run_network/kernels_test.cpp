@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Every layer in both forms, the host's and as formulas (which a CUDA device runs as they are), against its
+// Compares every layer in both forms, the host's and as formulas (which a CUDA device runs), with its
 // definition: plain loops in double, over random shapes.
 
 #include "../../test/rounds.hpp"
@@ -35,7 +35,7 @@ struct random_source {
     }
 };
 
-/// A sum as it should be, and how large its terms are: what it is rounded by.
+/// An exact sum and the sum of its terms' magnitudes, which bounds the rounding error.
 struct exact {
     double sum = 0, size = 1;
     void add(double term)
@@ -164,12 +164,12 @@ TEST_CASE("the smallest convolution is a product, and padding is zero")
     CHECK(in_elements(s, {{3}, {9, 9, 9, 9, 2, 9, 9, 9, 9}, {1}}, 1) == floats{7});
 }
 
-TEST_CASE("a convolution is what its definition says, whatever its strides, pads, dilations and groups")
+TEST_CASE("a convolution matches its definition for any strides, pads, dilations and groups")
 {
     for (unsigned seed = 0; seed != rounds(150); ++seed) {
         CAPTURE(seed);
         random_source roll(seed);
-        int const most = seed % 30 == 29 ? 60 : 9; // a few are longer than what is summed at once
+        int const most = seed % 30 == 29 ? 60 : 9; // a few are longer than a block of a sum
         convolution s{.images = roll(1, 2),
                       .groups = roll(1, 3),
                       .channels = roll(1, 6),
@@ -208,7 +208,7 @@ TEST_CASE("a convolution is what its definition says, whatever its strides, pads
     }
 }
 
-TEST_CASE("what a spreading convolution makes of each element is its weights, times the element")
+TEST_CASE("a transposed convolution adds the weights times each element")
 {
     for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
@@ -247,14 +247,14 @@ TEST_CASE("what a spreading convolution makes of each element is its weights, ti
     }
 }
 
-TEST_CASE("a pool takes the largest or the average of what its window covers, at the border too")
+TEST_CASE("a pool takes the maximum or the average of its window, also at the border")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         random_source roll(seed);
         auto window = [&] {
             sliding w = random_window(roll, 9);
-            w.before = std::min(w.before, w.taps - 1); // or a window could cover nothing
+            w.before = std::min(w.before, w.taps - 1); // or a window could lie in the padding only
             w.after = std::min(w.after, w.taps - 1);
             w.dilation = 1;
             int const room = w.in + w.before + w.after - w.taps;
@@ -293,7 +293,7 @@ TEST_CASE("a pool takes the largest or the average of what its window covers, at
     }
 }
 
-TEST_CASE("layers over channels, rows and single elements are what their definitions say")
+TEST_CASE("layers over channels, rows and single elements match their definitions")
 {
     for (unsigned seed = 0; seed != rounds(60); ++seed) {
         CAPTURE(seed);
@@ -349,7 +349,7 @@ TEST_CASE("layers over channels, rows and single elements are what their definit
     CHECK(on_host(softmax{1, 3, 1}, {{1000, 1000, -1000}}, 3) == floats{0.5f, 0.5f, 0}); // nothing overflows
 }
 
-TEST_CASE("operands of different shapes are combined as if each were repeated along what it lacks")
+TEST_CASE("operands of different shapes are broadcast along the axes that they lack")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
@@ -403,7 +403,7 @@ TEST_CASE("operands of different shapes are combined as if each were repeated al
     CHECK(on_host(square, {{-3, 4}, {2}}, 2) == floats{9, 16});
 }
 
-TEST_CASE("a product of matrices is what its definition says, transposed or not, one or a batch")
+TEST_CASE("a matrix product matches its definition, transposed or not, single or in a batch")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
@@ -442,7 +442,7 @@ TEST_CASE("a product of matrices is what its definition says, transposed or not,
     }
 }
 
-TEST_CASE("what only moves elements puts each where it belongs")
+TEST_CASE("layers that only move elements put each at its position")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
@@ -497,7 +497,7 @@ TEST_CASE("what only moves elements puts each where it belongs")
         check(pad, {x}, should);
 
         concatenation join;
-        join.rows = roll(1, 3); // operands side by side
+        join.rows = roll(1, 3); // concatenated operands
         std::vector<floats> parts;
         for (int o = roll(1, 4); o != 0; --o) {
             join.lengths.push_back(roll(0, 3));
@@ -539,7 +539,7 @@ TEST_CASE("what only moves elements puts each where it belongs")
     CHECK(words == floats{1, 2, 1, 2, 1});
 }
 
-TEST_CASE("an enlarged plane is linear between the centres of its elements, and flat beyond them")
+TEST_CASE("a resized plane is linear between the centres of its elements, and constant beyond them")
 {
     for (unsigned seed = 0; seed != rounds(40); ++seed) {
         CAPTURE(seed);
@@ -552,7 +552,7 @@ TEST_CASE("an enlarged plane is linear between the centres of its elements, and 
         s.row_step = float(s.rows_in) / float(s.rows);
         s.column_step = float(s.columns_in) / float(s.columns);
         floats const x = roll.tensor(s.planes * s.rows_in * s.columns_in);
-        auto share = [](int in, double at, int i) { // a tent over each centre
+        auto share = [](int in, double at, int i) { // a hat function around each centre
             return std::max(0.0, 1 - std::abs(std::clamp(at, 0.0, in - 1.0) - i));
         };
         std::vector<exact> should;
@@ -571,7 +571,7 @@ TEST_CASE("an enlarged plane is linear between the centres of its elements, and 
     }
 }
 
-TEST_CASE("a layer that may write over an operand comes to the same there, bit by bit")
+TEST_CASE("a layer that may overwrite an operand has the same result in place, bit by bit")
 {
     random_source roll(1);
     int const all = 24;

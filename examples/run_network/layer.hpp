@@ -2,14 +2,14 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_LAYER_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_LAYER_HPP
 
-/// What each operation of a network computes, as plain numbers: all that a file says in attributes, shapes
-/// and small constants, resolved once. What is left for run time are the bytes.
+/// What each operation of a network computes, as plain numbers: attributes, shapes and small constants of the
+/// file, resolved once. Only the bytes remain for run time.
 ///
 ///     Conv  strides=[2, 2], pads=[3, 3, 3, 3]          convolution{1 image, 1 group, 3 channels, 64 filters,
 ///           x: 1x3x224x224   w: 64x3x7x7      ──►      rows    {224 -> 112, 7 wide, stride 2, 3 before},
 ///           y: 1x64x112x112                                columns {the same}}
 ///
-/// These structures go to a CUDA device as they are: C++17, nothing of the library.
+/// These structures are copied to a CUDA device: C++17, independent of the library.
 
 #include <string>
 #include <variant>
@@ -17,35 +17,35 @@
 
 namespace run_network {
 
-/// A window that slides along one axis: output o, under tap k, reads `o * stride + k * dilation - before`,
-/// where 0 <= that < in, and padding elsewhere.
+/// A window that slides along one axis: output o, under tap k, reads padding or, if 0 <= p < in, position
+/// p = `o * stride + k * dilation - before`.
 struct sliding {
     int in = 1, out = 1, taps = 1;
     int stride = 1, dilation = 1;
     int before = 0, after = 0; ///< padding
 };
 
-/// For each element of a result, in order, where its operand is: transposed, sliced, broadcast.
+/// The position in the operand of each element of a result, in order: transposed, sliced, broadcast.
 struct strided {
     static constexpr int max_rank = 6;
     int rank = 0;
     int size[max_rank] = {};
-    int stride[max_rank] = {}; ///< of the operand, in elements; 0 where it is broadcast
+    int stride[max_rank] = {}; ///< of the operand, in elements; 0: broadcast
     int first = 0;
 };
 
 struct convolution { ///< x, weights[, bias]
     int images = 1, groups = 1;
-    int channels = 1, filters = 1; ///< of one group
+    int channels = 1, filters = 1; ///< per group
     sliding rows, columns;
     bool has_bias = false;
 };
 
-/// The gradient of a convolution: each element of x is spread by the weights. `rows` and `columns` slide over
-/// the result, so their `in` is its size, and `out` that of x.
+/// The gradient of a convolution: each element of x is multiplied by the weights and added to the result.
+/// `rows` and `columns` slide over the result, so their `in` is its size, and `out` that of x.
 struct conv_transpose { ///< x, weights[, bias]
     int images = 1, groups = 1;
-    int channels = 1, filters = 1; ///< of x and of the result, in one group
+    int channels = 1, filters = 1; ///< of x and of the result, per group
     sliding rows, columns;
     bool has_bias = false;
 };
@@ -74,7 +74,7 @@ struct elementwise { ///< x; Relu is a clip from 0 on
 };
 
 enum class arithmetic { add, subtract, multiply, divide, power };
-struct broadcast_arithmetic { ///< one operand or more, the first with the second, that with the third
+struct broadcast_arithmetic { ///< one or more operands, combined from left to right
     arithmetic what = arithmetic::add;
     int count = 0;
     std::vector<strided> operands;
@@ -82,17 +82,17 @@ struct broadcast_arithmetic { ///< one operand or more, the first with the secon
 
 struct softmax { ///< x
     int rows = 1, length = 1;
-    int stride = 1; ///< from one element of a row to the next
+    int stride = 1; ///< distance of adjacent elements of a row
 };
 
-struct mean { ///< x, over the last of its dimensions
+struct mean { ///< x, over its last dimensions
     int rows = 1, length = 1;
 };
 
 /// y = alpha * a * b + beta * c, for a batch of matrices.
 struct product {   ///< a, b[, c]
-    int batch = 1; ///< how many results
-    strided a, b;  ///< for each of them, where its operands begin
+    int batch = 1; ///< number of results
+    strided a, b;  ///< for each result, where its operands begin
     int rows = 1, depth = 1, columns = 1;
     int a_row = 1, a_depth = 1, b_depth = 1, b_column = 1, c_row = 0, c_column = 0; ///< strides
     float alpha = 1, beta = 1;
@@ -104,21 +104,21 @@ struct strided_copy { ///< x: Transpose, Slice, Expand
     strided from;
 };
 
-struct concatenation { ///< one operand or more
+struct concatenation { ///< one or more operands
     int rows = 1, length = 0;
-    std::vector<int> lengths; ///< of an operand's row; their sum is `length`
+    std::vector<int> lengths; ///< row length by operand; their sum is `length`
 };
 
 struct padding { ///< x
     int count = 0;
-    strided inside; ///< of each axis: its size within the result
+    strided inside; ///< by axis: its size within the result
     int before[strided::max_rank] = {}, in[strided::max_rank] = {};
     float value = 0;
 };
 
 struct gather { ///< data, indices: rows of data along an axis
     int outer = 1, axis = 1, inner = 1, indices = 1;
-    bool is_wide = true; ///< indices of 64 bits
+    bool is_wide = true; ///< 64-bit indices
 };
 
 struct linear_resize { ///< x, by linear interpolation between the centres of its elements
@@ -128,8 +128,8 @@ struct linear_resize { ///< x, by linear interpolation between the centres of it
 
 struct view {}; ///< x under another shape
 
-struct constant {                     ///< nothing
-    std::vector<unsigned char> bytes; ///< again and again, until the result is full
+struct constant {                     ///< no operands
+    std::vector<unsigned char> bytes; ///< pattern, repeated until the result is full
 };
 
 struct unsupported {

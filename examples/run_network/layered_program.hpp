@@ -2,11 +2,11 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_LAYERED_PROGRAM_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_LAYERED_PROGRAM_HPP
 
-/// How layers join the library: a program in which each step has the scratch that its kernel needs and may
-/// write over what its kernel can write over, and the kernel.
+/// The program and the kernel of a layered network: each step has the scratch that its kernel needs, and may
+/// overwrite the operands that its kernel can overwrite.
 ///
-///     Conv     uses x, weights    defines y, padded input      the padded input is scratch: planned with
-///     Relu     uses y             defines z, over y            everything else, it lives for one step
+///     Conv     uses x, weights    defines y, padded input      the padded input is scratch: planned like
+///     Relu     uses y             defines z, over y            other values, live for one step
 
 #include "kernels.hpp"
 #include "read_layers.hpp"
@@ -29,7 +29,7 @@ struct layered_program {
     sublet::byte_count largest_scratch = 0;
 };
 
-/// Values are those of the network, then the scratch of those steps that need it, if their kernels do.
+/// The values of the network, then the scratch values of the steps, if their kernels need any.
 inline layered_program program_of(layered_network const& all, bool needs_scratch = true)
 {
     plan_model::network const& net = all.net;
@@ -81,7 +81,7 @@ operands operands_of(Call const& call)
     return io;
 }
 
-/// Runs layer `call.step` by `kernel(layer, operands)`, unless its result is a view of what is there.
+/// Runs layer `call.step` by `kernel(layer, operands)`, unless its result is a view.
 template <class Call, class Kernel>
 void run_layer(layered_network const& all, Call const& call, Kernel kernel)
 {
@@ -90,7 +90,7 @@ void run_layer(layered_network const& all, Call const& call, Kernel kernel)
     if (!is_view || !call.is_view(0)) kernel(what, operands_of(call));
 }
 
-/// On this machine; by several threads at once, if it has to.
+/// Runs on the host; several threads may call it at once.
 struct host_kernel {
     layered_network const* all;
 
@@ -102,7 +102,7 @@ struct host_kernel {
     }
 };
 
-/// On this machine, as a CUDA device does it.
+/// Runs the formulas of a CUDA device on the host.
 struct formula_kernel {
     layered_network const* all;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// What a file says, as numbers that come out: networks of one operation, written as ONNX, read and run.
+// Tests the reader of layers by results: networks of one operation are written as ONNX, read and run.
 
 #include "compare_runs.hpp"
 #include "layered_program.hpp"
@@ -42,7 +42,7 @@ void set_shape(onnx::ValueInfoProto& value, std::string const& name, integers co
     for (auto n : size) shape->add_dim()->set_dim_value(n);
 }
 
-/// A file with one operation, of constants that it holds.
+/// A file with one operation on constants.
 class one_operation {
 public:
     one_operation(std::string const& type, std::int64_t opset, integers const& result)
@@ -69,7 +69,7 @@ public:
         for (float f : numbers) tensor.add_float_data(f);
         return *this;
     }
-    one_operation& in(integers const& numbers) // as exporters do it, raw
+    one_operation& in(integers const& numbers) // raw, as exporters write them
     {
         auto& tensor = add({static_cast<std::int64_t>(numbers.size())}, onnx::TensorProto::INT64);
         std::string raw(numbers.size() * sizeof(std::int64_t), '\0');
@@ -119,12 +119,12 @@ public:
         layered_network const all = read();
         REQUIRE(reasons(all) == std::vector<std::string>{});
         weights given(all, 1, false);
-        layered_program const made = program_of(all);
-        auto const planned = sublet::plan_memory(made.program, made.options);
+        layered_program const layered = program_of(all);
+        auto const planned = sublet::plan_memory(layered.program, layered.options);
         sublet::executor_options how;
-        how.scratch = made.is_scratch;
+        how.scratch = layered.is_scratch;
         how.check = sublet::executor_options::checks::digest;
-        sublet::cpu_executor execute{made.program, made.options, sublet::arena{planned.plan},
+        sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned.plan},
                                      host_kernel{&all}, how};
         given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
         execute.run();
@@ -133,7 +133,7 @@ public:
         return {y.begin(), y.end()};
     }
     std::vector<std::string> missing() const { return reasons(read()); }
-    /// What the whole program says.
+    /// Exit status and messages of the whole program.
     std::string program_status(std::vector<char const*> words = {}) const
     {
         read();
@@ -173,7 +173,7 @@ using strings = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("padding is what the attributes say, before and after, or by itself")
+TEST_CASE("padding is explicit, before and after, or automatic")
 {
     auto conv = [](integers const& y) {
         one_operation op("Conv", 13, y);
@@ -201,7 +201,7 @@ TEST_CASE("padding is what the attributes say, before and after, or by itself")
               .run() == floats{1, 10, 2, 20});
 }
 
-TEST_CASE("pools round up if they are told to, and count padding if they are told to")
+TEST_CASE("pools round up, and count padding, if their attributes say so")
 {
     auto pool = [](char const* type, integers const& y, floats const& x) {
         one_operation op(type, 13, y);
@@ -227,7 +227,7 @@ TEST_CASE("pools round up if they are told to, and count padding if they are tol
           floats{1.5f, 3.5f});
 }
 
-TEST_CASE("what changed from one opset to another is read as the file's says")
+TEST_CASE("operators are read by the rules of the file's opset")
 {
     one_operation old_softmax("Softmax", 9, {1, 2, 2}), softmax("Softmax", 13, {1, 2, 2});
     CHECK(old_softmax.in({1, 2, 2}, {0, 0, 0, 0}).run() == floats{0.25f, 0.25f, 0.25f, 0.25f});
@@ -254,7 +254,7 @@ TEST_CASE("what changed from one opset to another is read as the file's says")
     CHECK(one_operation("Pad", 13, {4}).in({1}, {5}).in(pads).in({}, {7}).run() == floats{7, 5, 7, 7});
 }
 
-TEST_CASE("products take their operands as they are, or turned")
+TEST_CASE("products take their operands as they are, or transposed")
 {
     floats const a{1, 2, 3, 4, 5, 6}, b{1, 0, 0, 1, 1, 1};
     CHECK(one_operation("Gemm", 13, {2, 2}).in({2, 3}, a).in({3, 2}, b).run() == floats{4, 5, 10, 11});
@@ -273,7 +273,7 @@ TEST_CASE("products take their operands as they are, or turned")
           floats{12, 34});
 }
 
-TEST_CASE("elements go where the attributes say")
+TEST_CASE("attributes determine the positions of moved elements")
 {
     floats const six{1, 2, 3, 4, 5, 6};
     CHECK(one_operation("Transpose", 13, {3, 2}).in({2, 3}, six).run() == floats{1, 4, 2, 5, 3, 6});
@@ -297,16 +297,16 @@ TEST_CASE("elements go where the attributes say")
     CHECK(one_operation("Reshape", 13, {3, 2}).in({2, 3}, six).in({3, 2}).run() == six);
 }
 
-TEST_CASE("what cannot be computed is said, and why")
+TEST_CASE("unsupported operations are reported with a reason")
 {
     floats const two{1, 2};
     CHECK(one_operation("Frobnicate", 13, {2}).in({2}, two).missing() == strings{"Frobnicate (1)"});
     CHECK(one_operation("Conv", 13, {1, 1, 2}).in({1, 1, 2}, two).in({1, 1, 1}, {1}).missing() ==
           strings{"Conv over 1 dimensions (1)"});
     CHECK(one_operation("Conv", 13, {1, 1, 1, 3}).in({1, 1, 1, 2}, two).in({1, 1, 1, 1}, {1}).missing() ==
-          strings{"Conv whose result has another shape than its windows give (1)"});
+          strings{"Conv with another result shape than its windows give (1)"});
     CHECK(one_operation("Pad", 13, {4}).in({2}, two).in({1, 1}).with("mode", "reflect").missing() ==
-          strings{"Pad with other than a constant (1)"});
+          strings{"Pad with a mode other than constant (1)"});
     CHECK(one_operation("Add", 13, {2}).in({2}, two).in({3}, {1, 2, 3}).missing() ==
           strings{"Add of shapes that do not fit (1)"});
     CHECK(one_operation("Neg", 13, {2}).in({2}, two).with("alias_of_input", integers{-1}).missing() ==
@@ -314,14 +314,14 @@ TEST_CASE("what cannot be computed is said, and why")
     CHECK(one_operation("Relu", 13, {3}).in({2}, two).missing() ==
           strings{"Relu of shapes that do not fit (1)"});
     CHECK(one_operation("Gather", 13, {1}).in({2}, two).in({2}).missing() ==
-          strings{"Gather of rows that are not there (1)"});
+          strings{"Gather with an index out of range (1)"});
     CHECK(one_operation("ReduceMean", 13, {2}).in({2, 1, 1}, two).with("axes", integers{1}).missing() ==
           strings{"ReduceMean over axes that are not the last (1)"});
 }
 
-TEST_CASE("a window that does not fit 32 bits, or whose room does not, is refused")
+TEST_CASE("a window is refused if it or its padded input does not fit 32 bits")
 {
-    strings const odd_conv{"Conv with odd windows (1)"};
+    strings const odd_conv{"Conv with invalid windows (1)"};
     integers const four{1, 1, 4, 4};
     auto conv = [&](char const* name, integers const& numbers) {
         one_operation op("Conv", 13, four);
@@ -333,25 +333,25 @@ TEST_CASE("a window that does not fit 32 bits, or whose room does not, is refuse
         CHECK(conv("pads", {huge, 0, huge, 0}) == odd_conv);
         one_operation spread("ConvTranspose", 13, four), pool("MaxPool", 13, four);
         CHECK(spread.given(four).given({1, 1, 3, 1}).with("strides", {huge, 1}).missing() ==
-              strings{"ConvTranspose with odd windows (1)"});
+              strings{"ConvTranspose with invalid windows (1)"});
         CHECK(pool.given(four)
                   .with("kernel_shape", integers{3, 3})
                   .with("dilations", {huge, 1})
                   .with("pads", {huge, huge, 0, 0})
-                  .missing() == strings{"MaxPool with odd windows (1)"});
+                  .missing() == strings{"MaxPool with invalid windows (1)"});
     }
     integers const far{30000, 30000};
     one_operation sparse("Conv", 13, {1, 1, 2, 2});
     CHECK(sparse.given({1, 1, 40000, 40000}).given({1, 1, 1, 1}).with("strides", far).missing() ==
           strings{"Conv of too many elements with their padding (1)"});
 
-    one_operation once("Conv", 13, {1, 1, 1, 1}); // a stride that is never taken needs no room
+    one_operation once("Conv", 13, {1, 1, 1, 1}); // a stride that is never taken needs no space
     once.in({1, 1, 1, 4}, {1, 2, 3, 4}).in({1, 1, 1, 2}, {1, 10}).with("strides", {1, 1 << 30});
     CHECK(once.run() == floats{21});
     CHECK(scratch_bytes(once.read().layers[0]) == 12);
 }
 
-TEST_CASE("no element of a pool is an average of nothing")
+TEST_CASE("no window of a pool lies in the padding only")
 {
     one_operation pool("AveragePool", 13, {1, 1, 1, 1}); // a tap on each side of the only element
     CHECK(pool.in({1, 1, 1, 1}, {1})
@@ -361,7 +361,7 @@ TEST_CASE("no element of a pool is an average of nothing")
               .missing() == strings{"AveragePool with windows of padding alone (1)"});
 }
 
-TEST_CASE("a response over more channels than there are is one over all")
+TEST_CASE("a local response over more channels than exist is one over all channels")
 {
     one_operation op("LRN", 13, {1, 3, 1, 1});
     op.in({1, 3, 1, 1}, {1, 2, 3})
@@ -371,7 +371,7 @@ TEST_CASE("a response over more channels than there are is one over all")
     CHECK(op.with("alpha", 2147483648.0f).run() == floats{1 / 16.0f, 2 / 16.0f, 3 / 16.0f});
 }
 
-TEST_CASE("a Resize is by a positive number, to the size that this gives, and of something")
+TEST_CASE("a Resize needs a positive scale, the matching size, and a nonempty image")
 {
     auto resized = [](floats const& scales) {
         one_operation op("Resize", 13, {1, 1, 1, 4});
@@ -387,10 +387,10 @@ TEST_CASE("a Resize is by a positive number, to the size that this gives, and of
     };
     CHECK(sized({1, 1, 1, 2}, {1, 1, 1, 4}) == strings{});
     CHECK(sized({1, 1, 1, 2}, {1, 1, 1, 3}) == strings{"Resize of shapes that do not fit (1)"});
-    CHECK(sized({1, 1, 0, 2}, {1, 1, 1, 4}) == strings{"Resize of nothing (1)"});
+    CHECK(sized({1, 1, 0, 2}, {1, 1, 1, 4}) == strings{"Resize of an empty image (1)"});
 }
 
-TEST_CASE("bounds and steps of a Slice may be any numbers, its axes only once each")
+TEST_CASE("bounds and steps of a Slice may be any numbers; each axis is named at most once")
 {
     floats const five{1, 2, 3, 4, 5};
     auto slice = [&](integers const& y, std::int64_t from, std::int64_t to, std::int64_t step) {
@@ -418,10 +418,10 @@ TEST_CASE("a Transpose names each axis once")
     };
     CHECK(transpose({0, 0}) == strings{"Transpose along one axis twice (1)"});
     CHECK(transpose({0}) == strings{"Transpose of shapes that do not fit (1)"});
-    CHECK(transpose({0, int64_max}) == strings{"Transpose along an axis that is not there (1)"});
+    CHECK(transpose({0, int64_max}) == strings{"Transpose along an axis out of range (1)"});
 }
 
-TEST_CASE("what is joined or padded is as long as its parts, also beyond 32 bits")
+TEST_CASE("the length of a Concat or Pad is that of its parts, also beyond 32 bits")
 {
     integers const long_one{1000000000};
     one_operation join("Concat", 13, long_one);
@@ -434,15 +434,15 @@ TEST_CASE("what is joined or padded is as long as its parts, also beyond 32 bits
     };
     CHECK(pad({2}, {-1, -1}).run() == floats{2, 3});
     CHECK(pad({4}, {-2, 2}).run() == floats{3, 4, 0, 0});
-    CHECK(pad({4}, {-5, 5}).missing() == strings{"Pad that takes away more than there is (1)"});
+    CHECK(pad({4}, {-5, 5}).missing() == strings{"Pad that crops more than the axis (1)"});
     CHECK(pad({2}, {int_max, int_max}).missing() == strings{"Pad of shapes that do not fit (1)"});
     CHECK(pad({4}, {int64_max, int64_min}).missing() == strings{"Pad with a number beyond 32 bits (1)"});
 }
 
-TEST_CASE("an index is checked through every view and every constant, or made up for all that look up by it")
+TEST_CASE("an index is checked through views and constants, or generated within the bounds of all its uses")
 {
     auto const index_type = onnx::TensorProto::INT64;
-    strings const no_row{"Gather of rows that are not there (1)"};
+    strings const no_row{"Gather with an index out of range (1)"};
     auto put_before = [](one_operation & op, char const* type, char const* from, char const* to) -> auto&
     {
         auto& node = *op.graph().add_node();
@@ -507,7 +507,7 @@ TEST_CASE("an index is checked through every view and every constant, or made up
     CHECK(above == 1);
 }
 
-TEST_CASE("a view has the shape that the file says elsewhere")
+TEST_CASE("a view must have the declared shape")
 {
     auto view = [](char const* type, integers const& y) {
         one_operation op(type, 13, y);
@@ -537,24 +537,24 @@ TEST_CASE("a view has the shape that the file says elsewhere")
 
     one_operation other("Identity", 13, {2});
     CHECK(other.given({1}, onnx::TensorProto::DOUBLE).missing() ==
-          strings{"Identity of shapes that do not fit (1)", "a weight or input of an odd type (1)"});
+          strings{"Identity of shapes that do not fit (1)", "a weight or input of an unsupported type (1)"});
     one_operation none_left("Reshape", 13, {0, 3}), nothing("MatMul", 13, {2, 2000});
     CHECK(none_left.in({0}, {}).in({0, 3}).run() == floats{});
     CHECK(nothing.in({2, 0}, {}).in({0, 2000}, {}).run() == floats(4000));
 }
 
-TEST_CASE("a kernel runs where its result is: a view that the file makes of it is refused")
+TEST_CASE("a declared view is refused if its operation computes a result")
 {
     one_operation relu("Relu", 13, {2}), reshape("Reshape", 13, {2});
     CHECK(relu.given({2}).with("alias_of_input", integers{0}).missing() ==
-          strings{"Relu whose result is to be a view (1)"});
+          strings{"Relu with a result declared as a view (1)"});
     CHECK(reshape.given({2})
               .given({1}, onnx::TensorProto::INT64)
               .with("alias_of_input", integers{1})
-              .missing() == strings{"Reshape whose result is to be a view (1)"});
+              .missing() == strings{"Reshape with a result declared as a view (1)"});
 }
 
-TEST_CASE("a result has the shape that its operands give")
+TEST_CASE("a result must have the shape that its operands determine")
 {
     floats const one{1}, two{1, 2};
     CHECK(one_operation("Add", 13, {5}).in({1}, one).in({1}, one).missing() ==
@@ -571,16 +571,16 @@ TEST_CASE("a result has the shape that its operands give")
               .given({1, 1, 1, 4})
               .given({1, 1, 1, 2})
               .with("auto_pad", "SAME_UPPER")
-              .missing() == strings{"Conv whose result has another shape than its windows give (1)"});
+              .missing() == strings{"Conv with another result shape than its windows give (1)"});
     CHECK(one_operation("ConstantOfShape", 13, {3}).in({2}).missing() ==
           strings{"ConstantOfShape of shapes that do not fit (1)"});
     CHECK(one_operation("Constant", 13, {2}).with("value_float", 1.0f).missing() ==
           strings{"Constant of another size than its result (1)"});
     CHECK(one_operation("Constant", 13, {2}).with("value_int", 1).missing() ==
-          strings{"Constant of an odd type (1)"});
+          strings{"Constant of an unsupported type (1)"});
 }
 
-TEST_CASE("attributes are of the kind that they are read as, and operands are the node's own")
+TEST_CASE("attributes must have the expected kind, and operands must be the node's own")
 {
     one_operation group("Conv", 13, {1, 1, 1, 1}), sum("Sum", 13, {1});
     CHECK(group.given({1, 1, 1, 1}).given({1, 1, 1, 1}).with("group", 1.0f).missing() ==
@@ -589,11 +589,11 @@ TEST_CASE("attributes are of the kind that they are read as, and operands are th
     inner.set_name("body");
     set_shape(*sum.graph().add_input(), "captured", {1});
     inner.mutable_g()->add_output()->set_name("captured");
-    CHECK(sum.missing() == strings{"Sum with graphs of its own (1)"});
+    CHECK(sum.missing() == strings{"Sum with subgraphs (1)"});
     CHECK(one_operation("two\nlines", 13, {1}).given({1}).missing() == strings{"two?lines (1)"});
 }
 
-TEST_CASE("what a run needs is counted before anything is allocated")
+TEST_CASE("the memory of a run is checked against the limit before anything is allocated")
 {
     one_operation relu("Relu", 13, {4});
     relu.given({4});
@@ -614,7 +614,7 @@ TEST_CASE("what a run needs is counted before anything is allocated")
           refused + "even with its plan a run needs more bytes than 64 bits can count\n");
 }
 
-TEST_CASE("results of the host differ by a bit, those of a device by what rounding cannot explain")
+TEST_CASE("host results must agree bit by bit, device results up to rounding")
 {
     float const one = 1, next = std::nextafter(one, 2.0f);
     auto with = [](char const* executor, float x) {
@@ -638,10 +638,10 @@ TEST_CASE("results of the host differ by a bit, those of a device by what roundi
     nothing.outputs = {{0}};
     CHECK(!compare_runs({with("serial", 0), nothing}).are_equal);
     CHECK(compare_runs({with("serial", one), with("2 threads", 3)}).remarks ==
-          strings{"2 threads arena is other than serial arena in 1 elements, by 0.500000 of the largest"});
+          strings{"2 threads arena differs from serial arena in 1 elements, by 0.500000 of the largest"});
 }
 
-TEST_CASE("a kernel that is allowed to write over what it still reads makes a difference")
+TEST_CASE("a kernel that overwrites an operand that it still reads changes the result")
 {
     integers const size{1, 1, 1, 6};
     one_operation conv("Conv", 13, size);

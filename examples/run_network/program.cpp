@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// A real network, end to end, on planned memory: read its layers, make up what the file does not hold, plan,
-// run it in each memory mode, and compare all results with those of the first run.
+// Runs a real network end to end on planned memory: reads its layers, generates missing weights, plans, runs
+// in each memory mode, and compares all results with those of the first run.
 
 #include "program.hpp"
 
@@ -55,7 +55,7 @@ int list(std::string const& folder, std::ostream& out)
             runnable += line.empty();
             line = line.empty() ? "runs" : "lacks " + line;
         } catch (input_error const& e) {
-            line = std::string("is no input: ") + e.what();
+            line = std::string("is not a valid model: ") + e.what();
         }
         out << file_name(file) << ": " << line << '\n';
     }
@@ -65,7 +65,7 @@ int list(std::string const& folder, std::ostream& out)
 
 void print_largest(std::ostream& out, std::vector<float> const& output)
 {
-    std::vector<std::size_t> largest; // the first of those that are equal
+    std::vector<std::size_t> largest; // the first of equal ones
     for (std::size_t i = 0; i != output.size(); ++i) {
         largest.insert(std::upper_bound(largest.begin(), largest.end(), i,
                                         [&](std::size_t a, std::size_t b) { return output[a] > output[b]; }),
@@ -78,10 +78,10 @@ void print_largest(std::ostream& out, std::vector<float> const& output)
     out << '\n';
 }
 
-/// What executors may allocate, beside all that the caller keeps: weights, on a simulated device too, and the
-/// results of each run.
+/// The bytes that executors may allocate, beyond what the caller keeps: weights, also on a simulated device,
+/// and the results of each run.
 ///
-/// Throws: input_error where that is too little, before anything is allocated.
+/// Throws: input_error if that is too little, before anything is allocated.
 sublet::byte_count run_byte_limit(layered_network const& all, sublet::memory_plan const& plan,
                                   arguments const& args)
 {
@@ -122,11 +122,11 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return 3;
     }
     if (outputs_of(all.net).empty()) throw input_error(args.model + ": has no outputs to compare");
-    layered_program const made = program_of(all);
-    auto const planned = sublet::plan_memory(made.program, made.options);
+    layered_program const layered = program_of(all);
+    auto const planned = sublet::plan_memory(layered.program, layered.options);
     sublet::byte_count const room = run_byte_limit(all, planned.plan, args);
     weights given(all, args.seed, args.is_uniform);
-    std::vector<mode_run> runs = run_on_host(all, made, planned.plan, given, args, room);
+    std::vector<mode_run> runs = run_on_host(all, layered, planned.plan, given, args, room);
     if (args.formulas) runs.push_back(run_formulas(all, given));
     std::string cuda_device;
     if (args.cuda) {
@@ -152,7 +152,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return compared.are_equal ? 0 : 1;
     }
     out << "model: " << file_name(args.model) << "\noperations: " << all.layers.size()
-        << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << made.largest_scratch
+        << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << layered.largest_scratch
         << "\nlower_bound_bytes: " << planned.report.lower_bound_bytes << '\n';
     if (args.cuda) out << "cuda: " << cuda_device << '\n';
     for (mode_run const& r : runs)
@@ -178,7 +178,7 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         return args.folder.empty() ? run(args, out, err) : list(args.folder, out);
     } catch (input_error const& e) {
         err << "run_network: " << e.what() << '\n';
-    } catch (std::exception const& e) { // a broken promise of ours, or too little memory
+    } catch (std::exception const& e) { // an internal error, or out of memory
         err << "run_network: " << about << e.what() << '\n';
     }
     return 2;

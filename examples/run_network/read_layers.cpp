@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// From ONNX operators to layers. Attributes, shapes and constants are looked at here and nowhere else: a node
-// either becomes a structure of plain numbers that its kernel can trust, or a sentence why not.
+// Converts ONNX operators to layers. Only this file reads attributes, shapes and constants: a node becomes
+// either a structure of plain numbers that its kernel can trust, or a sentence that says why not.
 
 #include "read_layers.hpp"
 
@@ -31,9 +31,9 @@ struct unsupported_layer {
 };
 
 using sizes = std::vector<int>;
-using integers = std::vector<std::int64_t>; // as files hold them
+using integers = std::vector<std::int64_t>; // as in ONNX files
 
-/// Requires: the product of all of them, each taken as 1 at least, is an int.
+/// Requires: the product of all of them, with max(1, size) for each, fits an int.
 int product_of(sizes const& size, std::size_t first, std::size_t last)
 {
     int all = 1;
@@ -57,7 +57,7 @@ std::vector<std::byte> bytes_of_numbers(Numbers const& numbers)
     return bytes;
 }
 
-/// Nothing: they are in another file, or left out.
+/// Empty: the bytes are in another file, or omitted.
 std::vector<std::byte> bytes_of(onnx::TensorProto const& t)
 {
     if (t.data_location() == onnx::TensorProto::EXTERNAL) return {};
@@ -78,7 +78,7 @@ std::vector<Number> numbers_in(Bytes const& bytes)
     return numbers;
 }
 
-/// One node: its attributes with their defaults, the shapes of its operands, what is known of them.
+/// One node: its attributes with their defaults, the shapes of its operands, and their constants.
 class node_reader {
 public:
     node_reader(onnx::NodeProto const& node, plan_model::operation const& operation,
@@ -129,9 +129,9 @@ public:
     }
     integers numbers(char const* name, std::size_t count, std::int64_t otherwise) const
     {
-        auto const said = numbers(name);
-        if (said && said->size() != count) refuse(std::string("with an odd number of ") + name);
-        return said ? *said : integers(count, otherwise);
+        auto const listed = numbers(name);
+        if (listed && listed->size() != count) refuse(std::string("with a wrong number of ") + name);
+        return listed ? *listed : integers(count, otherwise);
     }
 
     std::size_t operand_count() const { return static_cast<std::size_t>(node_.input_size()); }
@@ -154,11 +154,11 @@ public:
     tensor_type const& result_type() const { return all_.types[result()]; }
     sizes const& operand_size(std::size_t i) const { return size_of(operand_type(i)); }
     sizes const& result_size() const { return size_of(result_type()); }
-    /// Of a value of any type.
+    /// The declaration of a value of any type.
     plan_model::value_type const& declared(value_id v) const { return all_.net.types[v]; }
     sublet::byte_count bytes(value_id v) const { return all_.net.values[v].bytes; }
 
-    /// What the file holds of an operand, also through views.
+    /// Whether the file holds an operand's elements, also through views.
     bool is_known(std::size_t i) const
     {
         value_id const v = operand(i);
@@ -167,15 +167,16 @@ public:
     integers constant_integers(std::size_t i) const
     {
         if (operand_type(i).element != tensor_type::int_32 && operand_type(i).element != tensor_type::int_64)
-            refuse("with an operand of an odd type");
+            refuse("with an operand of an unsupported type");
         return integers_in(operand_type(i), known(i));
     }
     std::vector<float> constant_reals(std::size_t i) const
     {
-        if (operand_type(i).element != tensor_type::float_32) refuse("with an operand of an odd type");
+        if (operand_type(i).element != tensor_type::float_32)
+            refuse("with an operand of an unsupported type");
         return numbers_in<float>(known(i));
     }
-    /// All numbers that an operand of integers may hold, as far as the file says; not how often.
+    /// The set of numbers that an operand of integers may contain, as far as the file states it.
     integers possible_integers(std::size_t i) const
     {
         if (is_known(i)) return constant_integers(i);
@@ -184,7 +185,7 @@ public:
         auto const* const repeated = std::get_if<constant>(&all_.layers[by]);
         return repeated == nullptr ? integers{} : integers_in(operand_type(i), repeated->bytes);
     }
-    /// An operand, or the attribute that it was before.
+    /// An operand, or the attribute that preceded it before opset `since`.
     std::optional<integers> numbers_since(int since, char const* name, std::size_t operand) const
     {
         if (opset_ < since) return numbers(name);
@@ -199,17 +200,17 @@ public:
         return all[0];
     }
 
-    std::size_t axis(std::int64_t said, std::size_t rank) const
+    std::size_t axis(std::int64_t listed, std::size_t rank) const
     {
         auto const all = static_cast<std::int64_t>(rank);
-        if (said < -all || said >= all) refuse("along an axis that is not there");
-        return static_cast<std::size_t>(said < 0 ? said + all : said);
+        if (listed < -all || listed >= all) refuse("along an axis out of range");
+        return static_cast<std::size_t>(listed < 0 ? listed + all : listed);
     }
-    /// By axis: is it one of these? None is named twice.
-    std::vector<bool> axes(integers const& said, std::size_t rank) const
+    /// By axis: whether it is listed. No axis may be listed twice.
+    std::vector<bool> axes(integers const& listed, std::size_t rank) const
     {
         std::vector<bool> is_named(rank);
-        for (auto a : said) {
+        for (auto a : listed) {
             std::size_t const index = axis(a, rank);
             expect(!is_named[index], "along one axis twice");
             is_named[index] = true;
@@ -241,11 +242,10 @@ private:
         auto const narrow = numbers_in<std::int32_t>(bytes);
         return {narrow.begin(), narrow.end()};
     }
-    /// Formulas count in 32 bits, so all that is made of some of the dimensions has to be a number of 32
-    /// bits.
+    /// Formulas use 32-bit integers, so the product of any subset of the dimensions must fit an int.
     sizes const& size_of(tensor_type const& type) const
     {
-        if (type.element != tensor_type::float_32) refuse("of other numbers than floats");
+        if (type.element != tensor_type::float_32) refuse("of another type than float");
         double elements = 1;
         for (int n : type.size) elements *= std::max(n, 1);
         if (elements >= INT_MAX) refuse("of too many elements");
@@ -253,7 +253,7 @@ private:
     }
     std::vector<std::byte> const& known(std::size_t i) const
     {
-        if (!is_known(i)) refuse("with an operand that must be known beforehand");
+        if (!is_known(i)) refuse("with an operand that must be a constant");
         return all_.data[all_.elements_of[operand(i)]];
     }
 
@@ -265,16 +265,16 @@ private:
 
 // --- windows --------------------------------------------------------------------------------------------
 
-/// The longest axis that a window slides along, with its padding: a sum of two positions is an int.
+/// Longest axis that a window slides along, with its padding: a sum of two positions fits an int.
 constexpr std::int64_t longest_axis = 1 << 30;
 
-/// What a file says about a window along one axis, before it is known to fit.
+/// The window along one axis that a file declares, before it is checked.
 struct declared_window {
     std::int64_t in, out, taps;
     std::int64_t stride, dilation;
     std::int64_t before, after;
 
-    /// From the first element under it to the last.
+    /// The distance from its first to behind its last element.
     std::int64_t reach() const { return (taps - 1) * dilation + 1; }
     bool is_sound() const
     {
@@ -292,7 +292,7 @@ struct declared_window {
     }
 };
 
-/// As `auto_pad` says: the result is so large, and this is the padding for it.
+/// Computes the padding for `auto_pad` from the size of the result.
 void pad_same(declared_window& w, bool is_upper)
 {
     std::int64_t const all = std::max<std::int64_t>(0, (w.out - 1) * w.stride + w.reach() - w.in);
@@ -309,17 +309,17 @@ sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_
         auto const pads = n.numbers("pads", 4, 0);
         w.before = pads[k], w.after = pads[k + 2];
     }
-    n.expect(automatic == "NOTSET" || automatic == "VALID" || is_same, "with odd padding");
-    n.expect(w.is_sound(), "with odd windows");
+    n.expect(automatic == "NOTSET" || automatic == "VALID" || is_same, "with invalid padding");
+    n.expect(w.is_sound(), "with invalid windows");
     if (is_same) pad_same(w, automatic == "SAME_UPPER");
     std::int64_t const room = w.in + w.before + w.after - w.reach();
-    n.expect(w.in + w.before + w.after <= longest_axis, "with odd windows");
+    n.expect(w.in + w.before + w.after <= longest_axis, "with invalid windows");
     bool const fits = room >= 0 && w.out == room / w.stride + 1;
     bool const fits_rounded = may_round_up && room >= 0 && w.out == (room + w.stride - 1) / w.stride + 1 &&
                               (w.out - 1) * w.stride < w.in + w.before;
     bool const fits_same = !is_same || w.out == (w.in + w.stride - 1) / w.stride;
-    n.expect((fits || fits_rounded) && fits_same, "whose result has another shape than its windows give");
-    if (w.out == 1) w.stride = std::min(w.stride, room + 1); // it is not taken, and costs room
+    n.expect((fits || fits_rounded) && fits_same, "with another result shape than its windows give");
+    if (w.out == 1) w.stride = std::min(w.stride, room + 1); // a stride that is never taken costs space
     return w.narrow();
 }
 
@@ -332,7 +332,7 @@ layer read_convolution(node_reader const& n)
                     w[0] % groups == 0 && w[1] == x[1] / groups && y[0] == x[0] && y[1] == w[0]);
     n.expect_to_fit(n.numbers("kernel_shape", 2, 0) == integers{w[2], w[3]} ||
                     n.attribute("kernel_shape") == nullptr);
-    n.expect(w[1] > 0, "over nothing");
+    n.expect(w[1] > 0, "over no channels");
     convolution s{x[0],
                   groups,
                   w[1],
@@ -355,17 +355,16 @@ layer read_conv_transpose(node_reader const& n)
     n.expect_to_fit(n.numbers("kernel_shape", 2, 0) == integers{w[2], w[3]} ||
                     n.attribute("kernel_shape") == nullptr);
     n.expect(n.text("auto_pad", "NOTSET") == "NOTSET" && n.attribute("output_shape") == nullptr,
-             "that pads by itself");
+             "with automatic padding");
     auto const strides = n.numbers("strides", 2, 1), dilations = n.numbers("dilations", 2, 1);
     auto const pads = n.numbers("pads", 4, 0), more = n.numbers("output_padding", 2, 0);
     auto slide = [&](std::size_t k) {
         declared_window s{y[k + 2], x[k + 2], w[k + 2], strides[k], dilations[k], pads[k], pads[k + 2]};
         n.expect(s.is_sound() && more[k] >= 0 && more[k] < std::max(s.stride, s.dilation),
-                 "with odd windows");
+                 "with invalid windows");
         std::int64_t const covered = (s.out - 1) * s.stride + s.reach() + more[k];
-        n.expect(covered <= longest_axis, "with odd windows");
-        n.expect(s.in == covered - s.before - s.after,
-                 "whose result has another shape than its windows give");
+        n.expect(covered <= longest_axis, "with invalid windows");
+        n.expect(s.in == covered - s.before - s.after, "with another result shape than its windows give");
         return s.narrow();
     };
     conv_transpose s{x[0], groups, x[1] / groups, w[1], slide(0), slide(1), n.has_operand(2)};
@@ -382,7 +381,7 @@ layer read_pooling(node_reader const& n)
     n.expect_to_fit(y.size() == 4 && y[0] == x[0] && y[1] == x[1]);
     pooling s{n.type() == "MaxPool", n.integer("count_include_pad", 0) != 0, x[0] * x[1],
               window(n, 0, x[2], y[2], taps[0], rounds_up), window(n, 1, x[3], y[3], taps[1], rounds_up)};
-    auto covers = [](sliding const& w) { // taps that are farther apart may lie on both sides of what is there
+    auto covers = [](sliding const& w) { // taps farther apart may lie on both sides of the input
         return w.before <= (w.taps - 1) * w.dilation && w.after <= (w.taps - 1) * w.dilation &&
                (w.before == 0 || w.dilation <= w.in);
     };
@@ -390,7 +389,7 @@ layer read_pooling(node_reader const& n)
     return s;
 }
 
-// --- one value for many ---------------------------------------------------------------------------------
+// --- reductions and normalization -----------------------------------------------------------------------
 
 layer read_mean(node_reader const& n)
 {
@@ -398,12 +397,12 @@ layer read_mean(node_reader const& n)
     std::size_t first = std::min<std::size_t>(2, x.size());
     bool keeps = true;
     if (n.type() == "ReduceMean") {
-        auto const said = n.numbers_since(18, "axes", 1).value_or(integers{});
-        n.expect(!said.empty() || n.integer("noop_with_empty_axes", 0) == 0, "over no axes");
-        auto const is_reduced = n.axes(said, x.size());
-        first = said.empty() ? 0 : x.size() - said.size();
+        auto const listed = n.numbers_since(18, "axes", 1).value_or(integers{});
+        n.expect(!listed.empty() || n.integer("noop_with_empty_axes", 0) == 0, "over no axes");
+        auto const is_reduced = n.axes(listed, x.size());
+        first = listed.empty() ? 0 : x.size() - listed.size();
         n.expect(std::find(is_reduced.begin(), is_reduced.end(), true) ==
-                     is_reduced.end() - static_cast<std::ptrdiff_t>(said.size()),
+                     is_reduced.end() - static_cast<std::ptrdiff_t>(listed.size()),
                  "over axes that are not the last");
         keeps = n.integer("keepdims", 1) != 0;
     }
@@ -418,7 +417,7 @@ layer read_normalization(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
     n.expect_to_fit(x.size() >= 2 && n.result_size() == x);
-    n.expect(n.integer("training_mode", 0) == 0 && n.integer("spatial", 1) != 0, "that trains");
+    n.expect(n.integer("training_mode", 0) == 0 && n.integer("spatial", 1) != 0, "in training mode");
     for (std::size_t i = 1; i != 5; ++i) n.expect_to_fit(n.operand_size(i) == sizes{x[1]});
     return normalization{x[0], x[1], product_of(x, 2, x.size()), n.real("epsilon", 1e-5f)};
 }
@@ -438,7 +437,7 @@ layer read_local_response(node_reader const& n)
                           n.real("bias", 1)};
 }
 
-/// Up to opset 12 all axes from `axis` on were one.
+/// Up to opset 12 all axes from `axis` on are one.
 layer read_softmax(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
@@ -479,7 +478,7 @@ strided contiguous(node_reader const& n, sizes const& size)
     return s;
 }
 
-/// An operand repeated along what it lacks of the result; aligned at the last axis.
+/// An operand repeated along the axes that it lacks; aligned at the last axis.
 strided broadcast(node_reader const& n, sizes const& operand, sizes const& result)
 {
     strided const from = contiguous(n, operand);
@@ -495,7 +494,7 @@ strided broadcast(node_reader const& n, sizes const& operand, sizes const& resul
     return s;
 }
 
-/// The shape of what two operands give together, if they can be broadcast.
+/// The broadcast shape of two operands, if they can be broadcast.
 sizes broadcast_size(sizes a, sizes b)
 {
     if (a.size() < b.size()) a.swap(b);
@@ -562,7 +561,7 @@ layer read_product(node_reader const& n)
     return s;
 }
 
-// --- elements that move ---------------------------------------------------------------------------------
+// --- data movement --------------------------------------------------------------------------------------
 
 layer read_transposition(node_reader const& n)
 {
@@ -573,7 +572,7 @@ layer read_transposition(node_reader const& n)
     for (std::size_t i = x.size(); i-- != 0;) reversed.push_back(static_cast<std::int64_t>(i));
     integers const order = n.numbers("perm").value_or(reversed);
     n.expect_to_fit(order.size() == x.size() && y.size() == x.size());
-    n.axes(order, x.size()); // each once, and so all
+    n.axes(order, x.size()); // each axis once
     for (std::size_t i = 0; i != order.size(); ++i) {
         std::size_t const axis = n.axis(order[i], x.size());
         n.expect_to_fit(y[i] == x[axis]);
@@ -593,16 +592,16 @@ layer read_slice(node_reader const& n)
     integers const axes = n.numbers_since(10, "axes", 3).value_or(all), ones(all.size(), 1);
     integers const steps = n.opset() < 10 ? ones : n.numbers_since(10, "steps", 4).value_or(ones);
     n.expect_to_fit(axes.size() == all.size() && steps.size() == all.size());
-    n.axes(axes, x.size()); // each once
+    n.axes(axes, x.size()); // each axis at most once
     strided s = contiguous(n, x);
     for (std::size_t i = 0; i != axes.size(); ++i) {
         std::size_t const axis = n.axis(axes[i], x.size());
         std::int64_t const in = x[axis];
         n.expect(steps[i] != 0, "with a step of 0");
         if (in == 0) continue;
-        std::int64_t const step = std::clamp(steps[i], -in, in); // beyond it there is one element
-        auto position = [&](std::int64_t said, std::int64_t least, std::int64_t most) {
-            return std::clamp(said < 0 ? said + in : said, least, most);
+        std::int64_t const step = std::clamp(steps[i], -in, in); // larger steps reach one element only
+        auto position = [&](std::int64_t listed, std::int64_t least, std::int64_t most) {
+            return std::clamp(listed < 0 ? listed + in : listed, least, most);
         };
         bool const is_forwards = step > 0;
         std::int64_t const begin = position((*starts)[i], 0, is_forwards ? in : in - 1);
@@ -613,7 +612,7 @@ layer read_slice(node_reader const& n)
         s.stride[axis] *= static_cast<int>(step);
     }
     for (std::size_t i = 0; i != y.size(); ++i)
-        n.expect(y[i] == s.size[i], "whose result has another shape than its bounds give");
+        n.expect(y[i] == s.size[i], "with another result shape than its bounds give");
     return strided_copy{product_of(y), s};
 }
 
@@ -653,7 +652,7 @@ layer read_concatenation(node_reader const& n)
 layer read_padding(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
-    n.expect(n.text("mode", "constant") == "constant", "with other than a constant");
+    n.expect(n.text("mode", "constant") == "constant", "with a mode other than constant");
     n.expect(!n.has_operand(3), "along some axes");
     auto const pads = n.numbers_since(11, "pads", 1);
     n.expect_to_fit(pads && pads->size() == 2 * x.size() && y.size() == x.size());
@@ -664,7 +663,7 @@ layer read_padding(node_reader const& n)
         std::int64_t const before = n.narrow((*pads)[i]), after = n.narrow((*pads)[i + x.size()]);
         std::int64_t const in = x[i], out = y[i];
         n.expect(std::min<std::int64_t>(before, 0) + std::min<std::int64_t>(after, 0) >= -in,
-                 "that takes away more than there is");
+                 "that crops more than the axis");
         n.expect_to_fit(out == in + before + after);
         n.expect(in + out <= INT_MAX, "of too many elements");
         s.before[i] = static_cast<int>(before);
@@ -681,15 +680,15 @@ layer read_gather(node_reader const& n)
     auto const& indices = n.operand_type(1);
     std::size_t const axis = n.axis(n.integer("axis", 0), x.size());
     n.expect(indices.element != tensor_type::other && indices.element != tensor_type::float_32,
-             "with indices of an odd type");
+             "with indices of an unsupported type");
     sizes y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
     y.insert(y.end(), indices.size.begin(), indices.size.end());
     y.insert(y.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
     n.expect_to_fit(n.result_size() == y);
     gather const s{product_of(x, 0, axis), x[axis], product_of(x, axis + 1, x.size()),
                    product_of(indices.size), indices.element == tensor_type::int_64};
-    n.expect(s.axis > 0 || s.indices == 0, "of rows that are not there");
-    for (auto k : n.possible_integers(1)) n.expect(k >= -s.axis && k < s.axis, "of rows that are not there");
+    n.expect(s.axis > 0 || s.indices == 0, "with an index out of range");
+    for (auto k : n.possible_integers(1)) n.expect(k >= -s.axis && k < s.axis, "with an index out of range");
     return s;
 }
 
@@ -701,9 +700,9 @@ layer read_resize(node_reader const& n)
                  n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel" &&
                  n.text("keep_aspect_ratio_policy", "stretch") == "stretch" &&
                  n.integer("antialias", 0) == 0 && n.attribute("axes") == nullptr,
-             "other than linear between centres");
-    n.expect(y.size() == 4 && y[0] == x[0] && y[1] == x[1], "of images or channels");
-    n.expect(x[2] > 0 && x[3] > 0, "of nothing");
+             "with a mode other than linear half_pixel");
+    n.expect(y.size() == 4 && y[0] == x[0] && y[1] == x[1], "that changes batch or channels");
+    n.expect(x[2] > 0 && x[3] > 0, "of an empty image");
     linear_resize s{x[0] * x[1], x[2], x[3], y[2], y[3]};
     if (n.has_operand(3)) {
         if (n.is_known(3)) n.expect_to_fit(n.constant_integers(3) == integers(y.begin(), y.end()));
@@ -723,20 +722,22 @@ layer read_resize(node_reader const& n)
 
 // --- without arithmetic ---------------------------------------------------------------------------------
 
-/// The dimensions `said` by a Reshape: 0 means that of x, and -1 what is left over.
-bool is_reshaped(integers const& x, integers const& said, bool takes_zero, integers const& y)
+/// Whether `y` is the shape that a Reshape of `x` to `listed` gives: 0 copies the dimension of x, -1 is
+/// inferred.
+bool is_reshaped(integers const& x, integers const& listed, bool takes_zero, integers const& y)
 {
-    if (said.size() != y.size()) return false;
-    for (std::size_t i = 0; i != said.size(); ++i) {
-        bool const is_taken_over = said[i] == 0 && !takes_zero;
-        if (is_taken_over ? i >= x.size() || y[i] != x[i] : said[i] != -1 && said[i] != y[i]) return false;
+    if (listed.size() != y.size()) return false;
+    for (std::size_t i = 0; i != listed.size(); ++i) {
+        bool const is_taken_over = listed[i] == 0 && !takes_zero;
+        if (is_taken_over ? i >= x.size() || y[i] != x[i] : listed[i] != -1 && listed[i] != y[i])
+            return false;
     }
-    return std::count(said.begin(), said.end(), -1) <= 1;
+    return std::count(listed.begin(), listed.end(), -1) <= 1;
 }
 
 bool is_flat(integers const& x, std::size_t axis, integers const& y)
 {
-    auto product = [&](std::size_t first, std::size_t last) { // of all dimensions it fits, and none is 0
+    auto product = [&](std::size_t first, std::size_t last) { // the product of all fits, and none is 0
         std::uint64_t all = 1;
         for (; first != last; ++first) all *= static_cast<std::uint64_t>(x[first]);
         return all;
@@ -745,7 +746,7 @@ bool is_flat(integers const& x, std::size_t axis, integers const& y)
            static_cast<std::uint64_t>(y[1]) == product(axis, x.size());
 }
 
-/// Without dimensions of 1, at the axes named.
+/// Without dimensions of 1, at the given axes.
 bool is_squeezed(integers const& full, std::vector<bool> const& axes, integers const& squeezed)
 {
     integers left;
@@ -755,15 +756,15 @@ bool is_squeezed(integers const& full, std::vector<bool> const& axes, integers c
     return left == squeezed;
 }
 
-/// Has the result the shape that the file says elsewhere? As far as that is known beforehand.
+/// Whether the result has the declared shape, as far as the constants determine it.
 bool has_declared_shape(node_reader const& n, integers const& x, integers const& y)
 {
     std::string const& type = n.type();
     auto const is_known = [&](int since) { return n.opset() < since || !n.has_operand(1) || n.is_known(1); };
     if (type == "Reshape") {
         if (!is_known(5)) return true;
-        auto const said = n.numbers_since(5, "shape", 1);
-        return said && is_reshaped(x, *said, n.integer("allowzero", 0) != 0, y);
+        auto const listed = n.numbers_since(5, "shape", 1);
+        return listed && is_reshaped(x, *listed, n.integer("allowzero", 0) != 0, y);
     }
     if (type == "Flatten") {
         auto const rank = static_cast<std::int64_t>(x.size()), axis = n.integer("axis", 1);
@@ -774,10 +775,10 @@ bool has_declared_shape(node_reader const& n, integers const& x, integers const&
         if (!is_known(13)) return true;
         bool const squeezes = type == "Squeeze";
         integers const& full = squeezes ? x : y;
-        auto const said = n.numbers_since(13, "axes", 1);
-        if (!said && !squeezes) return false;
+        auto const listed = n.numbers_since(13, "axes", 1);
+        if (!listed && !squeezes) return false;
         std::vector<bool> axes(full.size());
-        if (said) axes = n.axes(*said, full.size());
+        if (listed) axes = n.axes(*listed, full.size());
         else std::transform(full.begin(), full.end(), axes.begin(), [](auto size) { return size == 1; });
         return is_squeezed(full, axes, squeezes ? y : x);
     }
@@ -803,7 +804,7 @@ std::vector<unsigned char> unsigned_bytes(std::vector<std::byte> const& bytes)
 
 /// Elements that a node holds.
 struct held_elements {
-    int type = 0; // as ONNX numbers them
+    int type = 0; // ONNX's number
     std::vector<std::byte> bytes;
 };
 
@@ -826,17 +827,18 @@ held_elements elements_of(node_reader const& n)
 layer read_constant(node_reader const& n)
 {
     held_elements const held = elements_of(n);
-    n.expect(held.type == n.declared(n.result()).element, "of an odd type");
+    n.expect(held.type == n.declared(n.result()).element, "of an unsupported type");
     n.expect(held.bytes.size() == n.bytes(n.result()), "of another size than its result");
     return constant{unsigned_bytes(held.bytes)};
 }
 
-/// One element, as often as the result has room for.
+/// One element, repeated until the result is full.
 layer read_constant_of_shape(node_reader const& n)
 {
     held_elements const held = elements_of(n);
     auto const& y = n.declared(n.result());
-    n.expect(held.type == y.element && n.result_type().element != tensor_type::other, "of an odd type");
+    n.expect(held.type == y.element && n.result_type().element != tensor_type::other,
+             "of an unsupported type");
     n.expect(held.bytes.size() == n.result_type().width(), "of another number of elements than one");
     if (n.is_known(0)) n.expect_to_fit(n.constant_integers(0) == y.size);
     return constant{unsigned_bytes(held.bytes)};
@@ -882,21 +884,21 @@ layer read_layer(node_reader const& n)
     throw unsupported_layer{type};
 }
 
-/// A name from a file, fit for a line.
+/// A name from a file for a message of one line.
 std::string printable(std::string const& text)
 {
     std::string const all = plan_model::quoted(text);
     return all.substr(1, all.size() - 2);
 }
 
-tensor_type type_of(plan_model::value_type const& said, sublet::byte_count bytes)
+tensor_type type_of(plan_model::value_type const& declared, sublet::byte_count bytes)
 {
     tensor_type const none;
-    tensor_type type{kind_of(said.element), {}};
-    if (said.what != plan_model::value_type::tensor || !said.has_rank || bytes == sublet::no_size)
+    tensor_type type{kind_of(declared.element), {}};
+    if (declared.what != plan_model::value_type::tensor || !declared.has_rank || bytes == sublet::no_size)
         return none;
     sublet::byte_count expected = type.width();
-    for (auto n : said.size) {
+    for (auto n : declared.size) {
         if (n >= INT_MAX) return none;
         type.size.push_back(static_cast<int>(n));
         expected = bytes == 0 ? 0 : expected * static_cast<sublet::byte_count>(n);
@@ -917,7 +919,7 @@ void read_types(onnx::GraphProto const& graph, layered_network& all)
     for (auto const& t : graph.sparse_initializer()) all.types[ids.at(t.values().name())] = {};
 }
 
-/// Adds the layer of a node. What it computes has to fit what is planned for its result.
+/// Adds the layer of a node. What it computes must fit the planned result.
 void add_layer(node_reader const& n, onnx::NodeProto const& node, plan_model::operation const& operation,
                layered_network& all)
 {
@@ -930,9 +932,10 @@ void add_layer(node_reader const& n, onnx::NodeProto const& node, plan_model::op
     layer const what = read_layer(n);
     value_id const result = n.result(), of = all.net.values[result].alias_of;
     bool const is_view = std::holds_alternative<view>(what);
-    if (operation.inputs.size() != n.operand_count()) n.refuse("with graphs of its own");
-    if (is_view && node.op_type() == "Dropout" && of == sublet::no_value) n.refuse("that trains");
-    if (of != sublet::no_value && !(is_view && of == n.operand(0))) n.refuse("whose result is to be a view");
+    if (operation.inputs.size() != n.operand_count()) n.refuse("with subgraphs");
+    if (is_view && node.op_type() == "Dropout" && of == sublet::no_value) n.refuse("in training mode");
+    if (of != sublet::no_value && !(is_view && of == n.operand(0)))
+        n.refuse("with a result declared as a view");
     if (is_view) all.elements_of[result] = all.elements_of[n.operand(0)];
     if (node.op_type() == "Constant") all.data[result] = elements_of(n).bytes;
     all.layers.push_back(what);
@@ -956,7 +959,8 @@ std::vector<layered_network::unsupported_reason> layered_network::missing() cons
     for (std::size_t v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::external) &&
             types[v].element == tensor_type::other)
-            add("a weight or input of an odd type", "value " + plan_model::quoted(net.values[v].name));
+            add("a weight or input of an unsupported type",
+                "value " + plan_model::quoted(net.values[v].name));
     std::vector<unsupported_reason> all;
     for (auto const& [why, entry] : reasons)
         all.push_back({why + " (" + std::to_string(entry.times) + ')', entry.where});

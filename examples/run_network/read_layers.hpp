@@ -14,37 +14,39 @@
 
 namespace run_network {
 
-/// What kernels have to know of a value. `other`: they cannot compute with it.
+/// The element type and shape of a value. `other`: kernels do not support it.
 ///
-/// Invariant: of what is not `other` the network's bytes are those of so many elements.
+/// Invariant: unless it is `other`, the network's bytes are those of so many elements.
 struct tensor_type {
     enum kind : std::uint8_t { other, float_32, int_32, int_64 } element = other;
-    std::vector<int> size; ///< of `other` none
+    std::vector<int> size; ///< empty for `other`
 
     std::size_t width() const { return element == int_64 ? 8 : 4; }
 };
 
-/// A network as plan_model reads it, and what its operations compute.
+/// A network as plan_model reads it, with the layers of its operations.
 struct layered_network {
     plan_model::network net;
     std::vector<layer> layers;                 ///< by operation
     std::vector<tensor_type> types;            ///< by value
-    std::vector<std::vector<std::byte>> data;  ///< by value: what the file holds of it; empty: nothing
-    std::vector<sublet::value_id> elements_of; ///< by value: what it is, in the end, a view of; or itself
+    std::vector<std::vector<std::byte>> data;  ///< by value: contents in the file; empty: none
+    std::vector<sublet::value_id> elements_of; ///< by value: the root of its views
 
     struct unsupported_reason {
-        std::string why;        ///< "Conv over 3 dimensions (2)": how often
-        std::string where = {}; ///< the first of them: "node 7 (Conv)"
+        std::string why;        ///< "Conv over 3 dimensions (2)", with its count
+        std::string where = {}; ///< the first occurrence: "node 7 (Conv)"
     };
-    /// Why it cannot be run, each reason once; empty: it can.
+    /// Why it cannot be run, each reason once; empty: it can be run.
     std::vector<unsupported_reason> missing() const;
 };
 
-/// The file is read once.
+/// Reads the file once.
 ///
-/// Ensures: a layer that is not `unsupported` stays within its operands, its result and its scratch, whatever
-///          numbers they hold. Only what a Gather looks up with indices that the file lacks is the caller's.
-/// Throws:  plan_model::input_error, as read_onnx(). What cannot be computed is no error but `unsupported`.
+/// Ensures: a layer that is not `unsupported` stays within its operands, result and scratch, for any
+///          contents. Only the indices of a Gather that the file does not hold are the caller's
+///          responsibility.
+/// Throws:  plan_model::input_error, as read_onnx(). A layer that cannot be computed is `unsupported`, no
+///          error.
 layered_network read_layers(std::string const& file);
 
 } // namespace run_network

@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_STREAM_RUNS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_STREAM_RUNS_HPP
 
-/// One network in one memory mode, on the streams of any device: weights are copied there once, a run is
-/// issued, the results are copied back.
+/// Runs one network in one memory mode on the streams of any device: copies the weights there once, issues
+/// the run, and copies the results back.
 
 #include "compare_runs.hpp"
 #include "layered_program.hpp"
@@ -20,7 +20,7 @@
 
 namespace run_network {
 
-/// What the caller gives, on a device. The device has to outlive it.
+/// Inputs and weights on a device. The device must outlive it.
 template <sublet::stream_device Device>
 class device_weights {
 public:
@@ -58,12 +58,12 @@ private:
 };
 
 template <class Device, class Mode, class Kernel>
-mode_run run_on_streams(Device& device, layered_network const& all, layered_program const& made,
+mode_run run_on_streams(Device& device, layered_network const& all, layered_program const& layered,
                         Mode const& mode, Kernel kernel, device_weights<Device>& given,
                         sublet::stream_options const& streams, sublet::executor_options const& how,
                         std::size_t runs)
 {
-    sublet::stream_executor execute{device, made.program, made.options, mode, kernel, streams, how};
+    sublet::stream_executor execute{device, layered.program, layered.options, mode, kernel, streams, how};
     given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
     mode_run result;
     result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });

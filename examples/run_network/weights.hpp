@@ -2,15 +2,15 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_WEIGHTS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_WEIGHTS_HPP
 
-/// The caller's side of a run: inputs and weights. What the file holds is taken as it is; the rest is made
-/// up, so that numbers neither vanish nor grow out of bounds on their way through a deep network.
+/// Inputs and weights. Contents of the file are used; the rest is generated so that magnitudes neither vanish
+/// nor overflow in a deep network.
 ///
-///     noise      weights that are multiplied and summed: noise of variance 1 / (how many are summed);
+///     noise      weights that are multiplied and summed: noise of variance 1 / (number of summands);
 ///                biases and means: a little noise; scales, variances and others: a little noise around 1
-///     uniform    all filters of a layer are alike (an average), so that all classes come out alike
+///     uniform    all filters of a layer are equal (an average), so all classes are equal
 ///
-/// Inputs are noise in both. With twice that variance, as it is usual before a Relu, the sums of residual
-/// networks double from block to block, and one class takes all.
+/// Inputs are noise in both. With twice that variance, which is usual before a Relu, the sums of residual
+/// networks double from block to block, and one class dominates.
 ///
 /// Source of the variance: LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998.
 
@@ -32,10 +32,10 @@
 
 namespace run_network {
 
-/// What an operand of a layer is for.
+/// How a layer uses an operand.
 struct operand_use {
     enum kind : std::uint8_t { input, summed, bias, scale, index } what = scale;
-    int count = 1; ///< summed: how many make one element; index: below which it is, at least 1
+    int count = 1; ///< summed: summands per element; index: exclusive upper bound, at least 1
 };
 
 inline operand_use use_of(layer const& what, std::size_t operand)
@@ -56,7 +56,7 @@ inline operand_use use_of(layer const& what, std::size_t operand)
     return {};
 }
 
-/// What the caller gives, side by side in one block.
+/// The layout of inputs and weights in one block.
 struct given_layout {
     struct part {
         sublet::value_id value;
@@ -71,18 +71,18 @@ struct given_layout {
 /// Requires: every external value has a size.
 inline given_layout layout_of(layered_network const& all)
 {
-    given_layout made;
+    given_layout layout;
     sublet::byte_count end = 0;
     for (sublet::value_id v = 0; v != all.net.values.size(); ++v) {
         if (!has_role(all.net.values[v].role, sublet::value_role::external)) continue;
-        made.parts.push_back({v, end, all.net.values[v].bytes});
-        end = made.parts.back().size < sublet::no_size - end
-                  ? sublet::align_up(end + made.parts.back().size, made.alignment)
+        layout.parts.push_back({v, end, all.net.values[v].bytes});
+        end = layout.parts.back().size < sublet::no_size - end
+                  ? sublet::align_up(end + layout.parts.back().size, layout.alignment)
                   : sublet::no_limit;
-        if (made.alignment >= sublet::no_size - end) return made.bytes = sublet::no_limit, made;
+        if (layout.alignment >= sublet::no_size - end) return layout.bytes = sublet::no_limit, layout;
     }
-    made.bytes += end;
-    return made;
+    layout.bytes += end;
+    return layout;
 }
 
 class weights {
@@ -90,14 +90,14 @@ public:
     /// Requires: memory for layout_of(all).
     weights(layered_network const& all, std::uint64_t seed, bool is_uniform)
     {
-        given_layout made = layout_of(all);
-        parts_ = std::move(made.parts);
-        block_.resize(static_cast<std::size_t>(made.bytes));
+        given_layout layout = layout_of(all);
+        parts_ = std::move(layout.parts);
+        block_.resize(static_cast<std::size_t>(layout.bytes));
         std::vector<operand_use> const uses = uses_of(all);
         for (part const& p : parts_) fill(all, p, uses[p.value], seed, is_uniform);
     }
 
-    /// `bind(value, bytes)` for each.
+    /// Calls `bind(value, bytes)` for each.
     template <class Bind>
     void each(Bind bind)
     {
@@ -121,8 +121,8 @@ private:
         return {static_cast<std::byte*>(first) + p.begin, static_cast<std::size_t>(p.size)};
     }
 
-    /// By value: what the first operation needs it for that uses it, under this or another shape. But an
-    /// index is good for all that do.
+    /// By value: the use by the first operation that uses it, under any shape. Bounds of indices are valid
+    /// for all uses.
     static std::vector<operand_use> uses_of(layered_network const& all)
     {
         std::vector<operand_use> uses(all.types.size());
@@ -155,7 +155,7 @@ private:
         }
         auto const count = static_cast<float>(use.count);
         std::uint64_t state = mixed(seed + mixed(p.value));
-        auto noise = [&] { // evenly between -1 and 1
+        auto noise = [&] { // uniform in [-1, 1]
             return static_cast<float>(mixed(state++) >> 40) / 8388608.0f - 1.0f;
         };
         auto number = [&]() -> float {
@@ -166,7 +166,7 @@ private:
             default: return is_uniform ? 1 : 1 + noise() * 0.1f;
             }
         };
-        auto index = [&] { // where it is none, 0
+        auto index = [&] { // 0 if the value is no index
             return use.what == operand_use::index ? mixed(state++) % static_cast<std::uint64_t>(use.count)
                                                   : 0;
         };
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    /// A bijection of 64 bits in which each of the argument's bits counts for all (as in SplitMix64).
+    /// A bijection of 64 bits in which each bit of the argument affects all bits (as in SplitMix64).
     static std::uint64_t mixed(std::uint64_t x)
     {
         x += 0x9e3779b97f4a7c15;

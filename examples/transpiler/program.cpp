@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// PaddlePaddle's memory transpiler on sublet: reads a program of blocks, a text or (where ONNX is found) a
-// model, optimizes or releases its memory by the call that is asked for, and prints what that saves. What
-// replaced what, and the program, are printed if asked.
+// PaddlePaddle's memory transpiler on sublet: reads a program of blocks, from a text or (if ONNX is found) a
+// model, optimizes or releases its memory by the given call, and prints what that saves. Prints the
+// replacements and the program on request.
 
 #include "program.hpp"
 
@@ -32,11 +32,11 @@ constexpr char const* usage =
     "\n"
     "  CALL         memory_optimize | release_memory\n"
     "  FILE         a program as text, or an ONNX model\n"
-    "  --level N    0: share storage of equal shape (so by default), 1: also larger storage\n"
-    "  --skip NAME  leave this variable as it is; may be given again\n"
-    "  --all-grads  let gradients that optimizers read share, too\n"
-    "  --log        print what replaced what\n"
-    "  --print      print the program that comes of it\n"
+    "  --level N    0: share storage of equal shape (default), 1: also larger storage\n"
+    "  --skip NAME  leave this variable unchanged; may be repeated\n"
+    "  --all-grads  also let gradients share that optimizers read\n"
+    "  --log        print which variable takes which storage\n"
+    "  --print      print the resulting program\n"
     "\n"
     "Exit status: 0; 2 for bad input or usage.\n";
 
@@ -95,7 +95,7 @@ arguments read_arguments(int count, char const* const* words)
 }
 
 #ifdef TRANSPILER_READS_ONNX
-/// One block. A model tells bytes and not shapes: a variable is a row of them.
+/// One block. A model has bytes instead of shapes: a variable becomes a row of bytes.
 program_desc read_model(std::string const& file)
 {
     plan_model::network const model = plan_model::read_onnx(file);
@@ -110,7 +110,7 @@ program_desc read_model(std::string const& file)
         var.is_persistable = !is_ours;
         block.vars[value.name] = var;
     }
-    for (auto const& value : model.values) // what others are views of has to stay as long as they do
+    for (auto const& value : model.values) // the base of a view must stay as long as the view
         if (value.alias_of != sublet::no_value)
             block.vars[model.values[value.alias_of].name].is_persistable = true;
     for (auto const& operation : model.operations) {
@@ -146,7 +146,7 @@ void run(arguments const& args, std::ostream& out)
         std::stringstream log;
         optimized const all =
             memory_optimize(program, args.skip, args.log ? &log : nullptr, args.level, args.skip_grads);
-        for (std::string line; std::getline(log, line);) // before a program it is a remark
+        for (std::string line; std::getline(log, line);) // a comment before a program
             out << (args.print ? "#   " : "") << line << '\n';
         if (all.was_optimized) out << "# was optimized already\n";
         else
@@ -165,7 +165,7 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         arguments const args = read_arguments(count, words);
         if (args.help) return out << usage, 0;
         about = args.file + ": ";
-        std::ostringstream answer; // whole, or not at all
+        std::ostringstream answer; // all output or none
         run(args, answer);
         out << answer.str();
         return 0;

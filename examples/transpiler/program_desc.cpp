@@ -19,7 +19,7 @@ void expect(bool holds, std::string const& what)
     if (!holds) throw program_error(what);
 }
 
-/// What can stand for a variable in an operator's line.
+/// Checks that a word can name a variable in an operator's line.
 std::string name_in(std::string const& word)
 {
     bool is_name = word != "->" && word != "host" && word != "optimizer" && word.rfind("block=", 0) != 0;
@@ -36,24 +36,25 @@ int block_in(std::string const& word)
     return *number;
 }
 
-/// `block PARENT forward=TWIN`
+/// `block PARENT forward=BLOCK`
 block_desc read_block(std::vector<block_desc> const& before, words const& line)
 {
-    expect(line.size() == 2 || line.size() == 3, "a block has a parent, and may have a twin: forward=NUMBER");
+    expect(line.size() == 2 || line.size() == 3,
+           "a block has a parent, and may have a forward block: forward=NUMBER");
     auto const count = static_cast<int>(before.size());
     block_desc block;
     block.parent = block_in(line[1]);
     expect(count == 0 ? block.parent == -1 : block.parent >= 0 && block.parent < count,
            count == 0 ? "the first block has the parent -1" : "a block has a parent before it");
     if (line.size() == 2) return block;
-    expect(line[2].rfind("forward=", 0) == 0, in_quotes(line[2]) + " is no twin, forward=NUMBER");
+    expect(line[2].rfind("forward=", 0) == 0, in_quotes(line[2]) + " is not forward=NUMBER");
     block.forward = block_in(line[2].substr(8));
-    expect(block.forward >= 0 && block.forward < count, "a block has a twin before it");
+    expect(block.forward >= 0 && block.forward < count, "a forward block precedes its gradient block");
     int const forward_parent = before[static_cast<std::size_t>(block.forward)].parent;
     expect(count != 0 && (forward_parent == block.parent ||
                           (forward_parent >= 0 &&
                            forward_parent == before[static_cast<std::size_t>(block.parent)].forward)),
-           "a block has a twin beside it, or in the twin of the block around it");
+           "a forward block is a sibling, or lies in the forward block of the parent");
     return block;
 }
 
@@ -109,12 +110,12 @@ op_desc read_operator(words const& line)
     return op;
 }
 
-/// Where an operator with a block stands.
+/// The position of an operator that holds a block.
 struct block_owner {
     std::size_t line, block, op;
 };
 
-/// Each block but the first is held once, and in its parent; `line_of`, by block.
+/// Checks that every block but the first is held once, by an operator of its parent. `line_of`: by block.
 void expect_tree(program_desc const& program, std::vector<block_owner> const& block_owners,
                  std::vector<std::size_t> const& line_of)
 {
@@ -126,8 +127,9 @@ void expect_tree(program_desc const& program, std::vector<block_owner> const& bl
         op_desc const& op = program.blocks[h.block].ops[h.op];
         auto const held = static_cast<std::size_t>(op.sub_block);
         if (held >= is_held.size() || program.blocks[held].parent != static_cast<int>(h.block))
-            refuse(h.line, "operator " + op.type + " holds a block that is not within its own");
-        if (is_held[held]) refuse(h.line, "operator " + op.type + " holds a block that another one holds");
+            refuse(h.line, "operator " + op.type + " holds a block with another parent");
+        if (is_held[held])
+            refuse(h.line, "operator " + op.type + " holds a block that another operator holds");
         is_held[held] = true;
     }
     for (std::size_t b = 1; b < is_held.size(); ++b)
@@ -158,7 +160,7 @@ std::uint64_t bytes_of(var_desc const& var)
     for (std::int64_t extent : var.shape) {
         if (is_zero) return 0;
         if (extent == -1) continue;
-        // The largest number stands for a size that is not known.
+        // the largest number stands for an unknown size
         expect(bytes <= (std::numeric_limits<std::uint64_t>::max() - 1) / static_cast<std::uint64_t>(extent),
                "takes more bytes than 64 bits can count");
         bytes *= static_cast<std::uint64_t>(extent);

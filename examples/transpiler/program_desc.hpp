@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXAMPLES_TRANSPILER_PROGRAM_DESC_HPP
 #define SUBLET_EXAMPLES_TRANSPILER_PROGRAM_DESC_HPP
 
-/// A program as PaddlePaddle had it: blocks of operators over variables that are declared in a block and seen
-/// in all that are within it. Nothing here knows of sublet.
+/// A program as in PaddlePaddle: blocks of operators over variables that are declared in a block and visible
+/// in all nested ones. Independent of sublet.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,16 +20,16 @@ struct program_error : std::runtime_error {
 };
 
 struct var_desc {
-    std::vector<std::int64_t> shape; ///< -1 first: the batch, which is not known; empty: no tensor of a size
+    std::vector<std::int64_t> shape; ///< first -1: the unknown batch size; empty: no tensor of a fixed size
     std::string type = "float32";
     bool is_persistable = false;
     friend bool operator==(var_desc const&, var_desc const&) = default;
 };
 
-/// Of a batch of 1 where that is not known; 0 for no tensor.
-/// Throws: program_error for an element type that is not known, a dimension that is negative and no batch,
-/// and
-///         for more bytes than 64 bits can count.
+/// Bytes for batch size 1 if that is unknown; 0 if it is no tensor.
+///
+/// Throws: program_error for an unknown element type, for a negative dimension other than the batch, and for
+///         more bytes than 64 bits can count.
 std::uint64_t bytes_of(var_desc const& var);
 
 struct op_desc {
@@ -42,7 +42,7 @@ struct op_desc {
 
 struct block_desc {
     int parent = -1;
-    int forward = -1; ///< of a block of gradients: whose values it reads, time step by time step
+    int forward = -1; ///< of a gradient block: the block that it reads values of, step by step
     std::map<std::string, var_desc> vars;
     std::vector<op_desc> ops;
 };
@@ -52,22 +52,22 @@ struct program_desc {
     bool is_optimized = false;
 };
 
-/// A text, a statement a line; what follows `#` is a remark.
+/// Reads a text of one statement per line; the text behind `#` is a comment.
 ///
 ///     block -1                          parent of block 0
 ///     var x float32 -1 784
 ///     var w float32 784 10 persistable
 ///     op mul x w -> h
 ///     op while h -> y block=1           also: host, optimizer
-///     block 0 forward=1                 parent of block 1; a block of gradients names its twin
+///     block 0 forward=1                 parent of block 1; a gradient block names its forward block
 ///
-/// Every block but the first is held by one operator, of its parent. A twin stands beside its block of
-/// gradients, or within the twin of the block around that.
+/// Every block but the first is held by one operator of its parent. The forward block of a gradient block is
+/// its sibling, or lies in the forward block of its parent.
 ///
 /// Throws: program_error with the line.
 program_desc read_program(std::istream& in);
 
-/// The same text.
+/// Prints the same text format.
 void print_program(std::ostream& out, program_desc const& program);
 
 } // namespace transpiler

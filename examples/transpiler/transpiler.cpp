@@ -19,15 +19,15 @@ bool ends_with(std::string const& name, std::string const& end)
     return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
-/// The blocks as a tree of programs. A conditional block stands beside an empty one: it need not run.
+/// The blocks as a tree of programs. A conditional block gets an empty alternative: it may be skipped.
 struct block_tree {
     struct block_values {
         std::vector<std::string> name; // by value
         std::map<std::string, value_id> ids;
-        std::vector<bool> is_outer; // by value: declared in a block around, or nowhere
+        std::vector<bool> is_outer; // by value: declared in an outer block, or not at all
         std::vector<bool>
-            is_forward_value; // by value, of gradients: what the forward block has for each time step
-        std::vector<bool> is_captured; // by value: known to a block within, or to the gradients of this one
+            is_forward_value; // by value, of gradients: a value of the forward block for each time step
+        std::vector<bool> is_captured; // by value: visible in a nested or in the gradient block
         std::vector<std::vector<value_id>> reads, writes;
     };
     std::vector<block_values> blocks;
@@ -37,36 +37,37 @@ struct block_tree {
     explicit block_tree(program_desc const& program) : blocks(program.blocks.size())
     {
         constexpr std::size_t max_captures = 1'000'000;
-        std::size_t capture_count = 0;                   // a variable counts in each block that it enters
-        for (std::size_t b = blocks.size(); b-- != 0;) { // what is within comes first
+        std::size_t capture_count = 0;                   // a variable counts in each block that captures it
+        for (std::size_t b = blocks.size(); b-- != 0;) { // nested blocks come first
             block_desc const& block = program.blocks[b];
-            block_values& mine = blocks[b];
+            block_values& current = blocks[b];
             auto id = [&](std::string const& name) {
-                auto const [at, is_new] = mine.ids.emplace(name, static_cast<value_id>(mine.name.size()));
+                auto const [at, is_new] =
+                    current.ids.emplace(name, static_cast<value_id>(current.name.size()));
                 if (!is_new) return at->second;
                 bool const is_own = block.vars.count(name) != 0;
                 bool const is_forward_value =
                     !is_own && block.forward >= 0 && of_block(program, block.forward).vars.count(name) != 0;
-                mine.name.push_back(name);
-                mine.is_outer.push_back(!is_own && !is_forward_value);
-                mine.is_forward_value.push_back(is_forward_value);
-                mine.is_captured.push_back(false);
+                current.name.push_back(name);
+                current.is_outer.push_back(!is_own && !is_forward_value);
+                current.is_forward_value.push_back(is_forward_value);
+                current.is_captured.push_back(false);
                 return at->second;
             };
             for (op_desc const& op : block.ops) {
-                mine.reads.emplace_back(), mine.writes.emplace_back();
-                for (auto const& name : op.inputs) mine.reads.back().push_back(id(name));
-                for (auto const& name : op.outputs) mine.writes.back().push_back(id(name));
+                current.reads.emplace_back(), current.writes.emplace_back();
+                for (auto const& name : op.inputs) current.reads.back().push_back(id(name));
+                for (auto const& name : op.outputs) current.writes.back().push_back(id(name));
                 if (op.sub_block < 0) continue;
                 block_values const& within = blocks[static_cast<std::size_t>(op.sub_block)];
                 for (auto const& [name, inner] : within.ids)
-                    if (within.is_outer[inner]) mine.is_captured[id(name)] = true, ++capture_count;
+                    if (within.is_outer[inner]) current.is_captured[id(name)] = true, ++capture_count;
                 if (capture_count > max_captures)
-                    throw program_error("its variables enter more than " + std::to_string(max_captures) +
-                                        " blocks in which they are not declared");
+                    throw program_error("its variables are captured by more than " +
+                                        std::to_string(max_captures) + " blocks in total");
             }
         }
-        for (std::size_t b = 0; b != blocks.size(); ++b) // what a twin reads is kept for it
+        for (std::size_t b = 0; b != blocks.size(); ++b) // forward values are kept for the gradient block
             for (value_id v = 0; v != blocks[b].name.size(); ++v) {
                 if (!blocks[b].is_forward_value[v]) continue;
                 block_values& forward = blocks[static_cast<std::size_t>(program.blocks[b].forward)];
@@ -115,7 +116,7 @@ struct block_tree {
     }
 };
 
-/// Names in a block that no plan touches.
+/// Names in a block that no plan changes.
 std::set<std::string> excluded_names(block_desc const& block, std::set<std::string> names, bool skip_grads)
 {
     names.insert("@EMPTY@");
@@ -145,12 +146,12 @@ struct block_renamer {
     void set_input(program_id p, step_id s, std::size_t i, std::size_t k) { op(p, s).inputs[i] = name[k]; }
     void set_output(program_id p, step_id s, std::size_t i, std::size_t k) { op(p, s).outputs[i] = name[k]; }
     void set_at_end(program_id, node_id, std::size_t, std::size_t) {}
-    void set_capture(program_id, std::size_t, std::size_t) {} // what crosses is not renamed
+    void set_capture(program_id, std::size_t, std::size_t) {} // captures keep their names
     void set_binding(program_id, std::size_t, program_body::binding_part, std::size_t) {}
 };
 
-/// By value, whether the first step that touches it writes it. One that is touched in one block, and in none
-/// within, is then alive from there to its last touch.
+/// By value: whether the first step that touches it writes it. If it is touched in one block only, it is then
+/// live from that step to its last touch.
 std::vector<unsigned char> written_first(snapshot const& flat)
 {
     std::vector<unsigned char> is_touched(flat.values()), is_written(flat.values());
@@ -161,15 +162,15 @@ std::vector<unsigned char> written_first(snapshot const& flat)
     return is_written;
 }
 
-/// The program in which nothing is touched but the values that count.
+/// The program in which only the selected values are touched.
 snapshot restricted_to(snapshot const& flat, std::vector<unsigned char> const& counts)
 {
     return flow(
         flat.nodes(), flat.values(), [&](node_id n) { return flat.successors(n); },
         [&](node_id n, effect_sink& sink) {
-            step_range const mine = flat.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s) {
-                if (s != mine.first) sink.next_step();
+            step_range const node_steps = flat.steps_of(n);
+            for (step_id s = node_steps.first; s != node_steps.last; ++s) {
+                if (s != node_steps.first) sink.next_step();
                 for (touch t : flat.touches(s)) {
                     if (counts[t.value] == 0) continue;
                     if (t.kind == touch::access::def) sink.def(t.value);
@@ -179,7 +180,7 @@ snapshot restricted_to(snapshot const& flat, std::vector<unsigned char> const& c
         });
 }
 
-/// The numbers of keys, in order of their first appearance.
+/// Numbers keys in order of their first appearance.
 pool_id number_of(std::map<std::string, pool_id>& numbers, std::string const& key)
 {
     return numbers.emplace(key, static_cast<pool_id>(numbers.size())).first->second;
@@ -200,14 +201,13 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         excluded.push_back(excluded_names(program.blocks[b], skip_opt_set, skip_grads));
     }
 
-    // What may share lies in one pool: of one type, and of one block, or for a block of gradients of the
-    // block around it; on level 0 of one shape, on level 1 with a batch or without.
+    // Variables that may share are in one pool: of one type, and of one block (a gradient block counts as its
+    // parent); on level 0 of one shape, on level 1 with or without a batch dimension.
     std::vector<unsigned char> const is_written_first = written_first(flat.program);
     std::vector<byte_count> bytes(flat.value_of.size());
     std::vector<pool_id> pool(flat.value_of.size());
     std::vector<unsigned char> shares(flat.value_of.size());
-    std::vector<std::size_t> declaring_block(
-        flat.value_of.size()); // the block in which its storage is declared
+    std::vector<std::size_t> declaring_block(flat.value_of.size()); // the block that declares its storage
     std::vector<std::string> name(flat.value_of.size());
     std::map<std::string, pool_id> pools;
     for (value_id f = 0; f != flat.value_of.size(); ++f) {
@@ -218,7 +218,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         auto const declared = block.vars.find(name[f]);
         bool const is_own = declared != block.vars.end() && !all.blocks[b].is_captured[v];
         if (!is_own || excluded[b].count(name[f]) != 0) continue;
-        shares[f] = is_written_first[f]; // else somebody has put it there
+        shares[f] = is_written_first[f]; // else it has a value from outside
         bytes[f] = transpiler::bytes_of(declared->second);
         declaring_block[f] = block.forward >= 0 ? static_cast<std::size_t>(block.parent) : b;
         std::string key = std::to_string(declaring_block[f]) + ' ' + declared->second.type;
@@ -238,23 +238,24 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         {.fit = level == 0 ? linear_options::fit_kind::equal : linear_options::fit_kind::best_fit,
          .pool = pool});
     plan_options const options{.bytes = bytes, .pool = pool};
-    versioned_program const made = values_as_versions(flat.program, options);
-    slot_renaming const given = name_slots(made, plan, options);
+    versioned_program const versioned = values_as_versions(flat.program, options);
+    slot_renaming const renaming = name_slots(versioned, plan, options);
 
-    slot_plan proof; // what is not renamed has storage of its own
-    proof.slot_of = given.storage_of;
-    proof.slots = static_cast<slot_id>(given.values + given.new_names.size());
-    if (check_slots(flat.program, proof)) throw program_error("the plan is wrong, and the program unchanged");
+    slot_plan proof; // variables without a new name have storage of their own
+    proof.slot_of = renaming.storage_of;
+    proof.slots = static_cast<slot_id>(renaming.values + renaming.new_names.size());
+    if (check_slots(flat.program, proof))
+        throw program_error("the plan is invalid, and the program unchanged");
 
     std::vector<std::string> in_use;
     for (block_desc const& block : program.blocks)
         for (auto const& [declared, var] : block.vars) in_use.push_back(declared);
     for (auto const& block : all.blocks) in_use.insert(in_use.end(), block.name.begin(), block.name.end());
     auto const numbers = unused_names(
-        "shared_", given.new_names.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
+        "shared_", renaming.new_names.size(), in_use.size(), [&](value_id i) -> auto& { return in_use[i]; });
     std::vector<std::string> new_name;
-    for (std::size_t k = 0; k != given.new_names.size(); ++k) {
-        slot_renaming::name const& slot = given.new_names[k];
+    for (std::size_t k = 0; k != renaming.new_names.size(); ++k) {
+        slot_renaming::name const& slot = renaming.new_names[k];
         new_name.push_back("shared_" + std::to_string(numbers[k]));
         auto const [p, v] = flat.value_of[slot.largest];
         var_desc const& largest =
@@ -263,11 +264,11 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
         result.reused += slot.occupants - 1;
     }
     for (value_id f = 0; f != flat.value_of.size(); ++f)
-        if (given.name_of[f] >= given.values)
+        if (renaming.name_of[f] >= renaming.values)
             program.blocks[static_cast<std::size_t>(all.block_of[flat.value_of[f].program])].vars.erase(
                 name[f]);
     block_renamer renamer{program, all, new_name};
-    rename(all.tree, flat, given, renamer);
+    rename(all.tree, flat, renaming, renamer);
     for (byte_count slot : plan.slot_bytes) result.after += slot;
     program.is_optimized = true;
 
@@ -287,28 +288,28 @@ std::size_t release_memory(program_desc& program, std::set<std::string> const& s
     for (program_id p = 0; p != all.tree.size() && !program.blocks.empty(); ++p) {
         if (all.block_of[p] < 0) continue;
         auto const b = static_cast<std::size_t>(all.block_of[p]);
-        auto const& mine = all.blocks[b];
+        auto const& values = all.blocks[b];
         block_desc& block = program.blocks[b];
         auto const excluded = excluded_names(block, skip_opt_set, false);
         std::vector<buffer_id> buffer_of;
-        for (value_id v = 0; v != mine.name.size(); ++v) {
-            bool const is_own = block.vars.count(mine.name[v]) != 0 && excluded.count(mine.name[v]) == 0;
-            bool const is_kept = b != 0 && mine.is_captured[v]; // for its gradients
+        for (value_id v = 0; v != values.name.size(); ++v) {
+            bool const is_own = block.vars.count(values.name[v]) != 0 && excluded.count(values.name[v]) == 0;
+            bool const is_kept = b != 0 && values.is_captured[v]; // for its gradients
             buffer_of.push_back(is_own && !is_kept ? v : no_buffer);
         }
         std::vector<op_desc> reversed;            // the new list
-        auto move_tail = [&](std::size_t first) { // what is left of the old one
+        auto move_tail = [&](std::size_t first) { // the rest of the old list
             while (block.ops.size() != first) {
                 reversed.push_back(std::move(block.ops.back()));
                 block.ops.pop_back();
             }
         };
-        auto const points = releases(programs[p], mine.name.size(), buffer_of);
+        auto const points = releases(programs[p], values.name.size(), buffer_of);
         insert_releases(points, {}, [&](step_id i, std::span<buffer_id const> last_used) {
             move_tail(i);
             op_desc& op = reversed.emplace_back();
             op.type = "delete_var";
-            for (buffer_id v : last_used) op.inputs.push_back(mine.name[v]);
+            for (buffer_id v : last_used) op.inputs.push_back(values.name[v]);
             deleted += last_used.size();
         });
         move_tail(0);

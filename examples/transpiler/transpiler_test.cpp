@@ -55,7 +55,7 @@ outcome outcome_of(std::vector<char const*> words)
 
 } // namespace
 
-TEST_CASE("a text that is wrong is refused in one sentence with its line")
+TEST_CASE("an invalid text is refused in one sentence with its line")
 {
     struct bad_input {
         std::string text, sentence;
@@ -67,16 +67,16 @@ TEST_CASE("a text that is wrong is refused in one sentence with its line")
              {"optimized already\n", "line 1: nothing follows 'optimized'"},
              {"var x float32 1\n", "line 1: a block comes first"},
              {"PK\x03\n", "line 1: 'PK?' is no statement"},
-             {"block\n", "line 1: a block has a parent, and may have a twin: forward=NUMBER"},
+             {"block\n", "line 1: a block has a parent, and may have a forward block: forward=NUMBER"},
              {"block 0\n", "line 1: the first block has the parent -1"},
              {"block x=-1\n", "line 1: 'x=-1' is no number of a block"},
              {"block -1\nblock -1\n", "line 2: a block has a parent before it"},
              {"block -1\nblock 1\n", "line 2: a block has a parent before it"},
              {"block -1\nblock 99999999999\n", "line 2: '99999999999' is no number of a block"},
-             {"block -1\nblock 0 backward=1\n", "line 2: 'backward=1' is no twin, forward=NUMBER"},
-             {"block -1\nblock 0 forward=1\n", "line 2: a block has a twin before it"},
+             {"block -1\nblock 0 backward=1\n", "line 2: 'backward=1' is not forward=NUMBER"},
+             {"block -1\nblock 0 forward=1\n", "line 2: a forward block precedes its gradient block"},
              {"block -1\nblock 0 forward=0\n",
-              "line 2: a block has a twin beside it, or in the twin of the block around it"},
+              "line 2: a forward block is a sibling, or lies in the forward block of the parent"},
              {"block -1\nvar x\n", "line 2: a variable has a name and a type"},
              {"block -1\nvar host float32\n", "line 2: 'host' is no name"},
              {"block -1\nvar x float32 4x\n", "line 2: '4x' is no dimension"},
@@ -97,11 +97,11 @@ TEST_CASE("a text that is wrong is refused in one sentence with its line")
              {"block -1\nop a block=x\n", "line 2: 'x' is no number of a block"},
              {"block -1\nop a block=0\n", "line 2: no operator holds block 0"},
              {"block -1\nop a block=1 block=1\nblock 0\n", "line 2: an operator holds one block"},
-             {"block -1\n\nop a block=1\n", "line 3: operator a holds a block that is not within its own"},
+             {"block -1\n\nop a block=1\n", "line 3: operator a holds a block with another parent"},
              {"block -1\nop a block=1\nblock 0\nop b block=2\nblock 0\n",
-              "line 4: operator b holds a block that is not within its own"},
+              "line 4: operator b holds a block with another parent"},
              {"block -1\nop a block=1\nop b block=1\nblock 0\n",
-              "line 3: operator b holds a block that another one holds"},
+              "line 3: operator b holds a block that another operator holds"},
              {"block -1\nblock 0\nop c block=2\nblock 1\n", "line 2: no operator holds this block, 1"},
          })
         CHECK(error_message(d.text) == d.sentence);
@@ -113,7 +113,7 @@ TEST_CASE("a tensor with a dimension of 0 has no bytes, however large the others
     CHECK(bytes_of({.shape = {-1, 784}, .type = "int16"}) == 1568);
 }
 
-TEST_CASE("lines may end as elsewhere, and what is printed is read again")
+TEST_CASE("lines may end with CR LF, and printed text can be read again")
 {
     std::string const text = "block -1\nvar x bool -1 3\nop a -> x\nop while x -> block=1\nop g -> block=2\n"
                              "block 0\nop p x ->\nblock 0 forward=1\nop q -> host\n";
@@ -123,9 +123,9 @@ TEST_CASE("lines may end as elsewhere, and what is printed is read again")
     CHECK(text_of(program_of(dos)) == text);
 }
 
-TEST_CASE("a variable that a block within declares is none of the blocks around it")
+TEST_CASE("a variable of a nested block is not visible in the outer blocks")
 {
-    // `t` of block 0 may share, whatever is called `t` in the blocks within.
+    // `t` of block 0 may share, whatever other variables of that name the nested blocks have.
     program_desc program = program_of("block -1\nvar t float32 4\nvar u float32 4\nvar v float32 4\n"
                                       "op a -> t\nop b t -> u\nop c u -> v\nop d v ->\nop while -> block=1\n"
                                       "block 0\nvar t float32 4\nop e -> t\nop while -> block=2\n"
@@ -138,11 +138,11 @@ TEST_CASE("a variable that is read before its block writes it keeps its storage"
     program_desc program =
         program_of("block -1\nop while -> block=1\nblock 0\nvar x float32 4\nvar y float32 4\n"
                    "var z float32 4\nop a x -> y\nop b y -> x\nop c x -> z\nop d z ->\n");
-    CHECK(memory_optimize(program).reused == 1); // z that of y; x goes round
+    CHECK(memory_optimize(program).reused == 1); // z takes the storage of y; x is carried by the loop
     CHECK(program.blocks[1].ops[0].inputs[0] == "x");
 }
 
-TEST_CASE("deep and wide programs are planned: each of their blocks by itself")
+TEST_CASE("deep and wide programs are planned, block by block")
 {
     std::string deep, wide = "block -1\n", within;
     for (int b = 0; b != 2000; ++b) {
@@ -176,7 +176,7 @@ TEST_CASE("sizes that 64 bits cannot add up are refused")
                          program_error);
 }
 
-TEST_CASE("variables that enter too many blocks are refused")
+TEST_CASE("a program is refused if too many blocks capture its variables")
 {
     std::string text, reads;
     for (int b = 0; b != 1500; ++b) {
@@ -187,11 +187,10 @@ TEST_CASE("variables that enter too many blocks are refused")
     }
     program_desc program = program_of(text + "op b" + reads + " ->\n");
     CHECK_THROWS_WITH_AS(release_memory(program),
-                         "its variables enter more than 1000000 blocks in which they are not declared",
-                         program_error);
+                         "its variables are captured by more than 1000000 blocks in total", program_error);
 }
 
-TEST_CASE("a program that is printed behind its log is one that can be read")
+TEST_CASE("a program printed after its log can be read again")
 {
     auto const file = std::filesystem::temp_directory_path() /
                       ("sublet_transpiler_" + std::to_string(std::random_device{}()) + ".prog");
@@ -206,7 +205,7 @@ TEST_CASE("a program that is printed behind its log is one that can be read")
     std::filesystem::remove(file);
 }
 
-TEST_CASE("words that make no sense are told in one sentence, and help is an answer")
+TEST_CASE("invalid arguments are refused in one sentence, and --help succeeds")
 {
     outcome const help = outcome_of({"--help"});
     CHECK(help.status == 0);
