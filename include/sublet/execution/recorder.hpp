@@ -175,7 +175,6 @@ private:
 ///     auto x = net.input<float>(784), y = net.output<float>(10), w = net.state<float>(7840);
 ///     net.record({x, w}, {y}, [=](auto& call) { multiply(call.read(x), call.read(w), call.write(y)); });
 ///     net.record({y, w}, {w}, [=](auto& call) { step_down(call.read(y), call.write(w)); });
-///
 ///     auto planned = sublet::plan_memory(net, net.options());
 ///     sublet::cpu_executor run{net, net.options(), sublet::arena{planned.plan}, net.kernel()};
 ///

@@ -415,7 +415,7 @@ private:
 
 /// The requirements on a device that queues commands on streams.
 ///
-///     stream 0   launch a ── record e ────────── launch c        in order within a stream;
+///     stream 0   launch a ── record e ────────── launch c        in order within a stream
 ///     stream 1               wait e ── launch b                  between streams, ordered by events only
 ///
 /// CUDA devices meet them, and so does a simulation in host memory that uses all freedom of order.
@@ -475,6 +475,7 @@ concept takes_digests = requires(D& device, typename D::stream_type s, std::span
 
 /// A run that is issued once and kept by the device as a graph, which one command launches.
 ///
+///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
 ///     auto captured = run.capture();
 ///     for (auto const& image : images) {
 ///         run.give(input, image);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_TEST_SAMPLES_HPP
+#define SUBLET_TEST_SAMPLES_HPP
+
+/// The variables and functions that the samples in the comments of public headers use; samples.cmake compiles
+/// them.
+
+#include <sublet/adapt/boost_graph.hpp>
+#include <sublet/execution.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/sublet.hpp>
+#include <sublet/testing/recording_device.hpp>
+#include <sublet/testing/simulated_device.hpp>
+
+#ifdef SUBLET_SAMPLES_OF_CUDA
+#include <sublet/execution/cuda.hpp>
+#endif
+
+#include <boost/graph/breadth_first_search.hpp>
+
+#include <functional>
+#include <future>
+#include <iostream>
+#include <span>
+#include <vector>
+
+namespace samples {
+
+using namespace sublet;
+
+extern snapshot const program;
+extern std::vector<byte_count> const sizes;
+extern plan_options const options;
+extern memory_plan const plan;
+extern placement_problem const problem;
+extern csr_graph const g;
+extern boost::bfs_visitor<boost::null_visitor> const visitor;
+extern value_id const image, input, scores, result, value;
+extern std::vector<value_id> inputs(node_id), outputs(node_id);
+extern std::size_t const blobs;
+
+// Frameworks have an IR of some shape, and kernels for its operations.
+struct my_operation_of_ir {};
+struct my_ir_of_framework {
+    std::vector<my_operation_of_ir> operations;
+};
+extern my_ir_of_framework const ir;
+void my_operation(my_operation_of_ir const&, std::span<float const>, std::span<float>);
+void multiply(std::span<float const>, std::span<float const>, std::span<float>);
+void step_down(std::span<float const>, std::span<float>);
+void read_image(std::span<float>);
+void show(std::span<float const>);
+
+struct any_kernel {
+    void operator()(auto const&) const {}
+};
+extern any_kernel const kernel;
+extern recorder net;
+using my_graph = csr_graph;
+
+// A device that captures graphs, and what is copied to it and from it.
+struct graph_device : simulated_device {
+    using stream = simulated_device::stream_type;
+    struct graph {
+        void launch(stream);
+    };
+    void begin_capture(stream);
+    graph end_capture(stream);
+    void abandon_capture(stream) noexcept;
+};
+extern graph_device device;
+extern simulated_device inner;
+extern std::vector<std::byte> pixels, bytes;
+extern std::vector<std::vector<std::byte>> images;
+inline void launch_my_operation(std::uint32_t, void const*, void*) {}
+
+#ifdef SUBLET_SAMPLES_OF_CUDA
+extern detail::cuda_calls calls;
+void launch(cudaStream_t);
+#endif
+
+} // namespace samples
+
+#endif
