@@ -29,7 +29,7 @@ using int_ids = std::vector<int>;
 
 namespace {
 
-std::vector<spill_candidate> absences_of(snapshot const& p, plan_options const& options)
+std::vector<spill_candidate> candidates_of(snapshot const& p, plan_options const& options)
 {
     auto const steps = steps_in_order(p, options.order);
     auto const unjoined =
@@ -39,14 +39,14 @@ std::vector<spill_candidate> absences_of(snapshot const& p, plan_options const& 
     return find_spill_candidates(p, steps, unjoined, joined, role);
 }
 
-std::vector<spill_candidate> absences_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
-                                         int values, plan_options const& options = {.bytes = 8})
+std::vector<spill_candidate> candidates_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
+                                           int values, plan_options const& options = {.bytes = 8})
 {
-    return absences_of(sequence(
-                           uses.size(),
-                           static_cast<std::size_t>(values), [&](auto s) -> auto& { return uses[s]; },
-                           [&](auto s) -> auto& { return defs[s]; }),
-                       options);
+    return candidates_of(sequence(
+                             uses.size(),
+                             static_cast<std::size_t>(values), [&](auto s) -> auto& { return uses[s]; },
+                             [&](auto s) -> auto& { return defs[s]; }),
+                         options);
 }
 
 /// Values by role: `i` input, `o` output, `x` external, `.` none.
@@ -65,10 +65,10 @@ std::vector<value_role> roles(char const* text)
 
 TEST_CASE("a buffer can be spilled between two steps that touch it, and restored by a copy or by its step")
 {
-    auto const found = absences_of({{}, {0}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}, {}}, 4);
+    auto const found = candidates_of({{}, {0}, {}, {0}, {1}}, {{0}, {1}, {2}, {3}, {}}, 4);
     CHECK(found == std::vector<spill_candidate>{{0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}});
     // Step 1 cannot be run again before step 4: its operand is dead.
-    auto const longer = absences_of({{}, {0}, {}, {0}, {1}, {0}}, {{0}, {1}, {2}, {3}, {}, {}}, 4);
+    auto const longer = candidates_of({{}, {0}, {}, {0}, {1}, {0}}, {{0}, {1}, {2}, {3}, {}, {}}, 4);
     CHECK(longer ==
           std::vector<spill_candidate>{
               {0, 0, 1, 3}, {0, 0, 1, 3, 0}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}, {0, 0, 3, 5}, {0, 0, 3, 5, 0}});
@@ -76,50 +76,51 @@ TEST_CASE("a buffer can be spilled between two steps that touch it, and restored
 
 TEST_CASE("adjacent steps have no idle interval between them, and an empty program has none")
 {
-    CHECK(absences_of({{}, {0}, {0}}, {{0}, {1}, {2}}, 3).empty());
-    CHECK(absences_of({}, {}, 0).empty());
-    CHECK(absences_of({{}, {}, {}, {}}, {{0}, {}, {}, {}}, 1).empty()); // never read
+    CHECK(candidates_of({{}, {0}, {0}}, {{0}, {1}, {2}}, 3).empty());
+    CHECK(candidates_of({}, {}, 0).empty());
+    CHECK(candidates_of({{}, {}, {}, {}}, {{0}, {}, {}, {}}, 1).empty()); // never read
 }
 
 TEST_CASE("inputs are touched at the start of a run and outputs at its end; inputs are not recomputed")
 {
     plan_options const options{.bytes = 8, .role = roles("io")};
-    CHECK(absences_of({{}, {}, {0}, {}, {}}, {{}, {1}, {}, {}, {}}, 2, options) ==
+    CHECK(candidates_of({{}, {}, {0}, {}, {}}, {{}, {1}, {}, {}, {}}, 2, options) ==
           std::vector<spill_candidate>{{0, 0, 0, 2}, {1, 1, 1, 4}, {1, 1, 1, 4, 1}});
 }
 
 TEST_CASE("a buffer that is not planned, is pinned or has a pinned view is never spilled")
 {
     std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0}, {1}, {}};
-    CHECK(absences_of(uses, defs, 2).size() == 2);
-    CHECK(absences_of(uses, defs, 2, {.bytes = 0}).empty());
-    CHECK(absences_of(uses, defs, 2, {.bytes = no_size}).empty());
-    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .role = roles("x.")}).empty());
-    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .eligible = false}).empty());
-    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .pinned = {byte_count{0}, no_offset}}).empty());
-    CHECK(absences_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3,
+    CHECK(candidates_of(uses, defs, 2).size() == 2);
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 0}).empty());
+    CHECK(candidates_of(uses, defs, 2, {.bytes = no_size}).empty());
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .role = roles("x.")}).empty());
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .eligible = false}).empty());
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .pinned = {byte_count{0}, no_offset}}).empty());
+    CHECK(
+        candidates_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3,
                       {.bytes = 8, .alias_of = {-1, 0, -1}, .pinned = {no_offset, byte_count{0}, no_offset}})
-              .empty());
+            .empty());
 }
 
 TEST_CASE("a step is not run again if its operand was written since, or if it writes unplanned storage")
 {
     // b = f(a), then a is written again.
-    CHECK(absences_of({{}, {0}, {0}, {}, {1, 0}}, {{0}, {1}, {0}, {2}, {}}, 3) ==
+    CHECK(candidates_of({{}, {0}, {0}, {}, {1, 0}}, {{0}, {1}, {0}, {2}, {}}, 3) ==
           std::vector<spill_candidate>{{1, 1, 1, 4}, {0, 0, 2, 4}});
     // Besides b the step writes a state, or a view of something else, or a pinned value.
     std::vector<int_ids> const uses{{}, {}, {0}}, defs{{0, 1}, {}, {}};
-    CHECK(absences_of(uses, defs, 2).size() == 2);
-    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .role = roles(".x")}).size() == 1);
-    CHECK(absences_of(uses, defs, 2, {.bytes = {byte_count{8}, no_size}}).size() == 1);
-    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .pinned = {no_offset, byte_count{0}}}).size() == 1);
-    CHECK(absences_of(uses, defs, 2, {.bytes = 8, .eligible = {true, false}}).size() == 1);
+    CHECK(candidates_of(uses, defs, 2).size() == 2);
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .role = roles(".x")}).size() == 1);
+    CHECK(candidates_of(uses, defs, 2, {.bytes = {byte_count{8}, no_size}}).size() == 1);
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .pinned = {no_offset, byte_count{0}}}).size() == 1);
+    CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .eligible = {true, false}}).size() == 1);
 }
 
 TEST_CASE("touches of views and of in-place results are touches of their buffer")
 {
     // b is a view of a
-    CHECK(absences_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3, {.bytes = 8, .alias_of = {-1, 0, -1}}) ==
+    CHECK(candidates_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3, {.bytes = 8, .alias_of = {-1, 0, -1}}) ==
           std::vector<spill_candidate>{{0, 0, 1, 3}}); // another step than that of the root defines the view
     // b is written over a, and neither can be recomputed
     auto const p = sequence(6, 3, [](auto step, effect_sink& s) {
@@ -132,7 +133,7 @@ TEST_CASE("touches of views and of in-place results are touches of their buffer"
         if (step == 3) s.def(2);
         if (step == 5) s.use(1);
     });
-    CHECK(absences_of(p, {.bytes = 8}) ==
+    CHECK(candidates_of(p, {.bytes = 8}) ==
           std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("on random programs the spill candidates are the idle intervals of pla
                     expected[{root, *i}] = *std::next(i);
             }
         }
-        for (spill_candidate const& a : absences_of(program, p.options(false))) {
+        for (spill_candidate const& a : candidates_of(program, p.options(false))) {
             CHECK(p.root(a.root) == a.root);
             (a.remat_step == no_step ? copied : made)[{a.root, a.after}] = a.before;
         }
@@ -550,16 +551,16 @@ outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& 
 }
 
 /// At most one candidate per interval, and no spilled operand of a step that is run again.
-std::vector<spill_candidate> draw_absences(random_source& pick, found const& f,
-                                           std::vector<value_id> const& alias_of)
+std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f,
+                                             std::vector<value_id> const& alias_of)
 {
     std::vector<spill_candidate> chosen;
     auto root = [&](value_id v) {
         while (alias_of[v] != no_value) v = alias_of[v];
         return v;
     };
-    auto is_in_the_way = [&](spill_candidate const& made,
-                             spill_candidate const& away) { // the recomputed step reads the spilled value
+    auto blocks_remat = [&](spill_candidate const& made,
+                            spill_candidate const& away) { // the recomputed step reads the spilled value
         if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before)
             return false;
         for (touch t : f.program.touches(f.steps[made.remat_step]))
@@ -570,8 +571,8 @@ std::vector<spill_candidate> draw_absences(random_source& pick, found const& f,
     for (spill_candidate const& a : f.candidates) {
         bool is_free = pick.below(chance) == 0;
         for (spill_candidate const& c : chosen)
-            is_free = is_free && !(c.root == a.root && c.before == a.before) && !is_in_the_way(a, c) &&
-                      !is_in_the_way(c, a);
+            is_free = is_free && !(c.root == a.root && c.before == a.before) && !blocks_remat(a, c) &&
+                      !blocks_remat(c, a);
         if (is_free) chosen.push_back(a);
     }
     return chosen;
@@ -676,7 +677,7 @@ TEST_CASE("random programs read and leave the same with any spills, and their pl
         random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);
         found const f(p.program(), p.options(pick.below(2) == 0));
-        auto const chosen = draw_absences(pick, f, p.alias_of);
+        auto const chosen = draw_candidates(pick, f, p.alias_of);
         applied += chosen.size();
         for (spill_candidate const& a : chosen) remats += a.remat_step != no_step;
         auto const spilled = f.apply(chosen);

@@ -24,8 +24,8 @@ inline std::size_t max_live(sublet::snapshot const& p, sublet::live_sets const& 
     };
     for (node_id n = 0; n != p.nodes(); ++n) {
         for (value_id v : live.live_out(n)) set(v, true);
-        step_range const mine = p.steps_of(n);
-        for (step_id s = mine.last; s-- != mine.first;) {
+        step_range const own = p.steps_of(n);
+        for (step_id s = own.last; s-- != own.first;) {
             for (touch t : p.touches(s))
                 if (t.kind != touch::access::use_early) set(t.value, true);
             if (s == 0)

@@ -279,7 +279,7 @@ TEST_CASE("programs with back edges are refused")
     CHECK(plan_memory(loop(false), {.bytes = 8}).is_sound());
     CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
           "an edge or a hand-off from position 1 goes backward in the order: use plan_flow() for programs "
-          "whose nodes run again, or choose another order");
+          "with loops, or choose another order");
 }
 
 TEST_CASE("in place, the bound counts whole alignment units for all buffers but the highest")

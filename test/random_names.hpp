@@ -198,10 +198,10 @@ struct names_run {
             return cells[cell_of[v]];
         };
         for (node_id n : names.order) {
-            step_range const mine = p.steps_of(n);
-            for (node_id to : p.successors(n)) before[mine.last - 1][p.steps_of(to).first] = true;
-            for (step_id s = mine.first; s != mine.last; ++s) {
-                if (s != mine.first) before[s - 1][s] = true;
+            step_range const own = p.steps_of(n);
+            for (node_id to : p.successors(n)) before[own.last - 1][p.steps_of(to).first] = true;
+            for (step_id s = own.first; s != own.last; ++s) {
+                if (s != own.first) before[s - 1][s] = true;
                 auto const touches = p.touches(s);
                 std::map<value_id, std::size_t> defs; // the first of each, by name
                 for (std::size_t i = 0; i != touches.size(); ++i) {
@@ -240,7 +240,7 @@ struct names_run {
             }
             for (std::size_t i = 0; i != reads_at_end.size(); ++i)
                 if (edge_use const u = p.edge_uses()[i]; u.pred == n)
-                    reads_at_end[i] = read(u.value, mine.last - 1);
+                    reads_at_end[i] = read(u.value, own.last - 1);
         }
         for (value_id v = 0; v != values; ++v) left.push_back(cell_of[v] == nowhere ? 0 : cells[cell_of[v]]);
         for (auto const& cell : accesses)

@@ -207,11 +207,11 @@ TEST_CASE("random lists of ranges overlap if some position is in both")
         random_source pick{std::mt19937{seed}};
         ranges list[2];
         std::vector<int> covers(20);
-        for (ranges& mine : list) {
+        for (ranges& own : list) {
             step_id at = pick.below(8);
             for (std::uint32_t k = pick.below(4); k != 0; --k) {
                 step_id const first = at + pick.below(3), last = first + pick.below(3);
-                mine.push_back({first, last});
+                own.push_back({first, last});
                 for (step_id s = first; s != last; ++s) ++covers[s];
                 at = last;
             }

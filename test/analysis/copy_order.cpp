@@ -23,10 +23,10 @@ struct ordered {
 };
 
 /// Values 0 .. root.size() - 1, then spares.
-ordered order(copy_order& places, std::size_t values, std::vector<value_copy> const& copies)
+ordered order(copy_order& orderer, std::size_t values, std::vector<value_copy> const& copies)
 {
     ordered all;
-    places.order(
+    orderer.order(
         copies, [&](value_id from, value_id to) { all.moves.emplace_back(from, to); },
         [&](value_id root) {
             all.spares.push_back(root);
@@ -37,8 +37,8 @@ ordered order(copy_order& places, std::size_t values, std::vector<value_copy> co
 
 ordered order(std::vector<value_id> root, std::vector<value_copy> const& copies)
 {
-    copy_order places(root);
-    return order(places, root.size(), copies);
+    copy_order orderer(root);
+    return order(orderer, root.size(), copies);
 }
 
 using moves = std::vector<std::pair<value_id, value_id>>;
@@ -103,7 +103,7 @@ TEST_CASE("random copies and views: the sequence has the effect of the parallel 
         std::vector<value_id> root;
         for (value_id v = 0; v != values; ++v)
             root.push_back(v != 0 && pick.below(4) == 0 ? root[pick.below(v)] : v);
-        copy_order places(root);
+        copy_order orderer(root);
         for (int round = 0; round != 3; ++round) {
             std::vector<value_copy> copies; // one for each root at most
             std::vector<char> is_written(values);
@@ -117,7 +117,7 @@ TEST_CASE("random copies and views: the sequence has the effect of the parallel 
             auto in_turn = at_once; // by root
             auto const before = at_once;
             for (auto c : copies) at_once[root[c.to]] = before[root[c.from]];
-            auto const all = order(places, values, copies);
+            auto const all = order(orderer, values, copies);
             in_turn.resize(values + all.spares.size(), -1);
             auto place = [&](value_id v) { return v < values ? root[v] : v; };
             for (auto [from, to] : all.moves) in_turn[place(to)] = in_turn[place(from)];

@@ -325,23 +325,23 @@ struct meetings {
 };
 
 /// Values that start and end; on average one in `again` starts again, none if that is 0.
-meetings draw_meetings(random_source& pick, std::uint32_t values, std::uint32_t crowd, std::uint32_t again)
+meetings draw_walk(random_source& pick, std::uint32_t values, std::uint32_t max_active, std::uint32_t again)
 {
     meetings result;
-    ids active, gone;
+    ids active, ended;
     for (value_id next = 0; next < values;) {
         meeting m;
         for (std::uint32_t k = 1 + pick.below(2); k != 0 && next < values; --k) m.starting.push_back(next++);
-        if (again != 0 && !gone.empty() && pick.below(again) == 0) {
-            std::swap(gone[pick.below(static_cast<std::uint32_t>(gone.size()))], gone.back());
-            m.starting.push_back(gone.back());
-            gone.pop_back();
+        if (again != 0 && !ended.empty() && pick.below(again) == 0) {
+            std::swap(ended[pick.below(static_cast<std::uint32_t>(ended.size()))], ended.back());
+            m.starting.push_back(ended.back());
+            ended.pop_back();
         }
         m.active = active;
         active.insert(active.end(), m.starting.begin(), m.starting.end());
-        while (active.size() > crowd) {
+        while (active.size() > max_active) {
             std::swap(active[pick.below(static_cast<std::uint32_t>(active.size()))], active.back());
-            gone.push_back(active.back());
+            ended.push_back(active.back());
             active.pop_back();
         }
         result.all.push_back(m);
@@ -353,18 +353,18 @@ template <class Result>
 pairs listed(Result const& result)
 {
     pairs all;
-    bool is_ascending = true, is_asked_alike = true;
+    bool is_ascending = true, queries_agree = true;
     for (value_id u = 0; u != result.values(); ++u) {
         value_id least = 0;
         for (value_id v : result.neighbors(u)) {
             is_ascending = is_ascending && v >= least;
             least = v + 1;
-            is_asked_alike = is_asked_alike && result.are_adjacent(u, v) && result.are_adjacent(v, u);
+            queries_agree = queries_agree && result.are_adjacent(u, v) && result.are_adjacent(v, u);
             all.insert(std::minmax(u, v));
         }
     }
     CHECK(is_ascending);
-    CHECK(is_asked_alike);
+    CHECK(queries_agree);
     return all;
 }
 
@@ -422,8 +422,8 @@ TEST_CASE(
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        std::uint32_t const crowd = 1 + pick.below(seed % 2 == 0 ? 4 : 40); // sparse, or dense
-        meetings const walk = draw_meetings(pick, pick.below(seed % 4 == 0 ? 900 : 90), crowd, seed % 3);
+        std::uint32_t const max_active = 1 + pick.below(seed % 2 == 0 ? 4 : 40); // sparse, or dense
+        meetings const walk = draw_walk(pick, pick.below(seed % 4 == 0 ? 900 : 90), max_active, seed % 3);
         std::size_t values = 0;
         for (meeting const& m : walk.all)
             for (value_id v : m.starting) values = std::max<std::size_t>(values, v + 1);

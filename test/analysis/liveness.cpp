@@ -257,8 +257,8 @@ namespace {
 
 std::vector<live_range> ranges_of(live_range_lists const& lives, value_id v)
 {
-    auto const mine = lives[v];
-    return {mine.begin(), mine.end()};
+    auto const row = lives[v];
+    return {row.begin(), row.end()};
 }
 
 std::vector<node_id> ascending(snapshot const& p)
@@ -393,22 +393,23 @@ TEST_CASE("random programs, orders and roles: the ranges agree with a search alo
 
         // Roles as steps: nodes without successors, or from which no exit is reachable, read the outputs
         // last.
-        std::vector<bool> leads_out(f.nodes.size());
+        std::vector<bool> reaches_exit(f.nodes.size());
         for (std::size_t again = 0; again != f.nodes.size(); ++again)
             for (std::size_t n = 0; n != f.nodes.size(); ++n) {
-                if (f.nodes[n].successors.empty()) leads_out[n] = true;
+                if (f.nodes[n].successors.empty()) reaches_exit[n] = true;
                 for (auto s : f.nodes[n].successors)
-                    if (leads_out[s]) leads_out[n] = true;
+                    if (reaches_exit[s]) reaches_exit[n] = true;
             }
-        random_flow said = f;
+        random_flow with_role_steps = f;
         for (std::size_t n = 0; n != f.nodes.size(); ++n) {
-            if (!f.nodes[n].successors.empty() && leads_out[n]) continue;
-            said.nodes[n].steps.emplace_back();
+            if (!f.nodes[n].successors.empty() && reaches_exit[n]) continue;
+            with_role_steps.nodes[n].steps.emplace_back();
             for (value_id v = 0; v != f.values; ++v)
-                if (has_role(role[v], value_role::output)) said.nodes[n].steps.back().early.push_back(v);
+                if (has_role(role[v], value_role::output))
+                    with_role_steps.nodes[n].steps.back().early.push_back(v);
         }
-        flow_oracle const oracle(said.program());
-        snapshot const q = said.program();
+        flow_oracle const oracle(with_role_steps.program());
+        snapshot const q = with_role_steps.program();
         step_id at = 0;
         for (node_id n : order)
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s, ++at)

@@ -96,7 +96,7 @@ TEST_CASE("a program that needs no versions is unchanged, whatever its order and
 
 TEST_CASE("two writes of one step make one version")
 {
-    auto against_the_list = [](bool again) {
+    auto backward_edge = [](bool again) {
         return flow(
             2, 1, [](node_id n) { return n == 1 ? std::vector<int>{0} : std::vector<int>{}; },
             [again](node_id n, effect_sink& s) {
@@ -104,8 +104,8 @@ TEST_CASE("two writes of one step make one version")
                 else if (again) s.def(0);
             });
     };
-    CHECK(!versions_of(against_the_list(false)).violation); // nothing depends on the list
-    CHECK(versions_of(against_the_list(true)).violation);
+    CHECK(!versions_of(backward_edge(false)).violation); // nothing depends on the list
+    CHECK(versions_of(backward_edge(true)).violation);
     auto const made = versions_of(program_of({{{}, {0}}, {{0}, {0, 0}}, {{0}, {}}}, 1));
     CHECK(operations_of(made.program) == operations{{{}, {0}}, {{0}, {1, 1}}, {{1}, {}}});
     CHECK(made.program.overwrites().size() == 1);
@@ -197,11 +197,11 @@ TEST_CASE("a write of a part stays in order with the readers, even if no value h
     CHECK(waits({{{}, {1}}, {{0}, {2}}}, given) == list{{0, 1}});
     CHECK(waits({{{0}, {2}}, {{0}, {1}}, {{0}, {3}}}, given).empty()); // a view alone writes nothing
     // A list that cannot run gives no order; another list does.
-    operations const turned{{{0}, {2}}, {{}, {1}}, {{}, {0}}};
-    CHECK(waits(turned, options).empty());
+    operations const reordered{{{0}, {2}}, {{}, {1}}, {{}, {0}}};
+    CHECK(waits(reordered, options).empty());
     version_options by_order = options;
     by_order.order = {2, 0, 1};
-    CHECK(waits(turned, by_order) == list{{0, 1}});
+    CHECK(waits(reordered, by_order) == list{{0, 1}});
     operations const twice{{{0}, {2}}, {{}, {1}}, {{}, {0, 0}}};
     CHECK(waits(twice, by_order) == list{{0, 1}});
     operations const elsewhere{{{}, {0}}, {{3}, {1}}, {{0}, {2, 3}}}; // 1 needs a result of 2

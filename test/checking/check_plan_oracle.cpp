@@ -186,14 +186,15 @@ public:
         buffer_id const b = s_.plan.buffer_of[v];
         return b == no_buffer ? nullptr : &s_.plan.buffers[b];
     }
-    bool lies_right(value_id v) const
+    bool is_placed_correctly(value_id v) const
     {
         value_id const r = root(v);
         memory_plan::placed_buffer const* const b = buffer(v);
         if (!is_planned(r)) return b == nullptr;
         if (b == nullptr || b->offset == no_offset) return false;
-        memory_plan::placed_buffer const* const whole = buffer(r);
-        if (whole == nullptr || whole->offset != b->offset || whole->pool != b->pool) return false;
+        memory_plan::placed_buffer const* const root_buffer = buffer(r);
+        if (root_buffer == nullptr || root_buffer->offset != b->offset || root_buffer->pool != b->pool)
+            return false;
         if (b->pool != s_.pool[r] || b->pool >= s_.plan.arena_bytes.size()) return false;
         if (b->offset % s_.alignment[v] != 0) return false;
         if (b->pool < s_.pools.size() && b->offset % s_.pools[b->pool].alignment != 0) return false;
@@ -234,7 +235,7 @@ public:
         memory_plan::placed_buffer const& b = *buffer(r);
         return b.pool == k && b.offset <= byte && byte < b.offset + s_.bytes[r];
     }
-    bool is_contested(pool_id k, byte_count byte, std::size_t p) const
+    bool is_conflicting(pool_id k, byte_count byte, std::size_t p) const
     {
         std::vector<value_id> owners;
         for (value_id r = 0; r != s_.values(); ++r)
@@ -248,14 +249,14 @@ public:
         for (std::size_t p = 0; p != positions(); ++p)
             for (pool_id k = 0; k != s_.plan.arena_bytes.size(); ++k)
                 for (byte_count byte = 0; byte != s_.plan.arena_bytes[k]; ++byte)
-                    if (is_contested(k, byte, p)) return p;
+                    if (is_conflicting(k, byte, p)) return p;
         return std::nullopt;
     }
 
     bool is_placed_right() const
     {
         for (value_id v = 0; v != s_.values(); ++v)
-            if (!lies_right(v)) return false;
+            if (!is_placed_correctly(v)) return false;
         return true;
     }
     bool fits_capacities() const
@@ -322,12 +323,12 @@ public:
         memory_plan::placed_buffer const* const b = buffer(v);
         if (w.what == fault::needless) return !is_planned(r) && b != nullptr;
         if (w.what == fault::unplaced) return is_planned(r) && (b == nullptr || b->offset == no_offset);
-        memory_plan::placed_buffer const* const whole = buffer(r);
+        memory_plan::placed_buffer const* const root_buffer = buffer(r);
         if (!is_planned(r) || b == nullptr || b->offset != w.begin) return false;
         switch (w.what) {
         case fault::misplaced_view:
-            return w.other == r && v != r && w.needed == whole->offset &&
-                   (whole->offset != b->offset || whole->pool != b->pool);
+            return w.other == r && v != r && w.needed == root_buffer->offset &&
+                   (root_buffer->offset != b->offset || root_buffer->pool != b->pool);
         case fault::wrong_pool: return b->pool != w.pool && w.pool == s_.pool[r];
         case fault::misaligned: return w.begin % w.needed != 0 && w.pool == b->pool;
         case fault::off_pin: {
@@ -361,7 +362,7 @@ private:
                 owns(w.value, w.pool, byte, w.position) && owns(w.other, w.pool, byte, w.position);
             if (both != (w.begin <= byte && byte < w.end)) return false;
         }
-        return is_contested(w.pool, w.begin, w.position);
+        return is_conflicting(w.pool, w.begin, w.position);
     }
 
     plan_case const& s_;

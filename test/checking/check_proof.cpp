@@ -186,7 +186,7 @@ TEST_CASE("a proof without buffers, with buffers of another pool, or with buffer
 
 TEST_CASE("on random problems the verdict on each proof agrees with the definition")
 {
-    unsigned contradictions = 0, stacked = 0, impossible = 0, threaded = 0;
+    unsigned contradictions = 0, stacked = 0, impossible = 0, interleaved = 0;
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         random_source pick{std::mt19937{seed}};
         auto shape = draw_placement_shape(pick);
@@ -218,10 +218,10 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
             verdict(problem, {placement::proof::reason::exhausted, height, 0, all_buffers});
         if (oracle.can_interleave()) {
             auto const limit = lowest == oracle.unplaceable ? 30 : lowest;
-            bool const is_threaded =
+            bool const is_interleaved =
                 oracle.offset_combinations(limit) < 1e6 && oracle.lowest_placement(limit) < lowest;
-            if (is_threaded) CHECK(found == refuted);
-            threaded += is_threaded;
+            if (is_interleaved) CHECK(found == refuted);
+            interleaved += is_interleaved;
         } else {
             CHECK(found == proved);
         }
@@ -274,7 +274,7 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
     }
     CHECK(stacked > rounds(2000));
     CHECK(impossible > rounds(100));
-    CHECK(threaded > rounds(10));
+    CHECK(interleaved > rounds(10));
     CHECK(contradictions > rounds(100));
 }
 

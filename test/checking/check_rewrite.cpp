@@ -50,9 +50,9 @@ struct renaming {
         return flow(
             shape.nodes(), values, [this](node_id n) { return shape.successors(n); },
             [&](node_id n, effect_sink& sink) {
-                step_range const mine = shape.steps_of(n);
-                for (step_id s = mine.first; s != mine.last; ++s) {
-                    if (s != mine.first) sink.next_step();
+                step_range const own = shape.steps_of(n);
+                for (step_id s = own.first; s != own.last; ++s) {
+                    if (s != own.first) sink.next_step();
                     for (std::size_t i = 0; i != names[s].size(); ++i) {
                         value_id const v = names[s][i];
                         switch (shape.touches(s)[i].kind) {
@@ -106,8 +106,8 @@ struct oracle {
         seen.reads.resize(before.steps());
         seen.at_end.resize(before.edge_uses().size());
         for (node_id n : names.order) {
-            step_range const mine = before.steps_of(n);
-            for (step_id s = mine.first; s != mine.last; ++s)
+            step_range const own = before.steps_of(n);
+            for (step_id s = own.first; s != own.last; ++s)
                 for (std::size_t i = 0; i != before.touches(s).size(); ++i) {
                     if (before.touches(s)[i].kind != touch::access::def)
                         seen.reads[s].push_back(cell[name(s, i)]);
@@ -493,10 +493,10 @@ TEST_CASE("programs of different shape are no renaming of each other")
 
 TEST_CASE("any two types that model programs are accepted")
 {
-    archetype::program const poorest(3);
-    CHECK(!check_rewrite(poorest, poorest));
-    CHECK(!check_rewrite(poorest, snapshot(poorest)));
-    CHECK(check_rewrite(snapshot(poorest), archetype::program(2)));
+    archetype::program const minimal(3);
+    CHECK(!check_rewrite(minimal, minimal));
+    CHECK(!check_rewrite(minimal, snapshot(minimal)));
+    CHECK(check_rewrite(snapshot(minimal), archetype::program(2)));
 }
 
 TEST_CASE("both programs are read in the given order")
@@ -558,9 +558,9 @@ TEST_CASE("the renamings with which memonger has destroyed data are found")
     }
     // A value that must not be shared gets the name of another, and is then overwritten.
     operations const kept{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2}, {3}, {}}, {{3}, {5}, {}}};
-    operations const lost{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {3}, {}}, {{3}, {0}, {}}};
+    operations const merged{{{4}, {0}, {}}, {{0}, {1}, {}}, {{1}, {0}, {}}, {{0}, {3}, {}}, {{3}, {0}, {}}};
     std::vector<value_role> const role{{}, {}, value_role::output, {}, value_role::input, {}};
-    snapshot const before = program_of(kept), after = program_of(lost);
+    snapshot const before = program_of(kept), after = program_of(merged);
     CHECK(check_rewrite(before, after, {.role = role, .kept_as = {0, 1, 0, 3, 4, 0}})->what ==
           rewrite_fault::kind::kept);
 }

@@ -57,17 +57,17 @@ public:
                     for (touch u : p_.touches(s))
                         if (uses_to_end(t) && uses_to_end(u) && clobbers(t.value, u.value)) return false;
                 for (touch t : p_.touches(s))
-                    if (t.kind == touch::access::def && meets(t.value, n, s + 1)) return false;
+                    if (t.kind == touch::access::def && reaches_other(t.value, n, s + 1)) return false;
             }
         for (value_id v = 0; v != p_.values(); ++v)
-            if (is_given(v) && meets(v, 0, 0)) return false;
+            if (is_given(v) && reaches_other(v, 0, 0)) return false;
         return true;
     }
     /// Verifies the witness: a path from where `other` is put to where `value` is read exists.
     bool confirms(slot_witness const& w) const
     {
         if (w.what != fault::clash || !clobbers(w.value, w.other) || slot_[w.value] != w.slot) return false;
-        if (w.written == no_step) return is_given(w.other) && meets(w.other, 0, 0, w.value, w.step);
+        if (w.written == no_step) return is_given(w.other) && reaches_other(w.other, 0, 0, w.value, w.step);
         node_id n = 0;
         while (p_.steps_of(n).last <= w.written) ++n;
         bool is_written = false, is_in_step = false;
@@ -78,7 +78,7 @@ public:
                              (uses_to_end(t) && uses_to_end(u) && t.value == w.other && u.value == w.value);
         }
         if (w.written == w.step && is_in_step) return true;
-        return is_written && meets(w.other, n, w.written + 1, w.value, w.step);
+        return is_written && reaches_other(w.other, n, w.written + 1, w.value, w.step);
     }
     /// v has no def, and a path leads from the entry to a use.
     bool is_given(value_id v) const
@@ -98,7 +98,8 @@ private:
 
     /// Whether a path from before step `at` of `from`, where the slot holds v, reads another value:
     /// of any, or of `reader` in step `there`.
-    bool meets(value_id v, node_id from, step_id at, value_id reader = no_value, step_id there = 0) const
+    bool reaches_other(value_id v, node_id from, step_id at, value_id reader = no_value,
+                       step_id there = 0) const
     {
         std::vector<std::pair<node_id, step_id>> open{{from, at}};
         std::vector<bool> is_entered(p_.nodes());

@@ -419,7 +419,7 @@ TEST_CASE("a step may overwrite what it reads early, or the operand that it decl
     plan.buffer_of = {0, 0, 0, 0};
     plan.buffers.resize(1);
     plan.buffers[0].offset = 0;
-    auto plan_case_of = [](bool early, bool offers, std::vector<value_id> const& alias_of,
+    auto plan_case_of = [](bool early, bool declares, std::vector<value_id> const& alias_of,
                            byte_count first = 8) {
         return plan_case(sequence(2, 4,
                                   [=](step_id at, effect_sink& sink) {
@@ -428,7 +428,7 @@ TEST_CASE("a step may overwrite what it reads early, or the operand that it decl
                                       else sink.use(0);
                                       sink.def(2);
                                       sink.def(3);
-                                      if (offers) sink.may_overwrite(0, 2);
+                                      if (declares) sink.may_overwrite(0, 2);
                                   }),
                          {.bytes = std::vector<byte_count>{first, 8, 8, 8}, .alias_of = alias_of});
     };

@@ -100,10 +100,10 @@ struct runtime_state {
         log.emplace_back(name);
         ++calls;
         if (how.start_up != cudaSuccess) return set_error(how.start_up);
-        bool const asks_for_device =
+        bool const is_device_query =
             !std::strcmp(name, "cudaGetDevice") || !std::strcmp(name, "cudaSetDevice");
         cudaError_t const lost_by = lost[static_cast<std::size_t>(current)];
-        if (lost_by != cudaSuccess && !asks_for_device) {
+        if (lost_by != cudaSuccess && !is_device_query) {
             calls_when_lost += std::strcmp(name, "cudaLaunchKernel") != 0;
             return set_error(lost_by);
         }

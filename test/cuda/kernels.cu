@@ -14,19 +14,19 @@ unsigned blocks_for(std::size_t size)
     return static_cast<unsigned>(wanted < 1024 ? wanted : 1024);
 }
 
-__device__ std::size_t mine() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ std::size_t part() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ std::size_t all() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
 __global__ void set_kernel(word* out, word value) { *out = value; }
 __global__ void digest_kernel(unsigned char const* bytes, std::size_t size, word* out)
 {
-    atomicAdd(out, kernel_parts::digest_part(bytes, size, mine(), all()));
+    atomicAdd(out, kernel_parts::digest_part(bytes, size, part(), all()));
 }
 __global__ void fold_kernel(word* into, word const* from) { *into = kernel_parts::fold(*into, *from); }
 __global__ void noise_kernel(unsigned char* bytes, std::size_t size, word const* sum, word number, bool is_turned)
 {
     word const seed = kernel_parts::fold(*sum, number);
-    kernel_parts::noise_part(bytes, size, is_turned ? ~seed : seed, mine(), all());
+    kernel_parts::noise_part(bytes, size, is_turned ? ~seed : seed, part(), all());
 }
 __global__ void compare_kernel(word const* one, word const* other, word* count)
 {

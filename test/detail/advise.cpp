@@ -86,15 +86,15 @@ std::optional<byte_count> cheapest(placement_problem const& problem, idle_times 
     return least;
 }
 
-struct question {
+struct advice_problem {
     placement_problem problem;
     idle_times times;
 };
 
 /// Up to ten intervals, some with needs or loads.
-question draw(random_source& pick, bool has_needs)
+advice_problem draw(random_source& pick, bool has_needs)
 {
-    question q;
+    advice_problem q;
     std::uint32_t const pools = pick.below(4) == 0 ? 2 : 1, positions = 8 + pick.below(10);
     for (std::uint32_t i = 0, n = 4 + pick.below(6); i != n; ++i) {
         step_id const first = pick.below(positions / 2), length = 1 + pick.below(positions - first);
@@ -219,7 +219,7 @@ TEST_CASE("the choice fits whenever independent spills do, and its figures are e
     for (unsigned seed = 0, n = rounds(1500); seed != n; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        question const q = draw(pick, seed % 2 == 0);
+        advice_problem const q = draw(pick, seed % 2 == 0);
         auto const spills = advise(q.problem, q.times);
         set spilled(q.times.intervals.size()), all(q.times.intervals.size(), true);
         for (auto const& r : spills.chosen) spilled[r.interval] = true;

@@ -234,14 +234,14 @@ TEST_CASE("the gain of a pair is the increase without it, in each pool")
             return apart.buffers[apart.buffer_of[pair.in]].pool;
         };
         for (std::size_t i = 0; i != gains.size(); ++i) {
-            memory_plan::in_place_pair const& mine = pairs[i];
-            pool_id const pool = pool_of(mine);
+            memory_plan::in_place_pair const& own = pairs[i];
+            pool_id const pool = pool_of(own);
             byte_count const peak = peak_without([](auto const&) { return false; }, pool);
-            auto is_mine = [&](auto const& pair) { return pair == mine; };
+            auto is_mine = [&](auto const& pair) { return pair == own; };
             auto is_of_step = [&](auto const& pair) {
-                return pair.step == mine.step && pool_of(pair) == pool;
+                return pair.step == own.step && pool_of(pair) == pool;
             };
-            CHECK(static_cast<memory_plan::in_place_pair const&>(gains[i]) == mine);
+            CHECK(static_cast<memory_plan::in_place_pair const&>(gains[i]) == own);
             CHECK(gains[i].peak_bytes == peak_without(is_mine, pool) - peak);
             CHECK(gains[i].step_peak_bytes == peak_without(is_of_step, pool) - peak);
             at_peak += gains[i].peak_bytes != 0;

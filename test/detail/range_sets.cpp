@@ -102,16 +102,16 @@ TEST_CASE("sets are exact, or supersets from the position where they were coarse
         coarser += sets.is_coarsened();
         if (!is_tight) CHECK(!sets.is_coarsened());
         for (std::size_t owner = 0; owner != owners; ++owner) {
-            ranges const mine = listed(sets, owner);
-            if (sets.exact_until(owner) == no_step) REQUIRE(mine == wanted[owner]);
+            ranges const own = listed(sets, owner);
+            if (sets.exact_until(owner) == no_step) REQUIRE(own == wanted[owner]);
             for (step_id p = 0; p != 300; ++p) {
                 auto holds = [p](ranges const& all) {
                     for (live_range r : all)
                         if (contains(r, p)) return true;
                     return false;
                 };
-                if (p < sets.exact_until(owner)) REQUIRE(holds(mine) == holds(wanted[owner]));
-                else REQUIRE((holds(mine) || !holds(wanted[owner])));
+                if (p < sets.exact_until(owner)) REQUIRE(holds(own) == holds(wanted[owner]));
+                else REQUIRE((holds(own) || !holds(wanted[owner])));
             }
         }
     }

@@ -20,27 +20,27 @@ namespace this_test {
 namespace {
 
 /// Accepts text and characters, and nothing else.
-struct poor_stream {
+struct minimal_stream {
     std::string written;
     void operator<<(char const* text) { written += text; }
     void operator<<(char one) { written += one; }
 };
-static_assert(sublet::detail::text_stream<poor_stream>);
+static_assert(sublet::detail::text_stream<minimal_stream>);
 static_assert(sublet::detail::text_stream<std::ostringstream>);
 static_assert(!sublet::detail::text_stream<std::string>);
 
 template <class Thing>
 std::string written(Thing thing)
 {
-    poor_stream out;
-    sublet::detail::plain_text<poor_stream>{out} << thing;
+    minimal_stream out;
+    sublet::detail::plain_text<minimal_stream>{out} << thing;
     return out.written;
 }
 
 std::string bytes(sublet::byte_count count)
 {
-    poor_stream out;
-    sublet::detail::plain_text<poor_stream> text{out};
+    minimal_stream out;
+    sublet::detail::plain_text<minimal_stream> text{out};
     sublet::detail::write_bytes(text, count);
     return out.written;
 }

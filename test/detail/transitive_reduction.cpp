@@ -20,7 +20,7 @@ static csr_rows rows_of(std::size_t nodes, edges const& all)
     });
 }
 
-static std::vector<unsigned char> detours(csr_rows const& before, edges const& pairs)
+static std::vector<unsigned char> implied_edges(csr_rows const& before, edges const& pairs)
 {
     return has_indirect_path(before, pairs.size(), [&](std::uint32_t i) { return pairs[i]; });
 }
@@ -28,21 +28,21 @@ static std::vector<unsigned char> detours(csr_rows const& before, edges const& p
 TEST_CASE("an edge is implied if a longer path connects its ends")
 {
     csr_rows const before = rows_of(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
-    CHECK(detours(before, {{0, 3}, {0, 1}, {2, 3}, {1, 3}, {0, 2}}) ==
+    CHECK(implied_edges(before, {{0, 3}, {0, 1}, {2, 3}, {1, 3}, {0, 2}}) ==
           std::vector<unsigned char>{1, 0, 0, 1, 1});
 }
 
 TEST_CASE("an edge implies neither itself nor a parallel one")
 {
-    CHECK(detours(rows_of(2, {{0, 1}, {0, 1}}), {{0, 1}}) == std::vector<unsigned char>{0});
-    CHECK(detours({}, {}).empty());
+    CHECK(implied_edges(rows_of(2, {{0, 1}, {0, 1}}), {{0, 1}}) == std::vector<unsigned char>{0});
+    CHECK(implied_edges({}, {}).empty());
 }
 
 TEST_CASE("a pair that does not lead upwards is refused")
 {
-    CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 0}}), precondition_error);
-    CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 1}}), precondition_error);
-    CHECK_THROWS_AS((void)detours(rows_of(2, {}), {{1, 2}}), precondition_error);
+    CHECK_THROWS_AS((void)implied_edges(rows_of(2, {}), {{1, 0}}), precondition_error);
+    CHECK_THROWS_AS((void)implied_edges(rows_of(2, {}), {{1, 1}}), precondition_error);
+    CHECK_THROWS_AS((void)implied_edges(rows_of(2, {}), {{1, 2}}), precondition_error);
 }
 
 TEST_CASE("one query may have more nodes than a sweep follows")
@@ -52,7 +52,7 @@ TEST_CASE("one query may have more nodes than a sweep follows")
     for (node_id i = 2; i != n; ++i) all.push_back({i - 2, i});
     for (node_id length : {2u, 4u, 700u, 701u})
         for (node_id i = 0; i + length < n; ++i) asked.push_back({i, i + length});
-    auto const found = detours(rows_of(n, all), asked);
+    auto const found = implied_edges(rows_of(n, all), asked);
     for (std::size_t i = 0; i != asked.size(); ++i) {
         node_id const length = asked[i].to - asked[i].from;
         REQUIRE(static_cast<bool>(found[i]) == (length == 4 || length == 700));
@@ -83,7 +83,7 @@ TEST_CASE("implied edges are those of the definition, short and long, for more n
             }
         for (std::size_t i = 0; i != 4 * n; ++i)
             if (auto e = any(); e.from != e.to) asked.push_back(e);
-        auto const found = detours(before, asked);
+        auto const found = implied_edges(before, asked);
         for (std::size_t i = 0; i != asked.size(); ++i)
             REQUIRE(static_cast<bool>(found[i]) == far[asked[i].from][asked[i].to]);
     }

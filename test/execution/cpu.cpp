@@ -366,10 +366,10 @@ TEST_CASE("in an arena nothing is allocated during a run")
             for (int repeat = 0; repeat != 2; ++repeat) {
                 for (value_id v = 0; v != s.program.values(); ++v)
                     if (has_role(s.options.role[v], input)) fill_noise(run.input(v), v);
-                std::size_t const heap_before = heap_allocations, asked_before = source.requests.size();
+                std::size_t const heap_before = heap_allocations, allocations_before = source.requests.size();
                 run_report const report = run.run();
                 CHECK(heap_allocations == heap_before);
-                CHECK(source.requests.size() == asked_before);
+                CHECK(source.requests.size() == allocations_before);
                 CHECK(report.run.allocations.total == 0);
             }
         }

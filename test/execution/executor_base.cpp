@@ -142,7 +142,7 @@ TEST_CASE("a value can be used only according to its role")
 
 namespace {
 
-lowered_program taped(random_program const& p, bool in_place = true)
+lowered_program lowered_of(random_program const& p, bool in_place = true)
 {
     return lower_program(p.program(), p.options(in_place), p.is_scratch);
 }
@@ -274,7 +274,7 @@ TEST_CASE("the live peak is the sum over live ranges, and no plan is below it; m
         random_source pick{std::mt19937{seed}};
         random_program p = draw_program(pick, 8);
         if (seed % 2 == 0) shrink_results(p, pick);
-        byte_count const apart = live_peak(taped(p, false)), in_place = live_peak(taped(p));
+        byte_count const apart = live_peak(lowered_of(p, false)), in_place = live_peak(lowered_of(p));
         CHECK(apart == slow_live_peak(p, false));
         CHECK(in_place == slow_live_peak(p, true));
         for (bool joins : {false, true}) { // alignments and pins may need more

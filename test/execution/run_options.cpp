@@ -178,7 +178,7 @@ static_assert(memory_resource_like<std::pmr::memory_resource>);
 static_assert(!memory_resource_like<allocate_only_resource>);
 
 /// Returns addresses that must not be accessed: blocks may have any size.
-struct paper {
+struct fake_resource {
     std::size_t asked = 0;
     void* allocate(std::size_t, std::size_t) { return ++asked, this; }
     void deallocate(void*, std::size_t, std::size_t) {}
@@ -240,7 +240,7 @@ TEST_CASE("the limit is exact, and an allocation above it does not reach the sou
 
 TEST_CASE("a limit near 2^64 does not wrap round")
 {
-    paper all_of_it;
+    fake_resource all_of_it;
     byte_count const most = no_limit;
     counted_memory memory(&all_of_it, most - 1);
     CHECK_THROWS_AS((void)memory.allocate(most, byte_count{1}), memory_limit_exceeded);
@@ -279,7 +279,7 @@ TEST_CASE("live, peak and total agree with a list of the blocks, in all and sinc
     for (unsigned seed = 0; seed != 50; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        paper source;
+        fake_resource source;
         counted_memory memory(&source);
         std::vector<byte_count> blocks;
         struct tally {

@@ -127,12 +127,12 @@ TEST_CASE("in recycle mode a result takes over the block of a dead operand of th
         if (step != 2) s.def(step);
     });
     CHECK(count_blocks({.bytes = 8}, read_later) == 2);
-    auto const two_heirs = sequence(2, 3, [](auto step, effect_sink& s) {
+    auto const two_results = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0);
         s.use(0);
         for (value_id v : {1u, 2u}) s.def(v), s.may_overwrite(0, v);
     });
-    CHECK(count_blocks({.bytes = 8}, two_heirs) == 2);
+    CHECK(count_blocks({.bytes = 8}, two_results) == 2);
     auto const two_operands = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0), s.def(1);
         for (value_id v : {0u, 1u}) s.use(v), s.may_overwrite(v, 2);
@@ -510,7 +510,7 @@ lists rows_of(csr_rows const& rows)
     return all;
 }
 
-lowered_program taped(random_program const& p, bool in_place = true)
+lowered_program lowered_of(random_program const& p, bool in_place = true)
 {
     return lower_program(p.program(), p.options(in_place), p.is_scratch);
 }
@@ -657,7 +657,7 @@ TEST_CASE("the lowered form of a random program agrees with lists made from it")
         random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick);
         bool const in_place = pick.below(4) != 0;
-        lowered_program const lowered = taped(p, in_place);
+        lowered_program const lowered = lowered_of(p, in_place);
         class_history const touches = access_history(p);
         auto const turns = p.turns();
         REQUIRE(lowered.positions() == turns.size());
@@ -693,8 +693,8 @@ TEST_CASE("the lowered form of a random program agrees with lists made from it")
             for (auto const& [r, its] : touches) {
                 if (its.count(at) == 0) continue;
                 touched.push_back(class_at(r));
-                bool const holds_on = at == 0 && has_role(p.class_role(r), value_role::input);
-                if (its.at(at).is_early() && !holds_on) expected.push_back({class_at(r), no_buffer});
+                bool const stays_live = at == 0 && has_role(p.class_role(r), value_role::input);
+                if (its.at(at).is_early() && !stays_live) expected.push_back({class_at(r), no_buffer});
             }
             early += expected.size();
             for (auto const& [in, out] : what->pairs) {

@@ -218,7 +218,7 @@ namespace {
 
 //     a ─► b ─► c
 snapshot const storage_chain = op_list(3, {{}, {0}, {1}}, {{0}, {1}, {2}});
-lowered_program storage_tape()
+lowered_program storage_chain_program()
 {
     return lower_program(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false);
 }
@@ -228,7 +228,7 @@ lowered_program storage_tape()
 TEST_CASE("blocks are allocated and released on a device, and counted")
 {
     simple_device device;
-    lowered_program const its = storage_tape();
+    lowered_program const its = storage_chain_program();
     detail::stream_storage<simple_device> values(device, 0, its, 96);
     values.allocate(0, 0, 0);
     values.allocate(1, 1, 1);
@@ -249,7 +249,7 @@ TEST_CASE("blocks are allocated and released on a device, and counted")
 TEST_CASE("blocks that the device never had are not freed there")
 {
     simple_device device;
-    lowered_program const its = storage_tape();
+    lowered_program const its = storage_chain_program();
     detail::stream_storage<simple_device> values(device, 0, its, no_limit);
     values.allocate(0, 0, 0);
     std::byte* const block = values.bytes_of(0).data();
@@ -263,7 +263,7 @@ TEST_CASE("blocks that the device never had are not freed there")
 TEST_CASE("in an arena all buffers have offsets, or no arena is allocated")
 {
     simple_device device;
-    lowered_program const its = storage_tape();
+    lowered_program const its = storage_chain_program();
     memory_plan plan{.buffers = {{.root = 0, .size = 64, .offset = 0},
                                  {.root = 1, .size = 32, .offset = 64},
                                  {.root = 2, .size = 32, .offset = 0}},

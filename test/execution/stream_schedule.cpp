@@ -250,11 +250,9 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_i
 {
     std::vector<int> has(order.lowered.ref_counts.size(), 0);
     auto its = [&](std::size_t b) -> buffer const& { return order.lowered.table.buffers[b]; };
-    auto is_end = [&](std::size_t b) {
-        return has_role(its(b).role, input) || has_role(its(b).role, output);
-    };
+    auto is_io = [&](std::size_t b) { return has_role(its(b).role, input) || has_role(its(b).role, output); };
     for (std::size_t b = 0; b != has.size(); ++b)
-        has[b] = !its(b).is_planned() || has_role(its(b).role, input) || (keeps_io_addresses && is_end(b));
+        has[b] = !its(b).is_planned() || has_role(its(b).role, input) || (keeps_io_addresses && is_io(b));
     std::vector<int> had = has;
     for (stream_schedule::command const& c : list) {
         bool const gets_block = c.what == allocate || c.what == transfer_block;
@@ -265,17 +263,17 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_i
         if (c.what == fill && has[c.which] != 1) return false;
         if (c.what == launch)
             for (buffer_id b : order.lowered.touched[c.which]) {
-                bool const is_handed =
+                bool const is_transferred =
                     has[b] == 0 && std::any_of(list.begin(), list.end(), [&](auto const& h) {
                         return h.what == transfer_block && h.from == b;
                     });
-                if (has[b] != 1 && !is_handed) return false;
+                if (has[b] != 1 && !is_transferred) return false;
             }
-        if ((c.what == allocate || c.what == release) && keeps_io_addresses && is_end(c.which)) return false;
+        if ((c.what == allocate || c.what == release) && keeps_io_addresses && is_io(c.which)) return false;
     }
     for (std::size_t b = 0; b != has.size(); ++b)
         if (has[b] !=
-            (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_io_addresses && is_end(b))))
+            (!its(b).is_planned() || has_role(its(b).role, output) || (keeps_io_addresses && is_io(b))))
             return has[b] == 0 && !its(b).life.last; // no step touches it
     return true;
 }

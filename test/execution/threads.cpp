@@ -105,7 +105,7 @@ struct tasks {
     }
 };
 
-struct nobody {
+struct null_runner {
     template <class F>
     void run(std::size_t, F)
     {
@@ -204,7 +204,7 @@ TEST_CASE("your own runner may call concurrently or in sequence, may be shared, 
         CHECK(result(tasked) == diamond_result());
         CHECK(result(looped) == diamond_result());
     }
-    thread_executor idle(diamond, diamond_options, recycle{}, synthetic_kernel{}, {}, {}, nobody{});
+    thread_executor idle(diamond, diamond_options, recycle{}, synthetic_kernel{}, {}, {}, null_runner{});
     (void)idle.input(0);
     CHECK_THROWS_WITH_AS(idle.run(), "sublet: a runner returned before it made all calls",
                          precondition_error);
@@ -255,10 +255,11 @@ TEST_CASE("in an arena nothing is allocated while a program runs, after the firs
                 result_of(run);
                 for (int repeat = 0; repeat != 5; ++repeat) {
                     fill_noise(run.input(0), 1);
-                    std::size_t const heap_before = heap_allocations, asked_before = source.requests.size();
+                    std::size_t const heap_before = heap_allocations,
+                                      allocations_before = source.requests.size();
                     run_report const report = run.run();
                     CHECK(heap_allocations == heap_before);
-                    CHECK(source.requests.size() == asked_before);
+                    CHECK(source.requests.size() == allocations_before);
                     CHECK(report.run.allocations.total == 0);
                 }
             }

@@ -140,17 +140,17 @@ auto out_edges(station const* s, line const&) { return std::pair(s->next.begin()
 station const* target(station const* s, line const&) { return s; }
 
 /// A nested list that is a graph, because it has the functions of the protocol.
-struct self_made : std::vector<std::vector<unsigned>> {
+struct nested_list_graph : std::vector<std::vector<unsigned>> {
     using vector::vector;
 };
 
-auto vertices(self_made const& g)
+auto vertices(nested_list_graph const& g)
 {
     return std::pair(csr_graph::vertex_cursor{0}, csr_graph::vertex_cursor{static_cast<node_id>(g.size())});
 }
 
-auto out_edges(node_id v, self_made const& g) { return std::pair(g[v].begin(), g[v].end()); }
-unsigned target(unsigned e, self_made const&) { return e; }
+auto out_edges(node_id v, nested_list_graph const& g) { return std::pair(g[v].begin(), g[v].end()); }
+unsigned target(unsigned e, nested_list_graph const&) { return e; }
 
 } // namespace
 
@@ -171,10 +171,11 @@ struct unordered {
 } // namespace unfinished
 
 static_assert(graph<archetype::graph> && graph<csr_graph> && graph<named_graph> && graph<line> &&
-              graph<self_made>);
+              graph<nested_list_graph>);
 static_assert(!graph<int> && !graph<no_graph> && !graph<std::vector<int>> && !graph<std::string>);
 static_assert(!graph<std::vector<std::vector<int>>> && needs_as_graph<std::vector<std::vector<int>>>);
-static_assert(!needs_as_graph<self_made> && !needs_as_graph<int> && !needs_as_graph<std::vector<int>>);
+static_assert(!needs_as_graph<nested_list_graph> && !needs_as_graph<int> &&
+              !needs_as_graph<std::vector<int>>);
 static_assert(has_out_edges<unfinished::one_way> && !graph<unfinished::one_way>);
 static_assert(!has_target<unfinished::one_way>);
 static_assert(has_vertices<unfinished::unordered> && !graph<unfinished::unordered>);
@@ -293,7 +294,7 @@ TEST_CASE("a user's own type is a graph with three functions")
     station end{}, middle{{&end, &end}}, start{{&middle}};
     reads_as({{1}, {2, 2}, {}}, line{{&start, &middle, &end}});
 
-    reads_as({{1, 1}, {}}, self_made{{1, 1}, {}});
+    reads_as({{1, 1}, {}}, nested_list_graph{{1, 1}, {}});
 }
 
 TEST_CASE("a nested vector becomes a graph with as_graph")
@@ -487,27 +488,27 @@ TEST_CASE("more nodes than ids are rejected before any call")
 namespace {
 
 /// Two vertices, 0 and 1, and an edge to a given vertex.
-struct loose_end {
+struct dangling_edge_graph {
     node_id to;
 };
 
-std::pair<csr_graph::vertex_cursor, csr_graph::vertex_cursor> vertices(loose_end const&)
+std::pair<csr_graph::vertex_cursor, csr_graph::vertex_cursor> vertices(dangling_edge_graph const&)
 {
     return {{0}, {2}};
 }
 
-std::pair<node_id const*, node_id const*> out_edges(node_id, loose_end const& g)
+std::pair<node_id const*, node_id const*> out_edges(node_id, dangling_edge_graph const& g)
 {
     return {&g.to, &g.to + 1};
 }
 
-node_id target(node_id e, loose_end const&) { return e; }
+node_id target(node_id e, dangling_edge_graph const&) { return e; }
 
 } // namespace
 
 TEST_CASE("an edge that leads out of the graph is rejected")
 {
-    auto flatten = [](loose_end const& g) { return as_graph(g, vertex_numbering(g)); };
+    auto flatten = [](dangling_edge_graph const& g) { return as_graph(g, vertex_numbering(g)); };
     CHECK(row(flatten({1}), 0) == ids{1});
     CHECK_THROWS_WITH_AS((void)flatten({2}), "sublet: an edge leads to a vertex that is not in the graph",
                          precondition_error);

@@ -48,8 +48,8 @@ std::vector<node_id> slow_schedule(order_graph const& g, std::vector<node_id> co
             std::int64_t left = static_cast<std::int64_t>(walk.live()) - static_cast<std::int64_t>(before);
             walk.step_back();
             if (!rule.growing_by_size) left = std::min<std::int64_t>(left, 1);
-            claim const mine{std::max(reached, most), left, rank[n], n};
-            if (!best || mine < *best) best = mine;
+            claim const own{std::max(reached, most), left, rank[n], n};
+            if (!best || own < *best) best = own;
         }
         order.push_back(best->node);
         has_run[best->node] = 1;

@@ -125,11 +125,11 @@ TEST_CASE("in a window of a random program each node needs what it needs in the 
         order_window const w =
             window_of(g, whole, std::span<node_id const>(order.data() + first, order.data() + last));
         down_set_walk walk(w);
-        struct moment {
+        struct stamp {
             std::vector<std::uint64_t> set;
             byte_count live;
         };
-        std::vector<moment> moments;
+        std::vector<stamp> moments;
         std::vector<node_effect> effects;
         for (node_id n = 0; n != w.nodes.size(); ++n) {
             REQUIRE(walk.live() == whole.live());

@@ -69,19 +69,19 @@ TEST_CASE("fitted buffers overlap for no batch; with proportional sizes the resu
         for (byte_count n = 1; n <= most; ++n) REQUIRE(lie_apart(buffers, n));
         if (!is_alike) continue;
         for (std::size_t i = 0; i != order.size(); ++i) {
-            symbolic_plan::buffer const& mine = buffers[order[i]];
+            symbolic_plan::buffer const& own = buffers[order[i]];
             byte_count lowest = 0;
             auto is_free = [&] {
                 for (std::size_t j = 0; j != i; ++j) {
                     symbolic_plan::buffer const& its = buffers[order[j]];
-                    if (overlaps(its.life, mine.life) && lowest < its.offset_at(1) + its.size.at(1) &&
-                        its.offset_at(1) < lowest + mine.size.at(1))
+                    if (overlaps(its.life, own.life) && lowest < its.offset_at(1) + its.size.at(1) &&
+                        its.offset_at(1) < lowest + own.size.at(1))
                         return false;
                 }
                 return true;
             };
             while (!is_free()) ++lowest;
-            REQUIRE(mine.offset_at(1) == lowest);
+            REQUIRE(own.offset_at(1) == lowest);
         }
     }
 }

@@ -33,11 +33,10 @@ bool is_sound(placement_shapes const& all, packing const& p)
         if (shape.pinned != no_offset && shape.pinned != p.origin[s]) return false;
         height = larger(height, p.origin[s] + shape.size);
         for (std::uint32_t t = 0; t != s; ++t)
-            for (shape_piece const& mine : all.pieces_of(s))
+            for (shape_piece const& own : all.pieces_of(s))
                 for (shape_piece const& other : all.pieces_of(t))
-                    if (overlaps(mine.when, other.when) &&
-                        p.origin[s] + mine.begin < p.origin[t] + other.end &&
-                        p.origin[t] + other.begin < p.origin[s] + mine.end)
+                    if (overlaps(own.when, other.when) && p.origin[s] + own.begin < p.origin[t] + other.end &&
+                        p.origin[t] + other.begin < p.origin[s] + own.end)
                         return false;
     }
     return height == p.height;
@@ -140,14 +139,14 @@ namespace {
 
 using buffers = std::vector<placement_problem::buffer>;
 
-packing outwards(placement_shapes const& shapes, placement_order which = placement_order::peak_birth,
-                 byte_count ceiling = no_limit - 1)
+packing from_peak(placement_shapes const& shapes, placement_order which = placement_order::peak_birth,
+                  byte_count ceiling = no_limit - 1)
 {
     auto const bound = lower_bound(shapes);
     return fit_from_peak(shapes, order_by(which, shapes, bound), bound, ceiling);
 }
 
-packing all_outwards(buffers const& b) { return outwards(shapes_of_all({b})); }
+packing all_from_peak(buffers const& b) { return from_peak(shapes_of_all({b})); }
 
 /// The smallest gap into which `size` bytes fit with the alignment, between shapes that overlap in time.
 byte_count best_fit(placement_shapes const& all, std::vector<byte_count> const& origin, std::uint32_t s)
@@ -181,15 +180,15 @@ TEST_CASE("shapes live at the peak are stacked, others take the smallest gap tha
     //     3: 3         [===)        0 to 4 is free then, and what lies above 15
     //     4: 4           [=)        all above 3 is free then
     buffers const b{{{0, 3}, 4}, {{1, 4}, 6}, {{2, 4}, 5}, {{4, 5}, 4}, {{3, 5}, 3}};
-    auto const p = all_outwards(b);
+    auto const p = all_from_peak(b);
     CHECK(p.origin == std::vector<byte_count>{0, 4, 10, 0, 3}); // by begin: 3 is the one of 3 bytes
     CHECK(p.height == 15);
 }
 
 TEST_CASE("fit_from_peak() of no shapes is empty")
 {
-    CHECK(all_outwards(buffers{}).height == 0);
-    CHECK(all_outwards({{{5, 6}, 8, 64}}).origin == std::vector<byte_count>{0});
+    CHECK(all_from_peak(buffers{}).height == 0);
+    CHECK(all_from_peak({{{5, 6}, 8, 64}}).origin == std::vector<byte_count>{0});
 }
 
 TEST_CASE("shapes that are all live together, or nested, are packed to the bound")
@@ -210,23 +209,23 @@ TEST_CASE("shapes that are all live together, or nested, are packed to the bound
             }
         }
         for (buffers const& b : {together, brackets})
-            CHECK(all_outwards(b).height == lower_bound(shapes_of_all({b})).bytes);
+            CHECK(all_from_peak(b).height == lower_bound(shapes_of_all({b})).bytes);
     }
 }
 
 TEST_CASE("a packing above the ceiling is given up, at the peak and beside it")
 {
     auto const shapes = shapes_of_all({{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 7}, {{3, 5}, 7}}});
-    CHECK(outwards(shapes, placement_order::peak_birth, 16).height == 16);
-    CHECK(outwards(shapes, placement_order::peak_birth, 15).height == no_limit);
+    CHECK(from_peak(shapes, placement_order::peak_birth, 16).height == 16);
+    CHECK(from_peak(shapes, placement_order::peak_birth, 15).height == no_limit);
     auto const beside = shapes_of_all({{{{0, 2}, 4}, {{0, 1}, 4, 1}, {{2, 4}, 3, 5}, {{3, 4}, 3, 5}}});
-    CHECK(outwards(beside, placement_order::peak_birth, 8).height == 8);
-    CHECK(outwards(beside, placement_order::peak_birth, 7).height == no_limit);
+    CHECK(from_peak(beside, placement_order::peak_birth, 8).height == 8);
+    CHECK(from_peak(beside, placement_order::peak_birth, 7).height == no_limit);
 }
 
 TEST_CASE("fit_from_peak() refuses a pinned shape")
 {
-    CHECK_THROWS_AS((void)all_outwards(buffers{{{0, 1}, 8, 1, 0, 8}}), precondition_error);
+    CHECK_THROWS_AS((void)all_from_peak(buffers{{{0, 1}, 8, 1, 0, 8}}), precondition_error);
 }
 
 TEST_CASE("random shapes: each origin equals that of a scan of all placed shapes")
@@ -244,7 +243,7 @@ TEST_CASE("random shapes: each origin equals that of a scan of all placed shapes
         if (shapes.fault != shape_fault::none) continue;
         auto const bound = lower_bound(shapes);
         auto const which = pick.below(2) == 0 ? placement_order::peak_birth : placement_order::peak_death;
-        auto const p = outwards(shapes, which);
+        auto const p = from_peak(shapes, which);
 
         std::vector<std::uint32_t> before, stack, after;
         for (std::uint32_t s : order_by(which, shapes, bound)) {
@@ -290,7 +289,7 @@ TEST_CASE("random shapes: each origin equals that of a scan of all placed shapes
 
 namespace {
 
-packing upwards(placement_shapes const& shapes, byte_count ceiling = no_limit - 1)
+packing bottom_left(placement_shapes const& shapes, byte_count ceiling = no_limit - 1)
 {
     std::vector<std::uint32_t> order(shapes.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -308,23 +307,23 @@ TEST_CASE("the shape that can lie lowest is next, ties by unplaced load, then by
     //     3: 3          [=======)        can lie at 5, and at 1 more bytes are unplaced
     //     4: 4              [===)
     auto const shapes = shapes_of_all({{{{0, 1}, 2}, {{0, 2}, 5}, {{1, 2}, 1}, {{1, 3}, 3}, {{2, 3}, 4}}});
-    auto const p = upwards(shapes);
+    auto const p = bottom_left(shapes);
     CHECK(p.origin == std::vector<byte_count>{5, 0, 5, 6, 0});
     CHECK(p.height == 9);
 }
 
 TEST_CASE("bottom_left_fit() of no shapes is empty")
 {
-    CHECK(upwards(shapes_of_all({})).height == 0);
-    CHECK(upwards(shapes_of_all({{{{5, 6}, 8, 64}}})).origin == std::vector<byte_count>{0});
+    CHECK(bottom_left(shapes_of_all({})).height == 0);
+    CHECK(bottom_left(shapes_of_all({{{{5, 6}, 8, 64}}})).origin == std::vector<byte_count>{0});
 }
 
 TEST_CASE("a packing above the ceiling is given up")
 {
     auto const shapes = shapes_of_all({{{{0, 2}, 8}, {{1, 3}, 8}}});
-    CHECK(upwards(shapes, 16).height == 16);
-    CHECK(upwards(shapes, 15).height == no_limit);
-    CHECK(upwards(shapes, 7).height == no_limit);
+    CHECK(bottom_left(shapes, 16).height == 16);
+    CHECK(bottom_left(shapes, 15).height == no_limit);
+    CHECK(bottom_left(shapes, 7).height == no_limit);
 }
 
 TEST_CASE("bytes that windows leave free are used by later shapes")
@@ -338,18 +337,18 @@ TEST_CASE("bytes that windows leave free are used by later shapes")
 
 TEST_CASE("bottom_left_fit() refuses a pinned shape")
 {
-    CHECK_THROWS_AS((void)upwards(shapes_of_all({{{{0, 1}, 8, 1, 0, 8}}})), precondition_error);
+    CHECK_THROWS_AS((void)bottom_left(shapes_of_all({{{{0, 1}, 8, 1, 0, 8}}})), precondition_error);
 }
 
 TEST_CASE("sums beyond 64 bits are above the ceiling")
 {
     byte_count const most = (byte_count{1} << 62) - 1;
     buffers b(4, placement_problem::buffer{{0, 2}, most});
-    CHECK(upwards(shapes_of_all({b})).height == 4 * most);
+    CHECK(bottom_left(shapes_of_all({b})).height == 4 * most);
     b.push_back({{0, 2}, 1});
-    CHECK(upwards(shapes_of_all({b})).height == 4 * most + 1);
+    CHECK(bottom_left(shapes_of_all({b})).height == 4 * most + 1);
     b[4].size = most;
-    CHECK_THROWS_AS((void)upwards(shapes_of_all({b})), precondition_error); // the bound exceeds 64 bits
+    CHECK_THROWS_AS((void)bottom_left(shapes_of_all({b})), precondition_error); // the bound exceeds 64 bits
 }
 
 TEST_CASE("random shapes: each step agrees with the definition")
@@ -559,14 +558,14 @@ TEST_CASE("random shapes: components are disjoint in time, indivisible, and keep
         for (std::size_t i = 0; i + 1 < first.size(); ++i) {
             auto const part = component_of(shapes, first[i], first[i + 1]);
             for (std::uint32_t s = 0; s != part.size(); ++s) {
-                auto const mine = part.pieces_of(s), before = shapes.pieces_of(first[i] + s);
+                auto const own = part.pieces_of(s), before = shapes.pieces_of(first[i] + s);
                 CHECK(part.shapes[s].size == shapes.shapes[first[i] + s].size);
-                REQUIRE(mine.size() == before.size());
-                for (std::size_t k = 0; k != mine.size(); ++k) {
-                    CHECK(part.positions[mine[k].when.first] == shapes.positions[before[k].when.first]);
-                    CHECK(part.positions[mine[k].when.last] == shapes.positions[before[k].when.last]);
-                    CHECK(mine[k].begin == before[k].begin);
-                    CHECK(mine[k].end == before[k].end);
+                REQUIRE(own.size() == before.size());
+                for (std::size_t k = 0; k != own.size(); ++k) {
+                    CHECK(part.positions[own[k].when.first] == shapes.positions[before[k].when.first]);
+                    CHECK(part.positions[own[k].when.last] == shapes.positions[before[k].when.last]);
+                    CHECK(own[k].begin == before[k].begin);
+                    CHECK(own[k].end == before[k].end);
                 }
             }
         }

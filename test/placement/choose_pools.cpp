@@ -423,9 +423,9 @@ TEST_CASE("a misaligned old offset is ignored, and colocated buffers stay togeth
     placement_problem pair{{{{0, 3}, 8}, {{2, 5}, 8}, {{0, 5}, 4}}};
     pair.colocated = {{1, 0, 8}};
     CHECK(replanned(pair, {4, 12, 0}).offset == offsets{4, 12, 0});
-    auto const torn = replanned(pair, {4, 20, 0}, {}, only_fit); // they were apart: at least one moves
-    CHECK(torn.offset[1] == torn.offset[0] + 8);
-    CHECK(torn.offset[2] == 0);
+    auto const split = replanned(pair, {4, 20, 0}, {}, only_fit); // they were apart: at least one moves
+    CHECK(split.offset[1] == split.offset[0] + 8);
+    CHECK(split.offset[2] == 0);
     // There was no space below the anchor.
     CHECK(replanned(pair, {no_offset, 4, 0}, {}, only_fit).offset[2] == 0);
 }

@@ -229,7 +229,7 @@ struct drawn_fit {
 };
 
 /// A chain of four, each in conflict with the next: 2, 3, 2, 4 bytes.
-placement_conflicts row_of_four()
+placement_conflicts chain_of_four()
 {
     placement_conflicts c;
     c.first_begin = {0, 1, 2, 3, 4};
@@ -243,7 +243,7 @@ placement_conflicts row_of_four()
 
 TEST_CASE("the height depends on the order")
 {
-    auto const c = row_of_four();
+    auto const c = chain_of_four();
     placed_by_range placed(c);
     buffers const all{{{}, 2}, {{}, 3}, {{}, 2}, {{}, 4}};
     CHECK(fit_concurrently(all, {0, 2, 1, 3}, placed, 100).height == 6);
@@ -290,7 +290,7 @@ TEST_CASE("a fit with no visits left is still valid")
 
 TEST_CASE("buffers that reach too high are moved forward in the order until the bound is met")
 {
-    auto const c = row_of_four();
+    auto const c = chain_of_four();
     placed_by_range placed(c);
     buffers const all{{{}, 2}, {{}, 3}, {{}, 2}, {{}, 4}};
     ids const order{1, 0, 2, 3};

@@ -33,10 +33,10 @@ packing packed(buffers const& b, std::vector<std::uint32_t> const& order,
 /// Two shapes share a byte at a position.
 bool clash(placement_shapes const& all, std::uint32_t s, byte_count at, std::uint32_t t, byte_count there)
 {
-    for (shape_piece const& mine : all.pieces_of(s))
+    for (shape_piece const& own : all.pieces_of(s))
         for (shape_piece const& other : all.pieces_of(t))
-            if (overlaps(mine.when, other.when) && at + mine.begin < there + other.end &&
-                there + other.begin < at + mine.end)
+            if (overlaps(own.when, other.when) && at + own.begin < there + other.end &&
+                there + other.begin < at + own.end)
                 return true;
     return false;
 }
@@ -187,7 +187,7 @@ namespace {
 
 using ranges = std::vector<std::pair<byte_count, byte_count>>;
 
-ranges upwards(byte_unions const& all, byte_unions::byte_union const& u)
+ranges intervals_of(byte_unions const& all, byte_unions::byte_union const& u)
 {
     ranges found;
     std::uint32_t below = byte_unions::none;
@@ -207,13 +207,13 @@ TEST_CASE("adjacent intervals are merged, separate ones are not")
     byte_unions::byte_union u;
     all.unite(u, 0, 4);
     all.unite(u, 8, 12);
-    CHECK(upwards(all, u) == ranges{{0, 4}, {8, 12}});
+    CHECK(intervals_of(all, u) == ranges{{0, 4}, {8, 12}});
     all.unite(u, 4, 8);
-    CHECK(upwards(all, u) == ranges{{0, 12}});
+    CHECK(intervals_of(all, u) == ranges{{0, 12}});
     all.unite(u, 2, 6);
-    CHECK(upwards(all, u) == ranges{{0, 12}});
+    CHECK(intervals_of(all, u) == ranges{{0, 12}});
     all.unite(u, 13, 14);
-    CHECK(upwards(all, u) == ranges{{0, 12}, {13, 14}});
+    CHECK(intervals_of(all, u) == ranges{{0, 12}, {13, 14}});
 }
 
 TEST_CASE("several unions hold exactly the bytes that were added to each")
@@ -239,7 +239,7 @@ TEST_CASE("several unions hold exactly the bytes that were added to each")
                         if (b == 0 || !holds[u][b - 1]) expected.push_back({b, b});
                         expected.back().second = b + 1;
                     }
-                    REQUIRE(upwards(all, unions[u]) == expected);
+                    REQUIRE(intervals_of(all, unions[u]) == expected);
                 }
             }
         }
@@ -259,7 +259,7 @@ static order ordered(placement_order which, buffers const& b)
 }
 
 /// Counts distance classes outwards, one by one.
-static int ring_by_hand(int distance, int steps)
+static int class_by_hand(int distance, int steps)
 {
     int ring = 0;
     for (int begin = 1, width; begin + (width = std::max(1, begin / steps)) <= distance + 1; begin += width)
@@ -375,13 +375,13 @@ TEST_CASE("random buffers: every order agrees with its keys on each pair")
             int nearest = 100;
             for (step_id p = x.life.first; p != x.life.last; ++p)
                 nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
-            return -ring_by_hand(nearest, 2);
+            return -class_by_hand(nearest, 2);
         });
         check_falling(placement_order::peak_distance, [&](auto const& x) {
             int nearest = 100;
             for (step_id p = x.life.first; p != x.life.last; ++p)
                 nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
-            return -ring_by_hand(nearest, 5);
+            return -class_by_hand(nearest, 5);
         });
         check_falling(placement_order::peak_length,
                       [&](auto const& x) { return is_at_peak(x) ? length(x.life) : 0; });
@@ -454,7 +454,7 @@ TEST_CASE("random keys: the radix sort equals a stable sort")
         for (std::size_t i = 0; i != ids.size(); ++i) place[ids[i]] = i;
         std::sort(expected.begin(), expected.end(),
                   [&](auto a, auto b) { return key[a] != key[b] ? key[a] > key[b] : place[a] < place[b]; });
-        detail::sort_by_falling(ids, key);
+        detail::sort_descending(ids, key);
         CHECK(ids == expected);
     }
 }
@@ -472,17 +472,17 @@ placement_shapes shapes_of_pool_0(placement_problem const& problem)
 }
 
 /// The inserted pieces, scanned one by one.
-struct pile {
+struct naive_pieces {
     placement_shapes const& all;
     std::vector<std::pair<std::uint32_t, byte_count>> placed = {};
 
     bool is_free(std::uint32_t s, byte_count origin) const
     {
         for (auto [t, at] : placed)
-            for (shape_piece const& mine : all.pieces_of(s))
+            for (shape_piece const& own : all.pieces_of(s))
                 for (shape_piece const& other : all.pieces_of(t))
-                    if (overlaps(mine.when, other.when) && origin + mine.begin < at + other.end &&
-                        at + other.begin < origin + mine.end)
+                    if (overlaps(own.when, other.when) && origin + own.begin < at + other.end &&
+                        at + other.begin < origin + own.end)
                         return false;
         return true;
     }
@@ -594,7 +594,7 @@ TEST_CASE("random shapes with gaps, windows and alignments: every origin equals 
         auto const shapes = shapes_of_pool_0(problem);
         if (shapes.fault != shape_fault::none) continue;
         placed_pieces all(shapes);
-        pile one_by_one{shapes};
+        naive_pieces one_by_one{shapes};
         byte_count beyond = 0;
         for (std::uint32_t s = 0; s != shapes.size(); ++s) {
             byte_count const from = pick.below(3) == 0 ? pick.below(20) : 0;

@@ -31,11 +31,10 @@ byte_count height_if_packed(placement_shapes const& all, packing const& p)
         if (p.origin[s] % all.shapes[s].alignment != all.shapes[s].phase % all.shapes[s].alignment) return 0;
         height = std::max(height, p.origin[s] + all.shapes[s].size);
         for (std::uint32_t t = 0; t != s; ++t)
-            for (shape_piece const& mine : all.pieces_of(s))
+            for (shape_piece const& own : all.pieces_of(s))
                 for (shape_piece const& other : all.pieces_of(t))
-                    if (overlaps(mine.when, other.when) &&
-                        p.origin[s] + mine.begin < p.origin[t] + other.end &&
-                        p.origin[t] + other.begin < p.origin[s] + mine.end)
+                    if (overlaps(own.when, other.when) && p.origin[s] + own.begin < p.origin[t] + other.end &&
+                        p.origin[t] + other.begin < p.origin[s] + own.end)
                         return 0;
     }
     return height;

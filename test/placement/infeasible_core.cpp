@@ -29,10 +29,10 @@ bool can_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> orde
                 if (auto const up = min_separation(all, order[j], order[i]); up.meets)
                     from = std::max(from, static_cast<std::int64_t>(at[order[j]]) + up.distance);
             placement_shape const& shape = all.shapes[order[i]];
-            byte_count& mine = at[order[i]] = align_up(static_cast<byte_count>(from), shape);
-            fits = shape.pinned == no_offset || mine <= shape.pinned;
-            if (shape.pinned != no_offset) mine = shape.pinned;
-            fits = fits && mine + shape.size <= capacity;
+            byte_count& own = at[order[i]] = align_up(static_cast<byte_count>(from), shape);
+            fits = shape.pinned == no_offset || own <= shape.pinned;
+            if (shape.pinned != no_offset) own = shape.pinned;
+            fits = fits && own + shape.size <= capacity;
         }
         if (fits) return true;
     } while (std::next_permutation(order.begin(), order.end()));

@@ -23,7 +23,7 @@ search_result decide_steadily(placement_shapes const& all, byte_count capacity, 
 }
 
 /// Compares decide() with the oracle at heights around the lowest one.
-void hold_to_oracle(stacking_traits traits, search_techniques techniques, std::uint32_t problems)
+void compare_with_oracle(stacking_traits traits, search_techniques techniques, std::uint32_t problems)
 {
     random_source random{};
     for (std::uint32_t i = 0; i != problems; ++i) {
@@ -63,27 +63,27 @@ constexpr stacking_traits everything{6, 6, 6, true, true, true, true};
 
 TEST_CASE("plain buffers: decide() agrees with all stacking orders")
 {
-    hold_to_oracle({6, 8, 6, false, false, false, false}, {}, 1500);
+    compare_with_oracle({6, 8, 6, false, false, false, false}, {}, 1500);
 }
 
 TEST_CASE("gaps and windows: decide() agrees with all stacking orders")
 {
-    hold_to_oracle({6, 6, 6, true, false, false, false}, {}, 1500);
+    compare_with_oracle({6, 6, 6, true, false, false, false}, {}, 1500);
 }
 
 TEST_CASE("pins: decide() agrees with all stacking orders")
 {
-    hold_to_oracle({6, 6, 6, false, true, false, false}, {}, 1500);
+    compare_with_oracle({6, 6, 6, false, true, false, false}, {}, 1500);
 }
 
 TEST_CASE("alignments: decide() agrees with all stacking orders")
 {
-    hold_to_oracle({6, 6, 6, false, false, true, false}, {}, 1500);
+    compare_with_oracle({6, 6, 6, false, false, true, false}, {}, 1500);
 }
 
 TEST_CASE("all features together: decide() agrees with all stacking orders")
 {
-    hold_to_oracle(everything, {}, 2500);
+    compare_with_oracle(everything, {}, 2500);
 }
 
 TEST_CASE("heights near 2^64 are decided without overflow")
@@ -104,7 +104,7 @@ TEST_CASE("each search technique may be switched off")
         CAPTURE(which);
         search_techniques const techniques{(which & 1) != 0, (which & 2) != 0, (which & 4) != 0,
                                            (which & 8) != 0};
-        hold_to_oracle(everything, techniques, 300);
+        compare_with_oracle(everything, techniques, 300);
     }
 }
 
@@ -163,7 +163,8 @@ namespace {
 
 constexpr packing none{{}, no_limit, 0};
 
-minimize_result minimize_steadily(placement_shapes const& all, byte_count bound, packing const& incumbent)
+minimize_result minimize_deterministic(placement_shapes const& all, byte_count bound,
+                                       packing const& incumbent)
 {
     deterministic_control control;
     return minimize(all, bound, incumbent, {}, control);
@@ -174,7 +175,7 @@ minimize_result minimize_steadily(placement_shapes const& all, byte_count bound,
 TEST_CASE("a stacking at the bound is proved to be lowest")
 {
     auto const all = shapes_of_all({{{{0, 2}, 3}, {{1, 4}, 2}, {{3, 5}, 4}}});
-    auto const result = minimize_steadily(all, 6, none);
+    auto const result = minimize_deterministic(all, 6, none);
     CHECK(result.is_proved);
     CHECK(result.best.height == 6);
     CHECK(is_placed(all, result.best.origin, 6));
@@ -184,7 +185,7 @@ TEST_CASE("a stacking at the bound is proved to be lowest")
 TEST_CASE("an incumbent at the bound is returned")
 {
     auto const all = shapes_of_all({{{{0, 2}, 3}}});
-    auto const result = minimize_steadily(all, 3, {{0}, 3, 7});
+    auto const result = minimize_deterministic(all, 3, {{0}, 3, 7});
     CHECK(result.is_proved);
     CHECK(result.nodes == 0);
     CHECK(result.best.visits == 7);
@@ -192,7 +193,7 @@ TEST_CASE("an incumbent at the bound is returned")
 
 TEST_CASE("the height without shapes is 0")
 {
-    auto const result = minimize_steadily({}, 0, none);
+    auto const result = minimize_deterministic({}, 0, none);
     CHECK(result.is_proved);
     CHECK(result.best.height == 0);
 }
@@ -200,7 +201,7 @@ TEST_CASE("the height without shapes is 0")
 TEST_CASE("conflicting pins have no height")
 {
     auto const all = shapes_of_all({{{{0, 2}, 3, 1, 0, 4}, {{1, 4}, 2, 1, 0, 5}, {{0, 4}, 1}}});
-    auto const result = minimize_steadily(all, 7, none);
+    auto const result = minimize_deterministic(all, 7, none);
     CHECK(result.is_proved);
     CHECK(result.bound == no_limit);
     CHECK(result.best.height == no_limit);
@@ -217,7 +218,7 @@ TEST_CASE("the lowest stacking agrees with all orders, for any incumbent")
         auto const all = shapes_of_all(problem);
         if (all.fault != shape_fault::none) continue;
         auto const lowest = lowest_stacking(all);
-        auto const result = minimize_steadily(all, 0, none);
+        auto const result = minimize_deterministic(all, 0, none);
         REQUIRE(result.best.height == lowest.value_or(no_limit));
         REQUIRE(result.least_stacking == result.best.height);
         std::vector<std::uint32_t> shapes(all.size());
@@ -230,7 +231,7 @@ TEST_CASE("the lowest stacking agrees with all orders, for any incumbent")
         packing worse = result.best;
         worse.height += random.below(40);
         auto const again =
-            minimize_steadily(all, random.below(static_cast<std::uint32_t>(*lowest) + 1), worse);
+            minimize_deterministic(all, random.below(static_cast<std::uint32_t>(*lowest) + 1), worse);
         REQUIRE(again.least_stacking == *lowest);
         REQUIRE(again.best.height == *lowest);
     }
@@ -257,7 +258,7 @@ TEST_CASE("if shapes can be threaded, exhausted stackings do not raise the bound
         shapes_of_all({{{{0, 4}, 2}, {{0, 4}, 2}},
                        {},
                        {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}});
-    auto const stacked = minimize_steadily(all, 2, none);
+    auto const stacked = minimize_deterministic(all, 2, none);
     CHECK(stacked.best.height == 4);
     CHECK(stacked.least_stacking == 4);
     CHECK(stacked.bound == 2);
@@ -265,7 +266,7 @@ TEST_CASE("if shapes can be threaded, exhausted stackings do not raise the bound
     CHECK(stacked.core.empty());
 
     // An incumbent below all stackings is kept; one shape alone proves that nothing is below 2.
-    auto const threaded = minimize_steadily(all, 1, {{0, 0}, 2, 0});
+    auto const threaded = minimize_deterministic(all, 1, {{0, 0}, 2, 0});
     CHECK(threaded.best.height == 2);
     CHECK(threaded.is_proved);
     CHECK(threaded.core.size() == 1);
@@ -285,7 +286,7 @@ TEST_CASE("heights that no stacking can have are not tried")
     // 7 bytes more than a multiple of 1000 for each of three: trying every byte would take thousands of
     // heights.
     auto const all = shapes_of_all({{{{0, 1}, 1007, 1000}, {{0, 1}, 1007, 1000}, {{0, 1}, 1007, 1000}}});
-    auto const result = minimize_steadily(all, 3021, none);
+    auto const result = minimize_deterministic(all, 3021, none);
     CHECK(result.is_proved);
     CHECK(result.best.height == 5007);
     CHECK(result.nodes < 200);

@@ -106,7 +106,7 @@ TEST_CASE("undo restores the earlier state")
 
 namespace {
 
-std::vector<std::uint32_t> to_blame(placement_problem const& problem, byte_count capacity)
+std::vector<std::uint32_t> core_of(placement_problem const& problem, byte_count capacity)
 {
     auto of = search_problem_of(scale_down(shapes_of_all(problem)));
     of.set_capacity(capacity);
@@ -119,18 +119,18 @@ std::vector<std::uint32_t> to_blame(placement_problem const& problem, byte_count
 
 TEST_CASE("the conflict of a shape that is too large contains only that shape")
 {
-    CHECK(to_blame({{{{0, 2}, 3}, {{1, 4}, 20}}}, 10) == std::vector<std::uint32_t>{1});
+    CHECK(core_of({{{{0, 2}, 3}, {{1, 4}, 20}}}, 10) == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("the conflict of an overfull section contains no shapes of earlier and later sections")
 {
-    CHECK(to_blame({{{{0, 2}, 3}, {{1, 3}, 4}, {{2, 4}, 4}, {{2, 4}, 3}, {{4, 5}, 9}}}, 10) ==
+    CHECK(core_of({{{{0, 2}, 3}, {{1, 3}, 4}, {{2, 4}, 4}, {{2, 4}, 3}, {{4, 5}, 9}}}, 10) ==
           std::vector<std::uint32_t>{1, 2, 3});
 }
 
 TEST_CASE("pins that leave too little room are in the conflict with the shape that does not fit")
 {
-    CHECK(to_blame({{{{0, 4}, 2, 1, 0, 3}, {{0, 4}, 4, 1, 0, 8}, {{1, 2}, 4}, {{4, 6}, 5}}}, 12) ==
+    CHECK(core_of({{{{0, 4}, 2, 1, 0, 3}, {{0, 4}, 4, 1, 0, 8}, {{1, 2}, 4}, {{4, 6}, 5}}}, 12) ==
           std::vector<std::uint32_t>{0, 1, 2});
 }
 

@@ -168,12 +168,12 @@ TEST_CASE("a stop request is empty, a stop token or a predicate")
     CHECK(!stop_request()());
     std::stop_source source;
     stop_request const token = source.get_token();
-    bool is_asked = false;
-    stop_request const predicate = [&is_asked] { return is_asked; };
+    bool is_requested = false;
+    stop_request const predicate = [&is_requested] { return is_requested; };
     stop_request const copy = predicate;
     CHECK((!token() && !predicate() && !copy()));
     source.request_stop();
-    is_asked = true;
+    is_requested = true;
     CHECK((token() && predicate() && copy()));
 }
 

@@ -460,9 +460,9 @@ TEST_CASE("a fact hidden from a planner is found by the checker wherever it make
         CAPTURE(forgotten);
         std::size_t harmful = 0;
         for_random_tasks(300, [&](random_source& pick, random_tasks const& tasks) {
-            random_tasks told = tasks;
-            if (!injection.inject(pick, told)) return;
-            seen_tasks const seen(told);
+            random_tasks changed = tasks;
+            if (!injection.inject(pick, changed)) return;
+            seen_tasks const seen(changed);
             for (method const& by : methods) {
                 std::string const planner = by.name;
                 CAPTURE(planner);

@@ -321,12 +321,12 @@ std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memo
             bool const fits =
                 p.pool[from] == p.pool[to] && at(from) == at(to) && p.bytes[from] >= p.bytes[to];
             // An early read may come after the end of its live range.
-            bool const dies = touches.at(from).rbegin()->first == position &&
+            bool const ends = touches.at(from).rbegin()->first == position &&
                               lives.at(from).last == position + 1 &&
                               !has_role(p.class_role(from), value_role::output);
-            bool const is_born =
+            bool const begins =
                 lives.at(to).first == position && !has_role(p.class_role(to), value_role::input);
-            if (!fits || !dies || !is_born || !is_pair_at(p, touches, from, to, position)) continue;
+            if (!fits || !ends || !begins || !is_pair_at(p, touches, from, to, position)) continue;
             is_reused.insert(from);
             handed_over.insert({from, to});
         }

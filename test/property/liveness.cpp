@@ -341,8 +341,8 @@ TEST_CASE("live ranges hold the positions of the steps that a value occupies, in
                   ranges);
             std::vector<step_id> steps; // by position
             for (node_id i = 0; i != p.nodes(); ++i) {
-                step_range const mine = p.steps_of(by.empty() ? i : by[i]);
-                for (step_id s = mine.first; s != mine.last; ++s) steps.push_back(s);
+                step_range const own = p.steps_of(by.empty() ? i : by[i]);
+                for (step_id s = own.first; s != own.last; ++s) steps.push_back(s);
             }
             bool agree = ranges.positions() == p.steps();
             for (value_id v = 0; v != p.values(); ++v)

@@ -112,13 +112,13 @@ struct planned {
     std::map<random_tree::place, bytes_of> beside = {};
     std::map<value_id, bytes_of> spares = {};
     std::size_t cells = 0;
-    static constexpr std::size_t nobody = ~std::size_t{0};
+    static constexpr std::size_t no_owner = ~std::size_t{0};
 
     void prepare()
     {
         for (byte_count size : plan.plan.arena_bytes) {
             arenas.emplace_back(size, 0xDD);
-            owner.emplace_back(size, nobody);
+            owner.emplace_back(size, no_owner);
         }
     }
     void open(activation& a)
@@ -194,7 +194,7 @@ struct planned {
             for (std::size_t i = 0; i != arenas[pool].size(); ++i)
                 if (gone.count(owner[pool][i]) != 0) {
                     arenas[pool][i] = 0xDD;
-                    owner[pool][i] = nobody;
+                    owner[pool][i] = no_owner;
                 }
     }
 };

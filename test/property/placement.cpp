@@ -111,7 +111,7 @@ byte_count capacity_of(placement_oracle::bytes bytes)
 
 TEST_CASE("all orders and all offsets agree on stackings, and no placement is higher than the best stacking")
 {
-    unsigned threaded = 0, only_stacked = 0;
+    unsigned interleaved = 0, only_stacked = 0;
     for_random_placements(400, [&](random_source& pick, placement_problem&) {
         auto shape = draw_placement_shape(pick);
         shape.buffers = smaller(shape.buffers, 4u);
@@ -129,12 +129,12 @@ TEST_CASE("all orders and all offsets agree on stackings, and no placement is hi
         CHECK(by_grid.stacking == by_order);
         CHECK(by_grid.placement <= by_grid.stacking);
         CHECK(oracle.lowest_placement(limit) == by_grid.placement);
-        threaded += by_grid.placement < by_grid.stacking;
+        interleaved += by_grid.placement < by_grid.stacking;
         if (oracle.can_interleave()) return;
         ++only_stacked;
         CHECK(by_grid.placement == by_grid.stacking);
     });
-    CHECK(threaded > rounds(20)); // some are lower with interleaved buffers
+    CHECK(interleaved > rounds(20)); // some are lower with interleaved buffers
     CHECK(only_stacked > rounds(100));
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and otherwise report
 
 TEST_CASE("claims of minimal height and of infeasibility hold among all placements, stacked and interleaved")
 {
-    unsigned counts[4] = {}, threadable = 0, threaded = 0, found = 0, proved = 0;
+    unsigned counts[4] = {}, threadable = 0, interleaved = 0, found = 0, proved = 0;
     for_random_placements(1500, [&](random_source& pick, placement_problem& problem) {
         placement_oracle const oracle(problem);
         auto const stacked = oracle.lowest_stacking();
@@ -242,7 +242,7 @@ TEST_CASE("claims of minimal height and of infeasibility hold among all placemen
                     CHECK(pool.height == static_cast<byte_count>(lowest));
             } else if (objective == placement::objective::minimize && is_known && fits) {
                 ++threadable;
-                threaded += lowest < stacked;
+                interleaved += lowest < stacked;
                 found += lowest < stacked && pool.height == static_cast<byte_count>(lowest);
                 proved += placed.status == placement::outcome::optimal;
             }
@@ -251,9 +251,9 @@ TEST_CASE("claims of minimal height and of infeasibility hold among all placemen
     CHECK(counts[static_cast<int>(placement::outcome::optimal)] > rounds(1000));
     CHECK(counts[static_cast<int>(placement::outcome::infeasible)] > rounds(400));
     CHECK(threadable > rounds(150));
-    CHECK(threaded > rounds(20));   // lower than all stackings,
-    CHECK(found >= threaded / 2);   // which no search looks for
-    CHECK(proved > threadable / 2); // only stackings exist, or the height is the peak of live bytes
+    CHECK(interleaved > rounds(20)); // lower than all stackings,
+    CHECK(found >= interleaved / 2); // which no search looks for
+    CHECK(proved > threadable / 2);  // only stackings exist, or the height is the peak of live bytes
 }
 
 TEST_CASE("the minimal height is proved, and neither ids nor the direction of time change it")

@@ -383,7 +383,7 @@ tally run_mutants(std::size_t count, unsigned first_seed, Draw draw, Mutate muta
     return result;
 }
 
-void tell(std::string const& what, tally const& t)
+void report(std::string const& what, tally const& t)
 {
     MESSAGE(what, ": ", t.found, " of ", t.wrong, " found, ", t.shown, " shown by five orders, ",
             t.shown_late, " by those and each step late; ", t.harmless, " harmless, ", t.false_alarms,
@@ -433,18 +433,18 @@ TEST_CASE("the check finds every missing or misdirected wait, hand-off and refer
             if (subject s = draw_sequential(pick); s.recycles) return s;
     };
     tally const dropped = run_mutants(2 * count, 1000, sequential, drop_wait);
-    tell("a wait dropped", dropped);
+    report("a wait dropped", dropped);
     CHECK(dropped.harmless == 0);
     tally const misdirected = run_mutants(count, 2000, sequential, misdirect_wait);
-    tell("a wait misdirected", misdirected);
+    report("a wait misdirected", misdirected);
     tally const derived = run_mutants(count, 3000, of_arena, drop_derived_handoff);
-    tell("a derived hand-off dropped", derived);
+    report("a derived hand-off dropped", derived);
     tally const planned = run_mutants(count, 4000, draw_concurrent, [](auto& drawn, random_source& pick) {
         return drop_planned_handoff(drawn.first, drawn.second, pick);
     });
-    tell("a hand-off of the plan dropped", planned);
+    report("a hand-off of the plan dropped", planned);
     tally const reference = run_mutants(count, 5000, recycling, drop_reference);
-    tell("a reference dropped", reference);
+    report("a reference dropped", reference);
     std::size_t wrong = 0, found = 0, shown = 0, shown_late = 0;
     for (tally const& t : {dropped, misdirected, derived, planned, reference}) {
         wrong += t.wrong;

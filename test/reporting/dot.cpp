@@ -145,12 +145,12 @@ std::vector<dot_edge> expected_edges(snapshot const& p)
     for (auto [node, pred, value] : at_ends)
         lead(value, p.steps_of(pred).last, p.steps_of(node).first, false, true);
     for (node_id n = 0; n != p.nodes(); ++n) {
-        step_range const mine = p.steps_of(n);
-        for (step_id s = mine.first + 1; s != mine.last; ++s)
+        step_range const own = p.steps_of(n);
+        for (step_id s = own.first + 1; s != own.last; ++s)
             expected.push_back({step(s - 1), step(s), "", false, false, false});
         for (node_id next : p.successors(n))
             expected.push_back(
-                {step(mine.last - 1), step(p.steps_of(next).first), "", false, false, next <= n});
+                {step(own.last - 1), step(p.steps_of(next).first), "", false, false, next <= n});
     }
     std::sort(expected.begin(), expected.end());
     return expected;

@@ -151,9 +151,9 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
           random_source& pick)
 {
     std::map<value_id, std::uint64_t> by_value, by_name;
-    std::uint64_t moment = 0;
+    std::uint64_t stamp = 0;
     auto read = [&](value_id v) { // before its first write it is the caller's
-        if (by_value.count(root[v]) == 0) by_value[root[v]] = by_name[name[v]] = ++moment;
+        if (by_value.count(root[v]) == 0) by_value[root[v]] = by_name[name[v]] = ++stamp;
         REQUIRE(by_value[root[v]] == by_name[name[v]]);
     };
     node_id n = 0;
@@ -164,7 +164,7 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
             std::map<value_id, value_id> written; // one step writes no two values into one place
             for (touch t : p.touches(s)) {
                 if (t.kind != touch::access::def) continue;
-                by_value[root[t.value]] = by_name[name[t.value]] = ++moment;
+                by_value[root[t.value]] = by_name[name[t.value]] = ++stamp;
                 REQUIRE(written.insert({name[t.value], root[t.value]}).first->second == root[t.value]);
             }
         }

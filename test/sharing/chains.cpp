@@ -179,9 +179,9 @@ TEST_CASE("families of task graphs share in every order, and largest first is so
             begin_wins +=
                 order == chain_options::ranking::better && plan.order == chain_options::ranking::by_begin;
             best = smaller(best, plan.total_bytes);
-            std::vector<std::vector<buffer_id>> tenants(plan.slots);
-            for (buffer_id b : each) tenants[plan.slot_of[b]].push_back(b);
-            for (auto const& slot : tenants) {
+            std::vector<std::vector<buffer_id>> occupants(plan.slots);
+            for (buffer_id b : each) occupants[plan.slot_of[b]].push_back(b);
+            for (auto const& slot : occupants) {
                 auto in_order = slot;
                 std::sort(in_order.begin(), in_order.end(),
                           [&](buffer_id a, buffer_id b) { return lives.first(a) < lives.first(b); });

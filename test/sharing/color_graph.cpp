@@ -271,17 +271,17 @@ TEST_CASE("any graph: the plan is valid, never below the optimum, and optimal if
             auto const colored = color_graph(all.graph(), {.by = by, .bytes = sizes});
             CHECK(all.allows(colored.plan.slot_of));
             CHECK_FALSE(colored.clash);
-            bytes tenants(colored.plan.slots, 0);
+            bytes largest(colored.plan.slots, 0);
             for (std::size_t v = 0; v != all.size(); ++v) {
                 CHECK((colored.plan.slot_of[v] == no_slot) == (sizes[v] == 0));
                 if (sizes[v] == 0) continue;
                 REQUIRE(colored.plan.slot_of[v] < colored.plan.slots);
-                byte_count& slot = tenants[colored.plan.slot_of[v]];
+                byte_count& slot = largest[colored.plan.slot_of[v]];
                 slot = std::max(slot, sizes[v]);
             }
-            CHECK(colored.slot_bytes == tenants);
+            CHECK(colored.slot_bytes == largest);
             byte_count total = 0;
-            for (byte_count slot : tenants) total += slot;
+            for (byte_count slot : largest) total += slot;
             CHECK(colored.total_bytes == total);
             CHECK(colored.plan.slots >= best.slots);
             CHECK(colored.total_bytes >= best.bytes);

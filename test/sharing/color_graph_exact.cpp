@@ -257,8 +257,8 @@ TEST_CASE(
     CHECK(colored.slot_bytes == of_graph.slot_bytes);
     CHECK(colored.least_bytes == of_graph.lower_bound);
     CHECK(colored.has_least_bytes());
-    archetype::graph const poorest({{1}, {0, 2}, {1}});
-    CHECK(color_graph(poorest, {.by = coloring_options::heuristic::exact}).plan.slot_of == slots{1, 0, 1});
+    archetype::graph const minimal({{1}, {0, 2}, {1}});
+    CHECK(color_graph(minimal, {.by = coloring_options::heuristic::exact}).plan.slot_of == slots{1, 0, 1});
 }
 
 TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are rejected")

@@ -33,16 +33,16 @@ struct all_cliques {
         bytes at_least(all.size(), 0);
         for (unsigned set = 1; set != 1u << all.size(); ++set) {
             ids members;
-            bytes mine;
+            bytes own;
             for (value_id v = 0; v != all.size(); ++v) {
                 if ((set >> v & 1) == 0) continue;
                 members.push_back(v);
-                mine.push_back(sizes[v]);
+                own.push_back(sizes[v]);
             }
             if (!all.is_clique(members)) continue;
             largest = std::max(largest, members.size());
-            std::sort(mine.rbegin(), mine.rend());
-            for (std::size_t i = 0; i != mine.size(); ++i) at_least[i] = std::max(at_least[i], mine[i]);
+            std::sort(own.rbegin(), own.rend());
+            for (std::size_t i = 0; i != own.size(); ++i) at_least[i] = std::max(at_least[i], own[i]);
         }
         for (byte_count b : at_least) shown += b;
     }
@@ -185,10 +185,10 @@ TEST_CASE("both orders are as defined, and no order has a lower degeneracy")
         REQUIRE(std::is_permutation(last.order.begin(), last.order.end(), every.begin(), every.end()));
         std::size_t most = 0;
         for (std::size_t i = values; i-- != 0;) {
-            std::size_t const mine = neighbors_among(all, last.order, i, last.order[i]);
+            std::size_t const own = neighbors_among(all, last.order, i, last.order[i]);
             for (std::size_t j = 0; j != i; ++j)
-                CHECK(mine <= neighbors_among(all, last.order, i + 1, last.order[j]));
-            most = std::max(most, mine);
+                CHECK(own <= neighbors_among(all, last.order, i + 1, last.order[j]));
+            most = std::max(most, own);
         }
         CHECK(last.degeneracy == most);
         CHECK(last.degeneracy == degeneracy_by_parts(all));
@@ -263,9 +263,9 @@ slots colored_slowly(interferences const& all, ids const& vertices, slots slot_o
                 waiting +=
                     slot_of[w] == no_slot && std::find(vertices.begin(), vertices.end(), w) != vertices.end();
             }
-            std::tuple const mine{taken.size() + 1, waiting, ~v};
-            if (mine <= best) continue;
-            best = mine;
+            std::tuple const own{taken.size() + 1, waiting, ~v};
+            if (own <= best) continue;
+            best = own;
             taken_of_best = taken;
         }
         slot_id lowest = 0;

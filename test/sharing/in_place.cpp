@@ -516,12 +516,12 @@ TEST_CASE("random programs: every pair taken is legal, and no choice has fewer l
         std::vector<byte_count> fewest = alive({});
         for (std::uint32_t set = 1; set != 1u << legal.size(); ++set) {
             std::vector<std::pair<buffer_id, buffer_id>> joints;
-            std::vector<unsigned char> is_reused(buffers), is_heir(buffers);
+            std::vector<unsigned char> is_reused(buffers), is_successor(buffers);
             bool is_choice = true;
             for (std::size_t i = 0; i != legal.size(); ++i) {
                 if ((set >> i & 1) == 0) continue;
-                is_choice = is_choice && !is_reused[legal[i].in] && !is_heir[legal[i].out];
-                is_reused[legal[i].in] = is_heir[legal[i].out] = 1;
+                is_choice = is_choice && !is_reused[legal[i].in] && !is_successor[legal[i].out];
+                is_reused[legal[i].in] = is_successor[legal[i].out] = 1;
                 joints.push_back({legal[i].in, legal[i].out});
             }
             if (!is_choice) continue;

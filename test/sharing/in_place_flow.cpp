@@ -57,8 +57,8 @@ TEST_CASE("a result is written over an operand that no path reads later")
 
 TEST_CASE("without a declared pair nothing is joined, and with one only at the step that declares it")
 {
-    snapshot const silent = program_of(2, {{{1}, {}, {0}}, {{}, {0}, {1}}});
-    CHECK_FALSE(are_joined(silent, 0, 1));
+    snapshot const undeclared = program_of(2, {{{1}, {}, {0}}, {{}, {0}, {1}}});
+    CHECK_FALSE(are_joined(undeclared, 0, 1));
     // A second step does the same without declaring it: there both values would be held in one buffer.
     snapshot const twice = program_of(2, {{{1, 2}, {}, {0}}, {{}, {0}, {1}, {{0, 0, 1}}}, {{}, {0}, {1}}});
     CHECK_FALSE(are_joined(twice, 0, 1));

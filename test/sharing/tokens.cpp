@@ -373,14 +373,14 @@ TEST_CASE("random nets of one source: the memonger's plans are valid and need mo
         tasks.alias_of.assign(tasks.values(), no_value);
         sharing_rule const rule(tasks);
         for (bool by_size : {false, true}) {
-            caffe2_memonger const opponent(drawn.net, by_size);
+            caffe2_memonger const oracle_sets(drawn.net, by_size);
             for (value_id v = 1; v != tasks.values(); ++v)
                 for (value_id u = 1; u != v; ++u)
-                    if (opponent.storage[u] == opponent.storage[v]) REQUIRE(rule.may_share(u, v));
-            theirs += opponent.slots();
-            their_bytes += opponent.total_bytes();
+                    if (oracle_sets.storage[u] == oracle_sets.storage[v]) REQUIRE(rule.may_share(u, v));
+            theirs += oracle_sets.slots();
+            their_bytes += oracle_sets.total_bytes();
             auto const plan = drawn.ours(by_size ? slot_choice::grow_largest : slot_choice::most_shared);
-            CHECK(plan.slots <= opponent.slots() + 1);
+            CHECK(plan.slots <= oracle_sets.slots() + 1);
             ours += plan.slots;
             our_bytes += plan.total_bytes;
         }
@@ -402,10 +402,15 @@ auto always(step_id from)
 sized_slot_plan taken_by(byte_count size, slot_choice how)
 {
     slot_chooser chooser(8, how);
-    auto nobody = [](buffer_id) { return no_step; };
+    auto never_waits = [](buffer_id) { return no_step; };
     byte_count const sizes[] = {64, 16, 24, 16};
     for (buffer_id b = 0; b != 4; ++b)
-        chooser.assign({.buffer = b, .size = sizes[b], .free_from = b == 0 ? 1u : b == 1 ? 2u : 9u}, nobody);
+        chooser.assign({.buffer = b,
+                        .size = sizes[b],
+                        .free_from = b == 0   ? 1u
+                                     : b == 1 ? 2u
+                                              : 9u},
+                       never_waits);
     chooser.assign({.buffer = 4, .size = 8, .begins = 1, .free_from = 9}, always(1)); // only 0 is free
     chooser.assign({.buffer = 5, .size = 8, .begins = 2, .free_from = 3}, always(2)); // only 1
     chooser.assign({.buffer = 6, .size = 8, .begins = 3, .free_from = 9}, always(3));

@@ -113,30 +113,31 @@ bool comes_before(step_waits const& waits, step_id a, step_id b)
 }
 
 /// A buffer of a lowered program, and its touches.
-struct looked_at {
+struct planned_buffer {
     buffer_id id;
-    step_id maker = no_step; // if it is not given
-    positions touched;       // by steps that read or write it
+    step_id producer = no_step; // if it is not given
+    positions touched;          // by steps that read or write it
     bool is_output;
 
-    bool shares_with(looked_at const& other, lowered_program const& lowered, memory_plan const& plan) const
+    bool shares_with(planned_buffer const& other, lowered_program const& lowered,
+                     memory_plan const& plan) const
     {
         buffer const &a = lowered.table.buffers[id], &b = lowered.table.buffers[other.id];
         byte_count const at = plan.offset_of(a.root), there = plan.offset_of(b.root);
         return a.pool == b.pool && at < there + b.size && there < at + a.size;
     }
 };
-std::vector<looked_at> planned_buffers_of(lowered_program const& lowered)
+std::vector<planned_buffer> planned_buffers_of(lowered_program const& lowered)
 {
-    std::vector<looked_at> all;
+    std::vector<planned_buffer> all;
     for (buffer_id b = 0; b != lowered.table.buffers.size(); ++b) {
         buffer const& its = lowered.table.buffers[b];
         auto const& unused = lowered.unused_inputs;
         if (!its.is_planned() || std::count(unused.begin(), unused.end(), b) != 0) continue;
-        looked_at one{b,
-                      is_given(its.role) ? no_step : lowered.first_write[b],
-                      {},
-                      has_role(its.role, value_role::output)};
+        planned_buffer one{b,
+                           is_given(its.role) ? no_step : lowered.first_write[b],
+                           {},
+                           has_role(its.role, value_role::output)};
         for (step_id at = 0; at != lowered.positions(); ++at)
             for (buffer_id touched : lowered.touched[at])
                 if (touched == b) one.touched.push_back(at);
@@ -148,17 +149,18 @@ std::vector<looked_at> planned_buffers_of(lowered_program const& lowered)
 /// The plan with b moved to the offset of a, if it then is valid in the listed order but not concurrently,
 /// and a lost value is read.
 std::optional<memory_plan> made_unsound(random_program const& p, memory_plan const& plan,
-                                        run_order const& order, looked_at const& a, looked_at const& b)
+                                        run_order const& order, planned_buffer const& a,
+                                        planned_buffer const& b)
 {
     buffer const &from = order.lowered.table.buffers[a.id], &to = order.lowered.table.buffers[b.id];
-    if (a.id == b.id || b.maker == no_step || from.pool != to.pool || a.is_output) return std::nullopt;
-    if (a.touched.empty() || a.touched.back() >= b.maker) return std::nullopt;
+    if (a.id == b.id || b.producer == no_step || from.pool != to.pool || a.is_output) return std::nullopt;
+    if (a.touched.empty() || a.touched.back() >= b.producer) return std::nullopt;
     byte_count const offset = plan.offset_of(from.root);
     if (offset % to.alignment != 0) return std::nullopt;
     bool is_lost = false;
     for (step_id at : a.touched) {
-        if (comes_before(order.waits, at, b.maker)) continue;
-        is_lost = is_lost || at != a.maker || b.is_output || b.touched.size() > 1;
+        if (comes_before(order.waits, at, b.producer)) continue;
+        is_lost = is_lost || at != a.producer || b.is_output || b.touched.size() > 1;
     }
     if (!is_lost) return std::nullopt;
     memory_plan moved = plan;
@@ -318,13 +320,13 @@ TEST_CASE("300 plans for one order with a hand-off removed: the check of waits a
         };
         auto const buffers = planned_buffers_of(order.lowered);
         auto is_missed = [&](step_waits::wait wait) { // bytes are reused, and a lost value is read
-            for (looked_at const& a : buffers)
-                for (looked_at const& b : buffers) {
+            for (planned_buffer const& a : buffers)
+                for (planned_buffer const& b : buffers) {
                     bool const is_last = std::count(a.touched.begin(), a.touched.end(), wait.from) != 0;
-                    if (a.id == b.id || !is_last || b.maker != wait.to ||
+                    if (a.id == b.id || !is_last || b.producer != wait.to ||
                         !a.shares_with(b, order.lowered, plan))
                         continue;
-                    if (a.maker != wait.from || b.is_output || b.touched.size() > 1) return true;
+                    if (a.producer != wait.from || b.is_output || b.touched.size() > 1) return true;
                 }
             return false;
         };

@@ -298,16 +298,16 @@ TEST_CASE("random blocks in random streams do not overlap while they may be used
             streams.push_back(device.make_stream());
             events.push_back(device.make_event());
         }
-        struct deed {
+        struct pool_event {
             std::byte* data;
             std::size_t size;
             std::uint32_t by;
             std::uint64_t number;
         };
-        std::vector<deed> live, released; // in order of allocation, in order of frees
+        std::vector<pool_event> live, released; // in order of allocation, in order of frees
         std::uint64_t number = 0;
         std::vector<std::vector<std::uint64_t>> knows(count, std::vector<std::uint64_t>(count, 0)),
-            told = knows;
+            covered_points = knows;
         for (int i = 0; i != 200; ++i) {
             std::uint32_t const s = pick.below(count), t = pick.below(count);
             switch (pick.below(7)) {
@@ -326,9 +326,9 @@ TEST_CASE("random blocks in random streams do not overlap while they may be used
                     continue;
                 }
                 CHECK(reinterpret_cast<std::uintptr_t>(data) % alignment == 0);
-                for (deed const& l : live) CHECK((data + size <= l.data || l.data + l.size <= data));
+                for (pool_event const& l : live) CHECK((data + size <= l.data || l.data + l.size <= data));
                 if (had_room)
-                    for (deed const& r : released)
+                    for (pool_event const& r : released)
                         CHECK((data + size <= r.data || r.data + r.size <= data || r.by == s ||
                                knows[s][r.by] >= r.number));
                 else released.clear();
@@ -340,7 +340,7 @@ TEST_CASE("random blocks in random streams do not overlap while they may be used
             case 4:
                 if (!live.empty()) {
                     std::swap(live[pick.below(static_cast<std::uint32_t>(live.size()))], live.back());
-                    deed const last = live.back();
+                    pool_event const last = live.back();
                     std::uint32_t const by = knows[s][last.by] >= last.number ? s : last.by;
                     device.deallocate(last.data, last.size, 1, streams[by]);
                     released.push_back({last.data, last.size, by, ++number});
@@ -350,18 +350,19 @@ TEST_CASE("random blocks in random streams do not overlap while they may be used
                 break;
             case 5:
                 device.record(events[t], streams[s]);
-                told[t] = knows[s];
+                covered_points[t] = knows[s];
                 break;
             default:
                 device.wait(streams[s], events[t]);
-                for (std::uint32_t k = 0; k != count; ++k) knows[s][k] = std::max(knows[s][k], told[t][k]);
+                for (std::uint32_t k = 0; k != count; ++k)
+                    knows[s][k] = std::max(knows[s][k], covered_points[t][k]);
                 if (pick.below(6) != 0) break;
                 device.synchronize();
                 released.clear();
             }
         }
         device.synchronize();
-        for (deed const& l : live) device.deallocate(l.data, l.size, 1, streams[l.by]);
+        for (pool_event const& l : live) device.deallocate(l.data, l.size, 1, streams[l.by]);
         device.synchronize();
         device.trim();
         CHECK(device.memory().used == 0);

@@ -69,7 +69,7 @@ Stream& operator<<(Stream& out, witness const& w)
         break;
     case fault::outside_arena:
         out << "value " << w.value << " occupies bytes [" << w.begin << ", " << w.end << ") of pool "
-            << w.pool << ", whose arena has only " << w.needed;
+            << w.pool << ", an arena of only " << w.needed;
         break;
     case fault::off_pin:
         out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool
@@ -111,8 +111,8 @@ Stream& operator<<(Stream& out, witness const& w)
     case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
     case fault::leads_back:
         out << "an edge or a hand-off from position " << w.position
-            << " goes backward in the order: use plan_flow() for programs whose nodes run again, or choose "
-               "another order";
+            << " goes backward in the order: use plan_flow() for programs with loops, or choose another "
+               "order";
         break;
     case fault::unordered:
         out << "position " << w.position << " does not wait for position " << w.needed;

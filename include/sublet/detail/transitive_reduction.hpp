@@ -73,12 +73,12 @@ template <class PairOf>
             end = larger(end, to);
         }
         for (node_id at = begin; at != end; ++at) {
-            std::uint64_t* const mine = &origins[words * at];
-            for (unsigned w = 0; w != words; ++w) mine[w] = 0;
-            if (number[at] != 0) mine[(number[at] - 1) / 64] = std::uint64_t{1} << (number[at] - 1) % 64;
+            std::uint64_t* const row = &origins[words * at];
+            for (unsigned w = 0; w != words; ++w) row[w] = 0;
+            if (number[at] != 0) row[(number[at] - 1) / 64] = std::uint64_t{1} << (number[at] - 1) % 64;
             for (node_id earlier : before[at])
                 if (earlier >= begin)
-                    for (unsigned w = 0; w != words; ++w) mine[w] |= origins[words * earlier + w];
+                    for (unsigned w = 0; w != words; ++w) row[w] |= origins[words * earlier + w];
         }
         for (std::size_t i = first; i != last; ++i) {
             auto const [from, to] = pair_of(queries[i].id);

@@ -80,9 +80,9 @@ private:
         if (its.touched == no_step || its.touched >= at || at - its.touched < 2) return;
         step_id const after = its.touched;
         its.touched = at; // each interval is considered once
-        buffer const& mine = joined_.buffers[b];
+        buffer const& own = joined_.buffers[b];
         value_id const root = unjoined_.buffers[unjoined].root;
-        if (!mine.is_planned() || mine.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root])
+        if (!own.is_planned() || own.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root])
             return;
         found_.push_back({root, b, after, at, no_step});
         if (can_rematerialize(v, at)) found_.push_back({root, b, after, at, its.first_def});

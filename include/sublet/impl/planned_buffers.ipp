@@ -141,7 +141,7 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
 // --- in-place selection ----------------------------------------------------------------------------------
 
 /// Which pairs of a pool are used.
-enum class pairs_taken : std::uint8_t { all, at_peak, none };
+enum class pair_choice : std::uint8_t { all, at_peak, none };
 
 class in_place_selector {
 public:
@@ -157,8 +157,8 @@ public:
         if (pairs.empty()) return best;
         matched_ = best.gains;
         find_bounds(best);
-        taken_.assign(bounds_.size(), pairs_taken::all);
-        for (pairs_taken next : {pairs_taken::at_peak, pairs_taken::none}) try_with(next, best);
+        choice_.assign(bounds_.size(), pair_choice::all);
+        for (pair_choice next : {pair_choice::at_peak, pair_choice::none}) try_with(next, best);
         for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
             best.placed.pools[pool].lower_bound = bounds_[pool].bytes;
             best.placed.pools[pool].peak_position = bounds_[pool].peak_position;
@@ -242,11 +242,11 @@ private:
         return common;
     }
 
-    bool is_worth_trying(pairs_taken next, std::size_t pool, byte_count height) const
+    bool is_worth_trying(pair_choice next, std::size_t pool, byte_count height) const
     {
         pool_bound const& its = bounds_[pool];
         if (!its.has_pairs || height <= its.bytes) return false;
-        if (next == pairs_taken::none) return its.without < height;
+        if (next == pair_choice::none) return its.without < height;
         if (height - its.bytes <= its.bytes / 128) return false; // too little to gain by another pack()
         bool lowers = false, does_not = false;
         for (memory_plan::in_place_gain const& gain : matched_)
@@ -254,21 +254,21 @@ private:
         return lowers && does_not;
     }
 
-    std::vector<memory_plan::in_place_pair> pairs_of(std::vector<pairs_taken> const& taken) const
+    std::vector<memory_plan::in_place_pair> pairs_of(std::vector<pair_choice> const& taken) const
     {
         std::vector<memory_plan::in_place_pair> pairs;
         for (memory_plan::in_place_gain const& gain : matched_) {
-            pairs_taken const which = taken[pool_of(gain)];
-            if (which == pairs_taken::all || (which == pairs_taken::at_peak && gain.step_peak_bytes != 0))
+            pair_choice const which = taken[pool_of(gain)];
+            if (which == pair_choice::all || (which == pair_choice::at_peak && gain.step_peak_bytes != 0))
                 pairs.push_back(gain);
         }
         return pairs;
     }
 
     /// Pools are independent, and packing the same problem again gives the same result.
-    void try_with(pairs_taken next, in_place_selection& best)
+    void try_with(pair_choice next, in_place_selection& best)
     {
-        std::vector<pairs_taken> wanted = taken_;
+        std::vector<pair_choice> wanted = choice_;
         bool is_tried = false, is_best = true, is_better = false;
         for (std::size_t pool = 0; pool != bounds_.size(); ++pool)
             if (is_worth_trying(next, pool, best.placed.pools[pool].height)) {
@@ -278,12 +278,12 @@ private:
         if (!is_tried) return;
         in_place_selection found = packed(pairs_of(wanted));
         for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
-            if (wanted[pool] == taken_[pool]) continue;
+            if (wanted[pool] == choice_[pool]) continue;
             bool const is_lower = found.placed.pools[pool].height < best.placed.pools[pool].height;
-            if (is_lower) taken_[pool] = next;
+            if (is_lower) choice_[pool] = next;
             (is_lower ? is_better : is_best) = is_lower;
         }
-        if (is_better) best = is_best ? std::move(found) : packed(pairs_of(taken_));
+        if (is_better) best = is_best ? std::move(found) : packed(pairs_of(choice_));
     }
 
     struct pool_bound {
@@ -297,8 +297,8 @@ private:
     std::vector<step_id> const& steps_;
     std::vector<pool_limits> const& pools_;
     std::vector<memory_plan::in_place_gain> matched_;
-    std::vector<pool_bound> bounds_; // by pool
-    std::vector<pairs_taken> taken_; // by pool
+    std::vector<pool_bound> bounds_;  // by pool
+    std::vector<pair_choice> choice_; // by pool
 };
 
 SUBLET_DECL in_place_selection select_in_place(buffer_table const& table,

@@ -138,19 +138,19 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         byte_count size;
         buffer_id buffer;
     };
-    std::vector<occupant> births;
+    std::vector<occupant> by_begin;
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
         occupant const t{detail::call_user(lives, b), detail::to_byte_count(detail::call_user(sizes, b)), b};
         SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
         SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        if (!is_empty(t.life) && t.size != 0) births.push_back(t);
+        if (!is_empty(t.life) && t.size != 0) by_begin.push_back(t);
     }
-    std::vector<occupant> deaths = births;
-    detail::sort_by(births, [](occupant const& a, occupant const& b) {
+    std::vector<occupant> by_end = by_begin;
+    detail::sort_by(by_begin, [](occupant const& a, occupant const& b) {
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.buffer < b.buffer;
     });
-    detail::sort_by(deaths, [](occupant const& a, occupant const& b) {
+    detail::sort_by(by_end, [](occupant const& a, occupant const& b) {
         return a.life.last != b.life.last ? a.life.last < b.life.last : a.buffer < b.buffer;
     });
 
@@ -181,11 +181,11 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         auto largest = end;
         return free.lower_bound({pool, (--largest)->bytes, 0}); // of the largest the lowest
     };
-    auto dying = deaths.begin();
-    for (occupant const& t : births) {
-        for (; dying != deaths.end() && dying->life.last <= t.life.first; ++dying) {
-            slot_id const s = plan.slot_of[dying->buffer];
-            if (eligible[dying->buffer]) free.insert({pool_of[dying->buffer], plan.slot_bytes[s], s});
+    auto next_end = by_end.begin();
+    for (occupant const& t : by_begin) {
+        for (; next_end != by_end.end() && next_end->life.last <= t.life.first; ++next_end) {
+            slot_id const s = plan.slot_of[next_end->buffer];
+            if (eligible[next_end->buffer]) free.insert({pool_of[next_end->buffer], plan.slot_bytes[s], s});
         }
         auto const taken = eligible[t.buffer] ? choose(t) : free.end();
         if (taken == free.end()) {

@@ -152,7 +152,7 @@ private:
     static bool can_pass(rigid_group const& a, rigid_group const& b);
 
     /// Whether a chain of groups, each above the one before, leads from `at` back to `first` without a rise.
-    bool closes_cycle(std::size_t first, std::size_t at, std::int64_t up,
+    bool closes_cycle(std::size_t first, std::size_t at, std::int64_t distance_above_root,
                       std::vector<unsigned char>& is_passed);
 
     bool is_allowed(rigid_group const& g, std::int64_t origin) const;

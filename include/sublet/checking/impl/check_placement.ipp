@@ -33,7 +33,7 @@ public:
         if (auto fact = not_colocated()) return fact;
         if (auto fact = clash()) return fact;
         if (auto fact = wrong_height()) return fact;
-        return wrong_claim();
+        return find_false_claim();
     }
 
 private:
@@ -199,7 +199,7 @@ private:
                                                        : placement::outcome::limit;
     }
 
-    std::optional<placement_fault> wrong_claim() const
+    std::optional<placement_fault> find_false_claim() const
     {
         placement_fault fact{.needed = 0};
         auto refuse = [&fact](placement_fault::kind what, byte_count end, byte_count needed) {

@@ -76,7 +76,7 @@ namespace detail {
 SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
     : streams_(list.streams), counts_(streams_, 0)
 {
-    std::vector<stream_clock> lanes(streams_);
+    std::vector<stream_clock> clocks(streams_);
     stream_clock caller;
     std::uint32_t joins = 0;
     std::vector<event_state> events;
@@ -86,8 +86,9 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
                            operation.what == stream_commands::operation_kind::join_all,
                        "sublet: a command names a stream not listed");
         stream_clock no_stream;
-        stream_clock& current =
-            operation.what == stream_commands::operation_kind::join_all ? no_stream : lanes[operation.stream];
+        stream_clock& current = operation.what == stream_commands::operation_kind::join_all
+                                    ? no_stream
+                                    : clocks[operation.stream];
         if (&current != &no_stream && current.joins != joins) {
             merge(current, caller.row);
             current.joins = joins;
@@ -108,8 +109,8 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
             for (std::uint32_t s = 0; s != streams_; ++s) {
                 if (operation.what == stream_commands::operation_kind::join && s != operation.stream)
                     continue;
-                merge(caller, lanes[s].row);
-                advance(caller, s, lanes[s].count);
+                merge(caller, clocks[s].row);
+                advance(caller, s, clocks[s].count);
             }
             ++joins;
         }

@@ -125,7 +125,7 @@ public:
         }
         return b;
     }
-    std::int64_t up(buffer_id b) const { return static_cast<std::int64_t>(distance_[b]); }
+    std::int64_t distance_above_root(buffer_id b) const { return static_cast<std::int64_t>(distance_[b]); }
 
 private:
     std::vector<buffer_id> parent_, path_;
@@ -207,14 +207,14 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     if (!problem.colocated.empty()) sort_by_key(members);
 
     for (std::size_t i = 0, last = 0; i != members.size(); i = last) {
-        std::int64_t lowest = colocations.up(members[i].id);
+        std::int64_t lowest = colocations.distance_above_root(members[i].id);
         for (last = i; last != members.size() && members[last].key == members[i].key; ++last)
-            lowest = smaller(lowest, colocations.up(members[last].id));
+            lowest = smaller(lowest, colocations.distance_above_root(members[last].id));
         std::size_t const first_part = result.parts.size();
         for (std::size_t m = i; m != last; ++m) {
             buffer_id const b = members[m].id;
             placement_problem::buffer const& buffer = problem.buffers[b];
-            byte_count const above = static_cast<byte_count>(colocations.up(b) - lowest);
+            byte_count const above = static_cast<byte_count>(colocations.distance_above_root(b) - lowest);
             result.above[b] = above;
             auto add = [&](live_range when, byte_count begin, byte_count end) {
                 if (!is_empty(when) && begin < end)
@@ -305,8 +305,9 @@ SUBLET_DECL bool stacking_enumerator::can_interleave(std::vector<rigid_group> co
             if (a < b && can_pass(groups[a], groups[b])) return true;
             std::int64_t& least = above_[a * n + b];
             for_coexisting_parts(groups[a], groups[b], [&](solid_part const& x, solid_part const& y) {
-                std::int64_t const up = difference(x.end, y.begin);
-                least = least == rigid_group::nowhere ? up : larger(least, up);
+                std::int64_t const distance_above_root = difference(x.end, y.begin);
+                least =
+                    least == rigid_group::nowhere ? distance_above_root : larger(least, distance_above_root);
             });
         }
     if (hit_limit_) return false;
@@ -331,11 +332,11 @@ SUBLET_DECL bool stacking_enumerator::can_pass(rigid_group const& a, rigid_group
     if (highest_from < lowest_to) return false; // every distance between overlaps some parts
     bool found = false;
     for_coexisting_parts(a, b, [&](solid_part const& under, solid_part const& over) {
-        std::int64_t const up = difference(under.end, over.begin);
+        std::int64_t const distance_above_root = difference(under.end, over.begin);
         bool is_apart = true, is_below = false;
         for_coexisting_parts(a, b, [&](solid_part const& x, solid_part const& y) {
-            bool const y_is_below = up <= difference(x.begin, y.end);
-            is_apart = is_apart && (y_is_below || up >= difference(x.end, y.begin));
+            bool const y_is_below = distance_above_root <= difference(x.begin, y.end);
+            is_apart = is_apart && (y_is_below || distance_above_root >= difference(x.end, y.begin));
             is_below = is_below || y_is_below;
         });
         found = found || (is_apart && is_below);
@@ -343,7 +344,8 @@ SUBLET_DECL bool stacking_enumerator::can_pass(rigid_group const& a, rigid_group
     return found;
 }
 
-SUBLET_DECL bool stacking_enumerator::closes_cycle(std::size_t first, std::size_t at, std::int64_t up,
+SUBLET_DECL bool stacking_enumerator::closes_cycle(std::size_t first, std::size_t at,
+                                                   std::int64_t distance_above_root,
                                                    std::vector<unsigned char>& is_passed)
 {
     std::size_t const n = is_passed.size();
@@ -352,8 +354,8 @@ SUBLET_DECL bool stacking_enumerator::closes_cycle(std::size_t first, std::size_
     for (std::size_t next = first; next != n && !found; ++next) {
         std::int64_t const step = above_[at * n + next];
         if (step == rigid_group::nowhere) continue;
-        if (next == first) found = up + step <= 0;
-        else found = is_passed[next] == 0 && closes_cycle(first, next, up + step, is_passed);
+        if (next == first) found = distance_above_root + step <= 0;
+        else found = is_passed[next] == 0 && closes_cycle(first, next, distance_above_root + step, is_passed);
     }
     is_passed[at] = 0;
     return found;

@@ -134,7 +134,7 @@ public:
 private:
     void flip(node_id n) { done_[n / bit_rows::word_bits] ^= word{1} << n % bit_rows::word_bits; }
     void count(step_id s, std::uint32_t by); // adds `by` to the remaining counts
-    [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !w_.graph.is_kept[b]; }
+    [[nodiscard]] bool ends_here(buffer_id b) const { return remaining_[b] == 1 && !w_.graph.is_kept[b]; }
 
     node_effect effect_of(step_id s, bool is_first);
 

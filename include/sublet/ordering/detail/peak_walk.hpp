@@ -103,7 +103,7 @@ private:
         byte_count live, peak; // before
     };
 
-    [[nodiscard]] bool dies(buffer_id b) const { return remaining_[b] == 1 && !g_.is_kept[b]; }
+    [[nodiscard]] bool ends_here(buffer_id b) const { return remaining_[b] == 1 && !g_.is_kept[b]; }
 
     byte_count run_step(step_id s);
 

@@ -190,19 +190,19 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
                                         std::span<touched_buffer const> touched, byte_count live_through)
 {
     step_range const steps = g.steps[n];
-    std::vector<byte_count> born(steps.last - steps.first + 1, 0), dies(born.size(), 0);
+    std::vector<byte_count> begin_bytes(steps.last - steps.first + 1, 0), end_bytes(begin_bytes.size(), 0);
     for (touched_buffer const& t : touched) {
         if (t.is_begun && t.is_needed) continue; // counted in `live_through`
         step_id const first = t.is_begun ? steps.first : t.first;
         step_id const last = t.is_needed ? steps.last : t.ends_early ? t.last : t.last + 1;
         if (first >= last) continue;
-        born[first - steps.first] += g.size[t.buffer];
-        dies[last - steps.first] += g.size[t.buffer];
+        begin_bytes[first - steps.first] += g.size[t.buffer];
+        end_bytes[last - steps.first] += g.size[t.buffer];
     }
     byte_count most = 0;
     std::vector<overwrite_pair> candidates;
     for (step_id s = steps.first; s != steps.last; ++s) {
-        live_through = live_through + born[s - steps.first] - dies[s - steps.first];
+        live_through = live_through + begin_bytes[s - steps.first] - end_bytes[s - steps.first];
         candidates.clear();
         for (overwrite_pair const& pair : g.pairs_of(s)) {
             bool can_be = true;

@@ -223,10 +223,10 @@ SUBLET_DECL node_effect down_set_walk::effect_of(step_id s, bool is_first)
     byte_count now = live_, dead = is_first ? w_.untouched_input_bytes : 0, early = 0;
     for (buffer_id b : g.held[s]) {
         if (remaining_[b] == g.touch_count[b] && !g.is_given[b]) now += g.size[b];
-        if (dies(b)) dead += g.size[b];
+        if (ends_here(b)) dead += g.size[b];
     }
     for (buffer_id b : g.early[s])
-        if (dies(b)) early += g.size[b];
+        if (ends_here(b)) early += g.size[b];
     byte_count const live_after = now - dead - early;
     if (!is_first) now -= early; // as in peak_walk: given buffers are live at first
     if (!g.pairs_of(s).empty()) now -= saved(s, is_first);
@@ -238,7 +238,7 @@ SUBLET_DECL byte_count down_set_walk::saved(step_id s, bool is_first)
     order_graph const& g = w_.graph;
     candidates_.clear();
     for (overwrite_pair const& pair : g.pairs_of(s)) {
-        if (!dies(pair.in) || remaining_[pair.out] != g.touch_count[pair.out]) continue;
+        if (!ends_here(pair.in) || remaining_[pair.out] != g.touch_count[pair.out]) continue;
         if (!is_first && is_listed(g.early[s], pair.in)) continue;
         candidates_.push_back(pair);
     }

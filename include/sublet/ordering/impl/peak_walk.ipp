@@ -91,13 +91,13 @@ SUBLET_DECL byte_count peak_walk::run_step(step_id s)
     byte_count now = live_, dead = steps_ == 0 ? untouched_input_bytes_ : 0;
     for (buffer_id b : g_.held[s]) {
         if (remaining_[b] == g_.touch_count[b] && !g_.is_given[b]) now += g_.size[b];
-        if (dies(b)) dead += g_.size[b];
+        if (ends_here(b)) dead += g_.size[b];
     }
     byte_count const live_after = now - dead;
     // A buffer that is only read early is free when the step writes; but given buffers are live at first.
     byte_count early = 0;
     for (buffer_id b : g_.early[s])
-        if (dies(b)) early += g_.size[b];
+        if (ends_here(b)) early += g_.size[b];
     bool const is_first = steps_ == 0;
     if (!is_first) now -= early;
     now -= saved(s, is_first);
@@ -113,7 +113,7 @@ SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
 {
     candidates_.clear();
     for (overwrite_pair const& pair : g_.pairs_of(s)) {
-        if (!dies(pair.in) || remaining_[pair.out] != g_.touch_count[pair.out]) continue;
+        if (!ends_here(pair.in) || remaining_[pair.out] != g_.touch_count[pair.out]) continue;
         if (!is_first && is_listed(g_.early[s], pair.in)) continue;
         candidates_.push_back(pair);
     }

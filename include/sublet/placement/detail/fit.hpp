@@ -271,7 +271,7 @@ enum class placement_order : std::uint8_t {
 
 /// Sorts ids by falling key, stable: a radix sort that skips digits in which all keys agree.
 /// O(n * digits that differ)
-void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key);
+void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key);
 
 /// Range maximum queries by a segment tree. O(n) to build, O(log n) a query.
 class range_maximum {

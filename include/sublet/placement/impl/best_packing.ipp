@@ -139,11 +139,11 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
         }
         by_end = stack;
         for (std::uint32_t s : by_start) by_end.push_back(s);
-        sort_by_falling(by_start, key);
+        sort_descending(by_start, key);
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).first};
-        sort_by_falling(by_start, key);
+        sort_descending(by_start, key);
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).last};
-        sort_by_falling(by_end, key);
+        sort_descending(by_end, key);
         std::size_t freed = 0;
         for (std::uint32_t s : by_start) {
             for (; life(by_end[freed]).last <= life(s).first; ++freed) gaps.deallocate(by_end[freed]);

@@ -219,7 +219,7 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
 
 // --- orders ----------------------------------------------------------------------------------------------
 
-SUBLET_DECL void sort_by_falling(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key)
+SUBLET_DECL void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key)
 {
     constexpr unsigned digit_bits = 11;
     byte_count differ = 0;
@@ -263,7 +263,7 @@ SUBLET_DECL std::vector<byte_count> ranks_by_load(std::vector<byte_count> const&
 {
     std::vector<std::uint32_t> fullest(live_bytes.size());
     for (std::uint32_t p = 0; p != fullest.size(); ++p) fullest[p] = p;
-    sort_by_falling(fullest, live_bytes);
+    sort_descending(fullest, live_bytes);
     std::vector<byte_count> rank(fullest.size());
     for (std::size_t r = 0; r != fullest.size(); ++r) rank[fullest[r]] = fullest.size() - r;
     return rank;
@@ -292,7 +292,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     std::vector<byte_count> key(n);
     auto by = [&](auto key_of) {
         for (std::uint32_t s = 0; s != n; ++s) key[s] = key_of(all.shapes[s]);
-        sort_by_falling(order, key);
+        sort_descending(order, key);
     };
     auto by_load = [&] {
         range_maximum const most(bound.live_bytes);

@@ -60,18 +60,18 @@ template <name_function Kinds>
 {
     buffer_kinds result;
     result.kind_of.resize(buffers.size());
-    std::vector<buffer_kinds::kind> asked; // by buffer
+    std::vector<buffer_kinds::kind> kind_at; // by buffer
     std::vector<std::uint32_t> by_name, first_of;
     std::vector<char> name;
     for (std::uint32_t i = 0; i != buffers.size(); ++i) {
         read_name(name, kind_of, buffers[i]->root);
         std::size_t const characters = keep_printable(name), first = result.text.size();
         for (char c : name) result.text.push_back(c);
-        asked.push_back({first, result.text.size(), characters, 0});
+        kind_at.push_back({first, result.text.size(), characters, 0});
         by_name.push_back(i);
     }
     auto const name_at = [&](std::uint32_t i) {
-        return std::string_view(result.text.data() + asked[i].first, asked[i].last - asked[i].first);
+        return std::string_view(result.text.data() + kind_at[i].first, kind_at[i].last - kind_at[i].first);
     };
     sort_by(by_name, [&](std::uint32_t a, std::uint32_t b) {
         int const order = name_at(a).compare(name_at(b));
@@ -84,24 +84,24 @@ template <name_function Kinds>
 
     auto const counted = [&](unsigned shift) {
         result.byte_steps = 0;
-        for (std::uint32_t i : first_of) asked[i].byte_steps = 0;
+        for (std::uint32_t i : first_of) kind_at[i].byte_steps = 0;
         for (std::uint32_t i = 0; i != buffers.size(); ++i) {
             std::uint64_t const size = buffers[i]->size >> shift, life = length(buffers[i]->life);
             if (life != 0 && size > (~std::uint64_t{0} - result.byte_steps) / life) return false;
             result.byte_steps += size * life;
-            asked[result.kind_of[i]].byte_steps += size * life;
+            kind_at[result.kind_of[i]].byte_steps += size * life;
         }
         return true;
     };
     for (unsigned shift = 0; !counted(shift);) ++shift;
 
     std::vector<sort_key> ranked;
-    for (std::uint32_t i : first_of) ranked.push_back({descending(asked[i].byte_steps), i, i});
+    for (std::uint32_t i : first_of) ranked.push_back({descending(kind_at[i].byte_steps), i, i});
     sort_by_key(ranked);
     std::vector<std::uint32_t>& rank = by_name; // by first buffer
     for (sort_key const& k : ranked) {
         rank[k.id] = static_cast<std::uint32_t>(result.kinds.size());
-        result.kinds.push_back(asked[k.id]);
+        result.kinds.push_back(kind_at[k.id]);
     }
     for (std::uint32_t& k : result.kind_of) k = rank[k];
     return result;
@@ -351,12 +351,12 @@ private:
             h < 1400 ? 0 : (wide - smaller<std::uint64_t>(wide, 1000)) / svg_char_width;
         std::uint64_t const upwards =
             wide < 1400 ? 0 : (h - smaller<std::uint64_t>(h, 1000)) / svg_char_width;
-        bool const turned = across < characters && h > wide;
-        std::uint64_t const max_characters = turned ? upwards : across;
+        bool const rotated = across < characters && h > wide;
+        std::uint64_t const max_characters = rotated ? upwards : across;
         if (characters == 0 || (max_characters < characters && max_characters < 8)) return;
         std::uint64_t const center = from + wide / 2, middle = y + h / 2;
         out << "<text class=\"n\" x=\"" << px{center} << "\" y=\"" << px{middle + 400};
-        if (turned) out << "\" transform=\"rotate(-90 " << px{center} << ' ' << px{middle} << ')';
+        if (rotated) out << "\" transform=\"rotate(-90 " << px{center} << ' ' << px{middle} << ')';
         out << "\">";
         // The end of a long name is kept: names in a network share prefixes.
         if (max_characters < characters) out << "…";

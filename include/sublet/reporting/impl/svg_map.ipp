@@ -31,14 +31,14 @@ SUBLET_DECL live_profile profile_of(std::vector<memory_plan::placed_buffer const
     sort_by_key(changes);
 
     live_profile result;
-    byte_count alive = 0, noted = 0;
+    byte_count alive = 0, last_level = 0;
     for (std::size_t c = 0; c != changes.size(); ++c) {
         byte_count const size = buffers[changes[c].id]->size;
         alive = changes[c].tie == 0 ? alive - size : checked_add(alive, size);
         if (c + 1 != changes.size() && changes[c + 1].key == changes[c].key) continue;
-        if (alive == noted) continue;
+        if (alive == last_level) continue;
         auto const position = static_cast<step_id>(changes[c].key);
-        result.levels.push_back({position, noted = alive});
+        result.levels.push_back({position, last_level = alive});
         if (alive > result.peak) result.peak = alive, result.peak_position = position;
     }
     return result;

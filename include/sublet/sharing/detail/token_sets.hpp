@@ -111,7 +111,7 @@ public:
     /// Requires:   `g` has no violation; most_ranges >= 1.
     /// Complexity: O(positions + edges).
     explicit token_sets(dependence_graph const& g, std::size_t most_ranges = no_node)
-        : g_(&g), most_ranges_(most_ranges), subtree_(longest_path_forest(g)), deposits_(g.after)
+        : g_(&g), most_ranges_(most_ranges), subtree_(longest_path_forest(g)), stored_sets_(g.after)
     {
         SUBLET_EXPECTS(!g.violation, "sublet: token sets need a dependence graph without violation");
         SUBLET_EXPECTS(most_ranges != 0, "sublet: a token set must hold at least one range");
@@ -137,7 +137,7 @@ private:
 
     range_list set_of(step_id x) const
     {
-        range_list const stored = deposits_[x];
+        range_list const stored = stored_sets_[x];
         return stored.empty() ? range_list(&subtree_[x], 1) : stored;
     }
 
@@ -158,7 +158,7 @@ private:
     dependence_graph const* g_;
     std::size_t most_ranges_;
     std::vector<token_range> subtree_; // by position
-    token_set_store deposits_;
+    token_set_store stored_sets_;
     std::vector<token_range> current_, gathered_;
     std::size_t count_ = 0;        // ranges in current_
     step_id next_ = 0;             // first position without a set

@@ -17,10 +17,10 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
     symbolic_slot_plan plan;
     plan.slot_of.assign(buffers.size(), no_slot);
     std::vector<step_id> free_from; // by slot
-    std::vector<detail::sort_key> births;
-    for (buffer_id b = 0; b != buffers.size(); ++b) births.push_back({buffers[b].life.first, 0, b});
-    sort_by_key(births);
-    for (detail::sort_key const& birth : births) {
+    std::vector<detail::sort_key> by_begin;
+    for (buffer_id b = 0; b != buffers.size(); ++b) by_begin.push_back({buffers[b].life.first, 0, b});
+    sort_by_key(by_begin);
+    for (detail::sort_key const& birth : by_begin) {
         symbolic_plan::buffer const& occupant = buffers[birth.id];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {

@@ -234,7 +234,7 @@ class first_fit_slots {
 public:
     first_fit_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                     std::vector<byte_count> const& size, std::uint64_t& visits)
-        : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), room_(lives, conflicts)
+        : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), fit_index_(lives, conflicts)
     {
     }
 
@@ -242,14 +242,14 @@ public:
     {
         chains_.slot_of.reserve(ordered.size());
         for (buffer_id b : ordered) {
-            slot_id const found = room_.find(b);
+            slot_id const found = fit_index_.find(b);
             chains_.slot_of.push_back(found != no_slot ? found
                                                        : static_cast<slot_id>(chains_.slot_bytes.size()));
             if (found == no_slot) {
                 chains_.slot_bytes.push_back(size_[b]);
                 if (is_relinked(ordered)) continue;
             }
-            room_.insert(b, chains_.slot_of.back());
+            fit_index_.insert(b, chains_.slot_of.back());
         }
         return std::move(chains_);
     }
@@ -289,8 +289,8 @@ private:
         for (std::uint32_t i = 0; i != chains_.slot_of.size(); ++i)
             by_slot.push_back({chains_.slot_of[i], 0, i});
         sort_by_key(by_slot);
-        room_ = slot_fit_index(lives_, conflicts_);
-        for (sort_key const& k : by_slot) room_.insert(ordered[k.id], static_cast<slot_id>(k.key));
+        fit_index_ = slot_fit_index(lives_, conflicts_);
+        for (sort_key const& k : by_slot) fit_index_.insert(ordered[k.id], static_cast<slot_id>(k.key));
         return true;
     }
 
@@ -299,7 +299,7 @@ private:
     std::vector<byte_count> const& size_;
     std::uint64_t& visits_; // work budget left
     byte_count bytes_ = 0;  // of all slots
-    slot_fit_index room_;
+    slot_fit_index fit_index_;
     sized_chains chains_; // slot_of in the given order
     std::vector<sort_key> by_begin_;
 };

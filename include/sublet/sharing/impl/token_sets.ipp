@@ -107,8 +107,8 @@ SUBLET_DECL void token_sets::merge_predecessors(step_id y)
     }
     unite(own, one, other);
     if (count_ > most_ranges_) drop_oldest(own);
-    for (step_id x : g_->before[y]) deposits_.drop_reader(x);
-    if (count_ != 1 || current_[0] != own) deposits_.store(y, tokens());
+    for (step_id x : g_->before[y]) stored_sets_.drop_reader(x);
+    if (count_ != 1 || current_[0] != own) stored_sets_.store(y, tokens());
 }
 
 SUBLET_DECL void token_sets::unite(token_range own, range_list one, range_list other)
