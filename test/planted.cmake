@@ -116,6 +116,21 @@ string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which does not
                       "M8: has an entry that is not a file and a sentence\n"
                       "X1: is not one of the rows\nR4: is listed twice\nM7: is missing\n")
 
+# A person in prose, an old name in code, and the same where they are allowed.
+string(CONCAT text "// Who comes first: run_desk, nobody_else, whole.\nint run_desk;\n"
+                   "char const* text = \"run_tape\"; // run_tape\n")
+file(WRITE ${TREE}/words/include/sublet/units.hpp "${text}")
+file(WRITE ${TREE}/words/bench/fine.cpp "int nobody_else; // whole\n")
+string(CONCAT expected "include/sublet/units.hpp: a person in prose about things: "
+                       "// Who comes first: run_desk, nobody_else, whole.\n"
+                       "include/sublet/units.hpp: run_desk is an old name\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/words -P ${CMAKE_CURRENT_LIST_DIR}/words.cmake
+                RESULT_VARIABLE result ERROR_VARIABLE said)
+string(REGEX REPLACE "CMake Error.*" "" said "${said}")
+if(result EQUAL 0 OR NOT said STREQUAL "${expected}")
+  message(FATAL_ERROR "words.cmake exits with ${result} and prints\n${said}instead of\n${expected}")
+endif()
+
 # One public header, and one public name, too many.
 foreach(what headers names)
   file(REMOVE_RECURSE ${TREE}/crowd)
