@@ -152,7 +152,7 @@ node_order best_traversal(order_graph const& g)
 {
     order_incumbent incumbent(g);
     incumbent.offer(on_demand(g), node_order::method::on_demand);
-    incumbent.offer(depth_first(g), node_order::method::depth_first);
+    incumbent.offer(depth_first_order(g), node_order::method::depth_first);
     incumbent.offer(breadth_first(g), node_order::method::breadth_first);
     incumbent.offer(longest_path(g), node_order::method::longest_path);
     return incumbent.best();

@@ -254,7 +254,7 @@ TEST_CASE("the example: breadth first, depth first and on demand")
 {
     order_graph const g = graph_of({{}, {}, {0}, {1}, {2}});
     CHECK(breadth_first(g) == std::vector<node_id>{0, 1, 2, 3, 4});
-    CHECK(depth_first(g) == std::vector<node_id>{0, 2, 4, 1, 3});
+    CHECK(depth_first_order(g) == std::vector<node_id>{0, 2, 4, 1, 3});
     CHECK(on_demand(g) == std::vector<node_id>{1, 3, 0, 2, 4});
 }
 
@@ -262,20 +262,20 @@ TEST_CASE("each graph order runs a join after all its branches")
 {
     order_graph const g = graph_of({{}, {0}, {0}, {1}, {2}, {}, {3, 4, 5}});
     CHECK(breadth_first(g) == std::vector<node_id>{0, 5, 1, 2, 3, 4, 6});
-    CHECK(depth_first(g) == std::vector<node_id>{0, 1, 3, 2, 4, 5, 6});
+    CHECK(depth_first_order(g) == std::vector<node_id>{0, 1, 3, 2, 4, 5, 6});
     CHECK(on_demand(g) == std::vector<node_id>{0, 1, 3, 2, 4, 5, 6});
 }
 
 TEST_CASE("an empty graph has an order, and a long chain causes no deep recursion")
 {
     for (auto const& order :
-         {breadth_first(order_graph{}), depth_first(order_graph{}), on_demand(order_graph{})})
+         {breadth_first(order_graph{}), depth_first_order(order_graph{}), on_demand(order_graph{})})
         CHECK(order.empty());
     std::vector<std::vector<value_id>> uses(100'000);
     for (value_id v = 1; v != uses.size(); ++v) uses[v] = {v - 1};
     order_graph const g = graph_of(uses);
     CHECK(breadth_first(g) == g.listed);
-    CHECK(depth_first(g) == g.listed);
+    CHECK(depth_first_order(g) == g.listed);
     CHECK(on_demand(g) == g.listed);
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("each graph order is feasible")
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
         CHECK(is_order(g, breadth_first(g)));
-        CHECK(is_order(g, depth_first(g)));
+        CHECK(is_order(g, depth_first_order(g)));
         CHECK(is_order(g, on_demand(g)));
     }
 }

@@ -59,7 +59,7 @@ namespace sublet::detail {
 /// The node that became ready last runs first; of those that became ready at once, the first listed.
 ///
 /// Complexity: O(E + V log V).
-[[nodiscard]] std::vector<node_id> depth_first(order_graph const& g);
+[[nodiscard]] std::vector<node_id> depth_first_order(order_graph const& g);
 
 /// For each sink in the listed order, its predecessors run first, recursively; of several predecessors, the
 /// first listed comes first.

@@ -17,7 +17,7 @@ SUBLET_DECL node_order order_with(order_graph const& g, node_order::method metho
     switch (method) {
     case node_order::method::longest_path: result.order = longest_path(g); break;
     case node_order::method::breadth_first: result.order = breadth_first(g); break;
-    case node_order::method::depth_first: result.order = depth_first(g); break;
+    case node_order::method::depth_first: result.order = depth_first_order(g); break;
     case node_order::method::on_demand: result.order = on_demand(g); break;
     case node_order::method::least_peak: result = least_peak(g); break;
     case node_order::method::exact: return exact_order(g);

@@ -38,7 +38,7 @@ SUBLET_DECL std::vector<node_id> breadth_first(order_graph const& g)
     return order_by_rank(g, level);
 }
 
-SUBLET_DECL std::vector<node_id> depth_first(order_graph const& g)
+SUBLET_DECL std::vector<node_id> depth_first_order(order_graph const& g)
 {
     std::vector<node_id> waits, order, ready;
     for (node_id n = 0; n != g.nodes(); ++n) waits.push_back(static_cast<node_id>(g.before[n].size()));
@@ -131,7 +131,7 @@ SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const&
         if (!incumbent.is_settled()) incumbent.offer(walk(g), how);
     };
     offer([](order_graph const& x) { return on_demand(x); }, node_order::method::on_demand);
-    offer([](order_graph const& x) { return depth_first(x); }, node_order::method::depth_first);
+    offer([](order_graph const& x) { return depth_first_order(x); }, node_order::method::depth_first);
     offer([](order_graph const& x) { return longest_path(x); }, node_order::method::longest_path);
     offer([](order_graph const& x) { return breadth_first(x); }, node_order::method::breadth_first);
     if (incumbent.is_settled()) return incumbent.best();
