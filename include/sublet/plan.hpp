@@ -2,7 +2,9 @@
 #ifndef SUBLET_PLAN_HPP
 #define SUBLET_PLAN_HPP
 
-/// Options of a plan, and the plan.
+/// Options of a plan, which give each value its size, alignment, role, view and pool, and the plan: a slot
+/// or an offset for each buffer. Planner and checker take the same options, so a plan is checked against
+/// what was requested. A property is a constant, a table or a callable, read in O(values).
 ///
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
@@ -64,8 +66,7 @@ namespace detail {
 ///     .bytes = [&](auto v) { return ir[v].bytes(); }      a callable
 ///
 /// They are tried in the order callable, table, constant, and stored by value, so options can be stored,
-/// copied and returned; a `std::span` refers to its table. A pointer is none of the three. The type is erased
-/// here, so planners are compiled once and not for each lambda.
+/// copied and returned; a `std::span` refers to its table. A pointer is none of the three.
 
 namespace detail {
 
@@ -233,8 +234,6 @@ private:
 /// Options of a plan: properties of the values, pools, order.
 ///
 ///     {.bytes = sizes, .alignment = 64}
-///
-/// Planner and checker take the same object, so a plan is checked against what was requested.
 
 /// Limits of one pool.
 struct pool_limits {

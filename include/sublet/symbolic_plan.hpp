@@ -2,7 +2,10 @@
 #ifndef SUBLET_SYMBOLIC_PLAN_HPP
 #define SUBLET_SYMBOLIC_PLAN_HPP
 
-/// Plans for every batch size: sizes that are affine in the batch, the options, and the plan.
+/// Options and result of a plan for every batch size N from 1 to a largest one, from sizes that are affine
+/// in N (fixed + per_batch * N). Each offset is such a formula, too, rounded up to the alignment. Two
+/// formulas are compared for all batches in O(1), by their values at both ends. The maximum of two formulas
+/// that cross is bounded by the line through its values at both ends.
 
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -20,9 +23,8 @@
 ///           |. `
 ///           +-1-----------most--> N       f <= g at both ends implies f <= g in between
 ///
-/// The difference of two such numbers is affine, so it is nonnegative on a range if it is at both ends: two
-/// integer comparisons decide for every batch. If neither f nor g is the larger throughout, as above,
-/// least_above() is the line through the larger value at each end.
+/// If neither f nor g is the larger throughout, as above, least_above() is the line through the larger value
+/// at each end.
 
 namespace sublet {
 
@@ -152,8 +154,8 @@ struct symbolic_options {
 ///       a      100 N      0                 [0, 100)   [0, 300)     a multiple of 64
 ///       b      32         100 N + 32        [192 ..)   [384 ..)
 ///
-/// A start is fixed + per_batch * N, rounded up to the buffer's alignment. If both parts are multiples of it,
-/// nothing is rounded, and an offset costs one multiplication and one addition.
+/// A start is rounded up to the buffer's alignment. If both of its parts are multiples of it, nothing is
+/// rounded.
 
 /// Valid for the sequential reading.
 struct symbolic_plan {

@@ -2,7 +2,8 @@
 #ifndef SUBLET_UNITS_HPP
 #define SUBLET_UNITS_HPP
 
-/// Ids, byte counts and live ranges of all headers, and the error for violated preconditions.
+/// Ids of 32 bits, byte counts of 64 bits with checked sums and products, half-open live ranges, and the
+/// error for violated preconditions. Two lists of live ranges are tested for overlap in O(ranges).
 
 #include <concepts>
 #include <cstddef>
@@ -57,8 +58,7 @@ namespace detail {
 ///     node 7, value 3, step 12      dense numbers from 0, so a table is indexed by them
 ///     1 500 000 000 bytes           a byte_count; it never wraps round
 ///
-/// The largest number of each type is no quantity: it means "none" (`no_value`, `no_offset`) or "unknown"
-/// (`no_size`). Sizes come from users and files, so sums and products are checked (see below).
+/// The largest number of each type means "none" (`no_value`, `no_offset`) or "unknown" (`no_size`).
 
 namespace sublet {
 
@@ -131,7 +131,6 @@ constexpr decltype(auto) call_user(F& f, Arguments&&... arguments)
 #endif
 }
 
-/// Converts a user's integer to a number of bytes.
 /// Throws: precondition_error for a negative one.
 template <detail::integer_like N>
 [[nodiscard]] constexpr byte_count to_byte_count(N const& number)
@@ -192,7 +191,6 @@ template <integer I>
 
 namespace detail {
 
-/// The alignment that satisfies both.
 /// Requires: a >= 1 and b >= 1.
 /// Throws:   precondition_error if the least common multiple exceeds 64 bits.
 [[nodiscard]] constexpr byte_count combine_alignment(byte_count a, byte_count b)
@@ -215,9 +213,6 @@ namespace detail {
 ///     position   0   1   2   3   4
 ///     x = ...    [===========)            x: [0, 3)    last touched at 2
 ///     y = ...                [===)        y: [3, 4)    never touched again; may use the storage of x
-///
-/// Half-open, so a range that ends where another begins does not overlap it, a length is a difference, and
-/// the empty range needs no special number.
 
 struct live_range {
     step_id first = 0;

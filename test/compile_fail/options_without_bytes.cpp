@@ -1,4 +1,4 @@
-// expect: property without default \(bytes\) was left out
+// expect: property without default \(bytes\) is missing
 // SPDX-License-Identifier: BSL-1.0
 
 // Sizes have no default.

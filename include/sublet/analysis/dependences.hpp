@@ -2,7 +2,12 @@
 #ifndef SUBLET_ANALYSIS_DEPENDENCES_HPP
 #define SUBLET_ANALYSIS_DEPENDENCES_HPP
 
-/// Dependences between steps in concurrent execution, and live ranges and conflicts of buffers under them.
+/// Computes the happens-before order of a program with concurrent steps, and from it the live ranges and
+/// conflicts of its buffers. Dependences are exact and take O(V + E + touches). Conflicts are found without
+/// a test of each pair: positions are numbered by branches, so a few ranges per buffer list the begins that
+/// exclude a reuse. Beyond a memory limit these ranges are coarsened, which forbids more reuse. Flow
+/// dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and compiler optimizations",
+/// POPL 1981.
 
 #include <sublet/detail/range_sets.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -26,14 +31,10 @@
 ///     step 2: use a, def c                            steps of a node: in sequence
 ///     step 3: use b, use c                            1 and 2 are unordered
 ///
-/// Happens-before is the transitive closure of these edges. The graph is over positions, numbered such that
-/// every edge leads from a lower to a higher one. A step that reads early has two positions, one to read and
-/// one to write, so that other algorithms need not treat early reads separately.
-///
-/// Source: flow dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and compiler
-/// optimizations", POPL 1981. There are no anti and output dependences, because a value is written once
-/// (analysis/versions.hpp renames values, and returns the order that storage with several versions, or with a
-/// part written through a view, needs).
+/// The graph is over positions, numbered such that every edge leads from a lower to a higher one. A step
+/// that reads early has two positions, one to read and one to write. There are no anti and output
+/// dependences, because a value is written once (analysis/versions.hpp renames values, and finds the order
+/// of shared storage).
 
 namespace sublet {
 
@@ -239,11 +240,9 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
 ///
 /// A buffer that begins at 3 or 6 may reuse the bytes of the first; 4 and 5 may run before 2 has ended.
 ///
-/// Number the positions in any topological order. A buffer that begins below u never reuses the bytes of u;
-/// one that begins above can, unless its begin lies in the range of u, or is not reached by some end of u.
-/// Such positions are contiguous, in branches that were numbered as a whole, so a few ranges describe them:
-/// two buffers conflict if and only if the later one begins within the ranges of the other. No pair of
-/// buffers is tested.
+/// A buffer that begins below u never reuses the bytes of u; one that begins above can, unless its begin
+/// lies in the range of u, or is not reached by some end of u. Two buffers conflict if and only if the later
+/// one begins within the ranges of the other.
 
 namespace sublet {
 namespace detail {
@@ -260,7 +259,6 @@ struct conflict_ranges {
 
 namespace detail {
 
-/// Stores the union of both in `to`.
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
 
 /// The conflict ranges of each buffer.

@@ -2,7 +2,12 @@
 #ifndef SUBLET_ANALYSIS_INTERFERENCE_HPP
 #define SUBLET_ANALYSIS_INTERFERENCE_HPP
 
-/// Interference: the pairs of values that must not share bytes, as a graph or as a matrix.
+/// Computes the pairs of values that must not share bytes, as a graph or as a bit matrix, from a program and
+/// its liveness, from live ranges, or from a relation. The result is exact, or only its size if it exceeds a
+/// budget. A program in strict SSA form takes at most three backward walks over its nodes, each
+/// O(V + E + touches + live sets); live ranges take O(n log n + edges) for n values. Source: Chaitin,
+/// Auslander, Chandra, Cocke, Hopkins and Markstein, "Register allocation via coloring", Computer Languages
+/// 6, 1981.
 
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/bit_rows.hpp>
@@ -28,14 +33,11 @@
 ///     a - b - c        graph     a: b      b: a c    c: b        8 bytes per edge
 ///                      matrix    a: 010    b: 101    c: 010      1 bit per ordered pair, queries in O(1)
 ///
-/// There may be far more pairs than values, so either is built within a budget. A result that exceeds it
-/// stores only the size that it would have, and throws if its edges are queried: a graph without edges would
-/// mean that all values may share.
-///
-/// Both are built from a walk, over a program or over positions, that reports which values start while which
-/// are active. If each value starts once, each pair is reported at most once and can be counted without being
-/// stored: in strict SSA form, and in a straight line. Otherwise pairs are deduplicated: by a matrix if they
-/// are dense, else by rows of bits for the values that start again.
+/// A result that exceeds the budget throws if its edges are queried: a graph without edges would mean that
+/// all values may share. Both forms are built from a walk that reports which values start while which are
+/// active. If each value starts once (strict SSA form, straight lines), pairs are counted without being
+/// stored. Otherwise they are deduplicated: by a matrix if they are dense, else by rows of bits for the
+/// values that start again.
 
 namespace sublet {
 
@@ -135,7 +137,6 @@ private:
 
 namespace detail {
 
-/// The result types of `interference`.
 template <class R>
 concept interference_result = std::same_as<R, interference_graph> || std::same_as<R, interference_matrix>;
 
@@ -258,13 +259,9 @@ R result_from_conflicts(std::size_t values, interference_options const& options,
 ///
 /// A value occupies a step that defines it, that uses it (unless early), or after which it is live; and the
 /// program's first step if it is live where that begins, because it is in storage before. Two values
-/// interfere if they occupy a common step. It is not necessary to examine all steps: go back from the common
-/// step on the path by which a search found it; either a step on it defines one of the two while the other is
-/// live, or both occupy the first step of the root. So one backward walk over each node, from its live-out
-/// set, finds all pairs at definitions and at the first step of each root.
-///
-/// Source: Chaitin, Auslander, Chandra, Cocke, Hopkins and Markstein, "Register allocation via coloring",
-/// Computer Languages 6, 1981.
+/// interfere if they occupy a common step. One backward walk over each node from its live-out set suffices:
+/// go back from the common step on the path by which a search found it; either a step on it defines one of
+/// the two while the other is live, or both occupy the first step of the root.
 
 /// Maps a dense index to the live ranges of that value: a list by value or by reference.
 ///

@@ -2,7 +2,10 @@
 #ifndef SUBLET_ANALYSIS_LIFETIMES_HPP
 #define SUBLET_ANALYSIS_LIFETIMES_HPP
 
-/// Buffers as classes of views, live ranges in a sequential order, and memory pressure.
+/// Groups values and their views into buffers, and computes the live range of each in a given sequential
+/// order, in O(nodes + values + touches), and the live bytes at each position. The peak of these is a lower
+/// bound on the memory of every plan in this order. An order that breaks the program is reported with the
+/// value and the position.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -23,9 +26,8 @@
 ///     a        b = reshape(a)     c = slice(b)     d          alias_of   -  a  b  -
 ///     [==============================]             [====]     buffer     0  0  0  1
 ///
-/// `alias_of` maps a view to the value that it is a view of, which may be a view too. The last value of such
-/// a chain is the root. A root and all its views are one buffer: it is live while any of them is, and has the
-/// size of the root.
+/// `alias_of` maps a view to its value, which may be a view too. The last value of such a chain is the root.
+/// A buffer is live while any of its values is, and has the size of the root.
 
 namespace sublet {
 
@@ -86,9 +88,8 @@ template <class AliasOf>
 ///     b                    [==)                          never read, but its write occupies storage
 ///
 /// A use holds the storage to the end of its step, so no result of a step shares with its operands; an early
-/// use ends where the writes of its step begin. The order is given by the caller and only checked: if a value
-/// is used before it is defined, or a later write of it now precedes one of its reads, the result names the
-/// violation.
+/// use ends where the writes of its step begin. The order is only checked: it is a violation if a use
+/// precedes its def, or if a later write of a value now precedes one of its reads.
 
 namespace detail {
 
@@ -177,7 +178,6 @@ struct buffer {
     buffer_id over = no_buffer; ///< the larger buffer that it overwrites, as in memory_plan::placed_buffer
     bool eligible = true;
 
-    /// Storage is planned for it.
     [[nodiscard]] bool is_planned() const { return needs_storage() && size != 0 && size != no_size; }
     /// The positions at which it is written or needed: the slot that holds it is not shared during these.
     [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
@@ -214,8 +214,6 @@ struct buffer_table {
 ///     b: 32            [=========)
 ///     c: 16                 [=========)
 ///     live          64   96   48   16        peak 96, at position 1
-///
-/// The peak is a lower bound on the memory of every plan in this order; the position proves it.
 
 namespace detail {
 
@@ -225,8 +223,6 @@ struct memory_pressure {
     step_id peak_position = 0; ///< the first position with `peak` live bytes
 };
 
-/// The live bytes of buffers with these live ranges and sizes.
-///
 /// Requires:   no live range ends after `positions`.
 /// Complexity: O(buffers + positions) time, O(positions) memory; each callable is called at most once per
 ///             buffer.

@@ -2,7 +2,11 @@
 #ifndef SUBLET_ANALYSIS_LIVE_QUERY_HPP
 #define SUBLET_ANALYSIS_LIVE_QUERY_HPP
 
-/// Def-use chains, and liveness queries for one value at one point without live sets.
+/// Decides whether one value of a program in strict SSA form is live at one node, without live sets, in
+/// O(uses + loop nesting depth). Results equal those of `liveness`. Preprocessing reads the edges only: it
+/// stores reachability without back edges, and the loop nesting forest. Source: "SSA-based Compiler Design",
+/// Springer 2022, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello, "Fast liveness checking for
+/// SSA-form programs", CGO 2008.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -52,15 +56,9 @@ struct def_use_chains {
 ///                 \ /      |        a path without back edges leads from there to a use.
 ///                  4 ------'
 ///
-/// Preprocessing depends on the edges only. Values, uses and definitions may be added, removed, moved or
-/// copied: each query is given the current ones of its value.
-///
-/// Reachability without back edges is stored as bits, with columns for join nodes only: the nodes below a
-/// node in the search tree are an interval. A straight line takes no bits.
-///
-/// Source: Rastello and Bouchez Tichadou (eds.), "SSA-based Compiler Design", Springer 2022, chapter on
-/// liveness: the check by loop nesting forest, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello,
-/// "Fast liveness checking for SSA-form programs", CGO 2008. The intervals are an addition.
+/// Values, uses and definitions may change: each query is given the current ones. Reachability is stored as
+/// bits, with columns for join nodes only: the nodes below a node in the search tree are an interval (an
+/// addition to the source).
 
 /// `uses` are the nodes with steps that read the value, `uses_at_end` the nodes at the end of which phis of
 /// successors read it; a node may be listed twice.
@@ -107,7 +105,6 @@ public:
         prepare(p);
     }
 
-    /// For a value given by its nodes.
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {

@@ -2,8 +2,11 @@
 #ifndef SUBLET_ANALYSIS_LIVENESS_HPP
 #define SUBLET_ANALYSIS_LIVENESS_HPP
 
-/// Liveness in control-flow graphs: live-in and live-out sets of each node, and live ranges over a linear
-/// order of the nodes.
+/// Computes the live-in and live-out sets of each node of a control-flow graph, and the live ranges of
+/// values over a linear order of the nodes. The sets are exact. By default each value is explored from its
+/// uses, and the values that are live in many nodes are solved together as rows of bits:
+/// O(V + E + values + touches) and, per value, the cost of the cheaper form up to a constant factor. Live
+/// ranges follow Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/bit_rows.hpp>
@@ -211,12 +214,8 @@ private:
 ///
 /// A value is live where some path leads to a use of it and contains no def before. A step reads before it
 /// writes; a use at the end of a predecessor is read where that node ends. Unreachable nodes are solved like
-/// the others. (A `sequence` has no edges, so nothing is live between its nodes: use `lifetimes`.)
-///
-/// Three algorithms give the same sets; detail/liveness_methods.hpp describes them. By default small programs
-/// use rows of bits. In large programs a bit in every node is expensive for a value that is live in three, so
-/// each value is first explored from its uses, and those that are live in many nodes are solved together as
-/// rows of bits.
+/// the others. (A `sequence` has no edges, so nothing is live between its nodes: use `lifetimes`.) Three
+/// algorithms give the same sets; detail/liveness_methods.hpp describes them.
 
 namespace detail {
 
@@ -314,11 +313,8 @@ template <graph G, class Uses, class Defs>
 ///
 /// Live-out sets come from `liveness`, or, in strict SSA form, from the walk itself: where all successors
 /// have been processed, the ranges open at their beginnings are the live-out set, and a value that is live at
-/// a loop header is live throughout the loop. That takes an order that keeps loops contiguous, and loops with
-/// a single entry.
-///
-/// Source: Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010. Here the requirements
-/// of the method are checked, and ranges stay open from one node to the next.
+/// a loop header is live throughout the loop. That takes an order that keeps loops contiguous, and loops
+/// with a single entry; both are checked (an addition to Wimmer and Franz).
 
 namespace detail {
 
@@ -359,8 +355,6 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, live_sets const& live,
                                               std::vector<node_id> order = {});
 
-/// From the program itself.
-///
 /// Ensures:    the same ranges; `method()` is the method used.
 /// Complexity: as above and as `liveness`; in one pass O(V + E + values + touches) and the number of values
 ///             live at each edge that does not lead to the next node.

@@ -2,8 +2,10 @@
 #ifndef SUBLET_ANALYSIS_VERSIONS_HPP
 #define SUBLET_ANALYSIS_VERSIONS_HPP
 
-/// Renames values that are written several times to versions that are written once, and finds the order that
-/// shared storage needs.
+/// Renames values that are written several times to versions that are written once, exactly, in
+/// O(V + E + values + touches), and returns the O(reads + writes) hand-offs that keep shared storage in
+/// listed order. Renaming removes anti and output dependences: Kuck, Kuhn, Padua, Leasure and Wolfe,
+/// "Dependence graphs and compiler optimizations", POPL 1981.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -23,12 +25,9 @@
 ///     0: def a        ┌──────► 3: def a', in the bytes of a     2 reads a: it waits for 0, by data
 ///     2: use a  ──────┘                                         3 has to wait for 2: a hand-off
 ///
-/// If each value has bytes of its own, data dependences suffice. If values share bytes, the listed order of
-/// their touches matters: a read waits for the write before it, and a write for the reads of the bytes that
-/// it overwrites. Most of this order follows from data; the rest is O(reads + writes) hand-offs.
-///
-/// Source: anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and
-/// compiler optimizations", POPL 1981.
+/// If each value has bytes of its own, data dependences suffice. If values share bytes, a read waits for the
+/// write before it, and a write for the reads of the bytes that it overwrites. Most of this order follows
+/// from data.
 
 namespace sublet {
 namespace detail {
@@ -82,14 +81,10 @@ struct listed_touches {
 ///     2: use a, def a       2: use a, def a'      a' is value 2, and may overwrite a
 ///     3: use a              3: use a'
 ///
-/// If a value has several defs, the listed order gives the program its meaning: a use reads the last def
-/// before it. After renaming, each use names its def, and the listed order is not needed any more: 2 has to
-/// wait for 1 only if a and a' are the same bytes. Some values keep their storage, such as those of the
-/// caller, or those that a step writes only in part. Their versions are views of the first one, and the order
-/// that their storage needs is returned as hand-offs.
-///
-/// Source: renaming to remove anti and output dependences is from Kuck, Kuhn, Padua, Leasure and Wolfe,
-/// "Dependence graphs and compiler optimizations", POPL 1981.
+/// If a value has several defs, a use reads the last def before it in the list. After renaming, each use
+/// names its def: 2 has to wait for 1 only if a and a' are the same bytes. Some values keep their storage,
+/// such as those of the caller, or those that a step writes only in part. Their versions are views of the
+/// first one, and the order that their storage needs is returned as hand-offs.
 
 /// The first version of a value has its id. Further versions follow after all values, in listed order.
 struct versioned_program {

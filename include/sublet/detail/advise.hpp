@@ -2,7 +2,10 @@
 #ifndef SUBLET_DETAIL_ADVISE_HPP
 #define SUBLET_DETAIL_ADVISE_HPP
 
-/// Choice of spills that bring the memory pressure below a capacity. Used by advise_memory.
+/// Chooses spills that bring the live bytes of each pool below its capacity, from the idle intervals of
+/// buffers and the cost of each (copies or recomputation). The problem is NP-hard; six greedy runs keep the
+/// cheapest set, with no approximation guarantee, but a set is found if all spills suffice. O((n + p) log p)
+/// per pool for n buffers and p positions. Used by advise_memory.
 
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -75,7 +78,6 @@ public:
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
     [[nodiscard]] step_id positions() const { return positions_; }
     [[nodiscard]] byte_count capacity(std::size_t pool) const { return capacity_[pool]; }
-    /// The load with all possible spills.
     [[nodiscard]] lowest_load least(std::size_t pool) const { return least_[pool]; }
     /// By position, without spills.
     [[nodiscard]] std::vector<byte_count> const& initial(std::size_t pool) const { return initial_[pool]; }
@@ -167,10 +169,8 @@ private:
 ///     b: 32            [=========)
 ///     live          64   32   32   64   64      64 bytes instead of 96
 ///
-/// A spill has a cost: bytes copied out and back, or recomputation. The problem is weighted covering, NP-hard
-/// even for one position (knapsack). Two greedy orders are tried, each with three metrics of gain per cost.
-/// Redundant spills are then dropped, those of highest cost first, and the cheapest set is returned. There is
-/// no approximation guarantee; if all spills together suffice, so does the result.
+/// The problem is weighted covering, even for one position (knapsack). Two greedy orders are tried, each
+/// with three metrics of gain per cost. Redundant spills are then dropped, those of highest cost first.
 
 struct chosen_spill {
     std::uint32_t interval = 0;
@@ -230,8 +230,6 @@ spill_trial drop_redundant(Loads& loads)
     return result;
 }
 
-/// Chooses spills after which each pool holds no more than its capacity (`problem.pools`).
-///
 /// Requires:   intervals lie in the live range of their buffer; if intervals of a buffer overlap (several
 ///             ways to restore it), all but one need that the others are kept; no pool holds 2^63 bytes.
 /// Ensures:    if the independent intervals suffice, so does the choice. A capacity below the lowest

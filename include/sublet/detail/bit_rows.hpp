@@ -2,7 +2,9 @@
 #ifndef SUBLET_DETAIL_BIT_ROWS_HPP
 #define SUBLET_DETAIL_BIT_ROWS_HPP
 
-/// Sets of dense numbers: a bit matrix, and a sparse set. Used by the analyses, ordering and sharing.
+/// Stores sets of dense numbers in two forms: a bit matrix, united and counted a word of 64 at a time, and a
+/// sparse set with insert, erase and lookup in O(1). Used by the analyses, ordering and sharing. Source of
+/// the sparse set: Briggs and Torczon, "An efficient representation for sparse sets", ACM LOPLAS 2, 1993.
 
 #include <sublet/units.hpp>
 
@@ -28,7 +30,7 @@ public:
     static constexpr std::size_t word_bits = 64;
 
     bit_rows() = default;
-    /// All bits are 0.  O(rows * columns / 64)
+    /// O(rows * columns / 64)
     bit_rows(std::size_t rows, std::size_t columns) : words_(words_for(columns)), bits_(rows * words_) {}
 
     [[nodiscard]] static constexpr std::size_t words_for(std::size_t columns)
@@ -62,8 +64,7 @@ private:
 ///     list     c  a  f            erase moves the last value of the list to the index of the erased one
 ///     index    a: 1  c: 0  f: 2
 ///
-/// Source: Briggs and Torczon, "An efficient representation for sparse sets", ACM LOPLAS 2, 1993; here absent
-/// values have the index `no_index`, so `contains` needs one lookup.
+/// Absent values have the index `no_index`, so `contains` needs one lookup.
 
 /// Every operation takes O(1), except the constructor, O(values), and clear, O(size).
 class sparse_set {

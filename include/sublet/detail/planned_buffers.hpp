@@ -2,7 +2,9 @@
 #ifndef SUBLET_DETAIL_PLANNED_BUFFERS_HPP
 #define SUBLET_DETAIL_PLANNED_BUFFERS_HPP
 
-/// Shared by all planners: from buffers to a placement problem and back, and the choice of in-place pairs.
+/// Converts buffers to a placement problem and a placement back to a plan, in O(values), computes the bytes
+/// that each in-place pair saves, and chooses the pairs to use. The chosen placement is no higher than with
+/// all pairs or with none; it takes at most five calls of pack(). Shared by all planners.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
@@ -37,7 +39,6 @@ std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan
 std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
                                          memory_plan const& plan);
 
-/// Copies offsets and pool heights to the plan.
 void set_offsets(placement const& placed, memory_plan& plan);
 
 // --- in place gains --------------------------------------------------------------------------------------
@@ -71,9 +72,8 @@ void set_offsets(placement const& placed, memory_plan& plan);
 ///        64 | x+--y-----+                                   |  x  |  y  |
 ///         0 +--0--1--2--+                                   +--0--1--2--+
 ///
-/// Pairs never raise the bytes live, but joined buffers live longer and have one offset. So if a pool ends
-/// above its bytes live, two other placements are tried, and the lowest is kept: only with pairs that lower
-/// the peak, and without pairs if that could be lower.
+/// Joined buffers live longer and have one offset. So if a pool ends above its bytes live, it is placed
+/// again with the pairs that lower the peak only, and without pairs if that could be lower.
 
 struct in_place_selection {
     memory_plan plan;

@@ -2,8 +2,12 @@
 #ifndef SUBLET_DETAIL_SCHEDULE_HPP
 #define SUBLET_DETAIL_SCHEDULE_HPP
 
-/// List schedules, live ranges and conflicts under a schedule, and the hand-offs that make a placement safe.
-/// Used by plan_with_handoffs.
+/// Computes a parallel schedule of the steps of a dependence graph on w workers, the live ranges and
+/// conflicts of buffers under it, and the fewest hand-offs that make a placement safe. List scheduling by
+/// longest path: the makespan is at most 2 - 1/w times the least, in O((positions + edges) log positions).
+/// Source: Hu, "Parallel sequencing and assembly line problems", Operations Research 1961 (rule); Graham,
+/// "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 1969 (factor). Used by
+/// plan_with_handoffs.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/plan.hpp>
@@ -31,11 +35,7 @@ namespace sublet::detail {
 /// each could be made to wait for the other, a deadlock.
 ///
 /// With a worker for every step the makespan is the longest path. With fewer, a free worker takes the ready
-/// step with the longest path ahead; the makespan is at most twice the minimum.
-///
-/// Source: Hu, "Parallel sequencing and assembly line problems", Operations Research 1961 (the rule);
-/// Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 1969 (the
-/// factor: 2 - 1/workers).
+/// step with the longest path ahead.
 
 /// The start of a step that has slack.
 enum class schedule_side : std::uint8_t {
@@ -81,11 +81,8 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 ///     starts     0   0   10   10   12   40        a: begins with a step at 0, ends with one at 30
 ///     number     0   1   2    3    4    5         a: [0, 5)      a buffer that begins at 40 may reuse a
 ///
-/// Ticks may be nanoseconds, but live ranges have 32 bits. Storage is taken only where a step begins, so it
-/// suffices to count the positions that start before.
+/// Ticks may need 64 bits, live ranges have 32. So the positions that start before are counted.
 
-/// The live ranges of buffers, in positions numbered by start.
-///
 /// Requires:   `schedule` and `lives` are of one graph.
 /// Ensures:    two ranges do not overlap if and only if, in the schedule, the steps that touch one buffer
 ///             have ended when the first that touches the other begins. An early read keeps its buffer live
@@ -168,8 +165,6 @@ struct handoff_set {
     std::optional<handoff_clash> clash; ///< if set, there are no hand-offs
 };
 
-/// The hand-offs that make it safe to run this placement concurrently.
-///
 /// `placed` are the buffers of `lives` with pool, offset and size; one without offset or bytes is ignored.
 /// Buffers that share bytes follow each other in the order of their `life`s.
 ///

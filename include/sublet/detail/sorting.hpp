@@ -2,7 +2,9 @@
 #ifndef SUBLET_DETAIL_SORTING_HPP
 #define SUBLET_DETAIL_SORTING_HPP
 
-/// Sorting and binary search without <algorithm>. Used by all stages.
+/// Sorts by a stable merge sort, in O(n log n) time and O(n) memory, and searches ascending tables in
+/// O(log n), without <algorithm>: that includes std::ranges, which costs users more compile time than <span>
+/// or <optional>. Stable, so the result is the same on every platform. Used by all stages.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +18,9 @@
 ///     width 2   4 7 | 2 9 | 5           and the width doubles
 ///     width 4   2 4 7 9 | 5             until one run is left
 ///               2 4 5 7 9
-///
-/// For code that must be in headers: <algorithm> includes std::ranges, which costs users more compile time
-/// than <span> or <optional>. Definitions (impl/*.ipp) call std::sort. This sort is stable, so its result is
-/// the same on every platform.
 
 namespace sublet::detail {
 
-/// Sorts `items` by `before`.
-///
 /// Requires:   `before` is a strict weak order.
 /// Ensures:    the order of equal items is kept.
 /// Complexity: O(n log n) time, O(n) memory.

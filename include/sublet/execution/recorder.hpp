@@ -2,7 +2,9 @@
 #ifndef SUBLET_EXECUTION_RECORDER_HPP
 #define SUBLET_EXECUTION_RECORDER_HPP
 
-/// Records calls with the values that they read and write, as a program that is planned and run later.
+/// Records calls of your functions, each with the values that it reads and writes, as a program that is
+/// planned and run later, any number of times. A recorded call gives access to its declared values only;
+/// others throw. Source: operations with read and write blocks as in Apache SINGA (pull request 626, 2020).
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -26,9 +28,6 @@
 ///     runs:       call.read(x)    the bytes of x, read-only, as objects of its type
 ///                 call.write(y)   the bytes of y
 ///                 call.read(z)    throws: z was not declared, so the call does not wait for it
-///
-/// Handles cannot be confused like positions, and only declared values can be accessed through the call;
-/// other accesses are found by a checked run.
 
 namespace sublet {
 
@@ -184,8 +183,6 @@ private:
 ///
 ///     run 1:   w ─► y ─► w        run 2:   w ─► y ─► w        its storage is the caller's throughout
 ///                         └────────────────┘
-///
-/// Source: operations with read and write blocks as in Apache SINGA (pull request 626, 2020).
 
 /// The values of one call: `{x, y}`, or any list of handles or ids.
 class recorded_list {

@@ -2,7 +2,10 @@
 #ifndef SUBLET_EXECUTION_RUN_OPTIONS_HPP
 #define SUBLET_EXECUTION_RUN_OPTIONS_HPP
 
-/// Options, errors, memory sources and device concepts of all executors.
+/// The parts that all executors share: options and report of a run, errors with step and values, a counted
+/// memory source with an exact limit, a futex lock after Drepper, "Futexes are tricky", 2005, and the
+/// concepts of a device with streams, events and graphs. Exceptions allocate nothing; a run may be checked
+/// at several levels, up to digests of values.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/text.hpp>
@@ -185,8 +188,6 @@ private:
 ///                         └────────── spins for a while ◄───────┘
 ///
 /// Replaces std::mutex because <mutex> includes strings and clocks.
-///
-/// Source: Drepper, "Futexes are tricky", 2005 (the second of its mutexes).
 
 namespace sublet::detail {
 
@@ -525,8 +526,6 @@ private:
 /// The options of a run, and its report.
 ///
 ///     {.check = executor_options::checks::digest, .limit = 64 << 20}   ──►   run   ──► report.run.bytes.peak
-///
-/// The same for every executor: on one thread, on several, on streams.
 
 /// Which ready step runs next: the first in plan order, the one that is ready longest, the one that became
 /// ready last, a random one, or the next of a given order.

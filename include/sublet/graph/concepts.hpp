@@ -2,7 +2,9 @@
 #ifndef SUBLET_GRAPH_CONCEPTS_HPP
 #define SUBLET_GRAPH_CONCEPTS_HPP
 
-/// The graph concept, dense vertex numbers, and compressed sparse row (CSR) graphs.
+/// Defines a graph by the three free functions of the Boost.Graph protocol, numbers its vertices densely in
+/// O(n log n), and copies it to compressed sparse rows (CSR) in O(V + E): 4 bytes per edge, each row
+/// contiguous. All algorithms run on this copy. Boost is not included.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/units.hpp>
@@ -24,11 +26,9 @@
 ///     auto [e, e_end] = out_edges(*v, g);
 ///     auto w = target(*e, g);
 ///
-/// Every Boost graph has them; this file does not include Boost. Predecessors are computed, and vertices are
-/// numbered in the order of `vertices(g)`, so neither in-edges nor an index map is required.
-///
-/// Each requirement is a concept of its own, because compilers print the names of concepts. Iterators need
-/// only model `cursor`, not `std::input_iterator`: <iterator> costs more compile time than this header.
+/// Predecessors are computed, and vertices are numbered in the order of `vertices(g)`, so neither in-edges
+/// nor an index map is required. Each requirement is a concept of its own, because compilers print their
+/// names. Iterators need only model `cursor`: <iterator> costs more compile time than this header.
 
 namespace sublet {
 namespace detail {
@@ -194,9 +194,8 @@ vertex_numbering(G const&) -> vertex_numbering<detail::vertex_of<G>>;
 ///     1 -> 2           item   1 2 2
 ///     2 ->
 ///
-/// All traversals of the library run on this form: 4 bytes per edge, each row contiguous. `as_graph` makes
-/// it from any graph, or from a function that maps a number to its successors; `csr_graph` itself models
-/// the graph concept.
+/// `as_graph` makes it from any graph, or from a function that maps a number to its successors; `csr_graph`
+/// models the graph concept.
 
 /// Lists of 32-bit numbers, one per row, appended in order.
 class csr_rows {

@@ -2,7 +2,9 @@
 #ifndef SUBLET_GRAPH_PROGRAM_HPP
 #define SUBLET_GRAPH_PROGRAM_HPP
 
-/// The program concept: nodes with successors and steps that define and use values.
+/// Defines the input of all analyses: a program is a graph of nodes, each a list of steps that use and
+/// define values by 32-bit ids. Your IR models it with four members; a sink of a concrete type records the
+/// effects of each node. explain_program names each member that is missing.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -16,8 +18,6 @@
 
 // --- program ---------------------------------------------------------------------------------------------
 
-/// A program is a graph in which each node is a list of steps, and each step uses and defines values.
-///
 ///     node 0            node 1                 a node is an operation (one step)
 ///       step: def a       step: use a, def b   or a basic block (many)
 ///       step: def c       step: use b, use c
@@ -197,8 +197,7 @@ concept program =
 ///
 ///     sublet::explain_graph<my_graph>();   // error: sublet: a graph needs target(e, g), found by ...
 ///
-/// Include it only to diagnose, or keep `static_assert(sublet::graph<my_graph>)` next to your type: then the
-/// error appears there and not at the first call.
+/// Include it only to diagnose, or keep `static_assert(sublet::graph<my_graph>)` next to your type.
 
 /// Compiles if and only if G is a graph; otherwise the error names the first missing piece.
 template <class G>

@@ -2,7 +2,8 @@
 #ifndef SUBLET_ORDERING_NODE_ORDER_HPP
 #define SUBLET_ORDERING_NODE_ORDER_HPP
 
-/// An execution order of the nodes of a program, its peak, and a lower bound on the peak of any order.
+/// The result of an order search over the nodes of a program: the order, its peak of live bytes, and a lower
+/// bound on the peak of every order. The peak is never above that of the listed order.
 ///
 ///     lower_bound <= peak <= given_peak         the order is proved optimal if the first two are equal
 

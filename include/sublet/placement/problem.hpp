@@ -2,8 +2,10 @@
 #ifndef SUBLET_PLACEMENT_PROBLEM_HPP
 #define SUBLET_PLACEMENT_PROBLEM_HPP
 
-/// The input and the result of offset placement: buffers with sizes and live ranges; offsets, heights and
-/// proofs.
+/// The input of offset placement (buffers with sizes, live ranges, pools, pins and gaps) and its result:
+/// offsets, and for each pool the height and a proved lower bound. Minimising the height is NP-hard (dynamic
+/// storage allocation; Garey and Johnson, 1979, problem SR2); the most bytes live at one position are a
+/// lower bound, and often reached.
 
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -33,9 +35,6 @@
 /// other at all positions. A buffer with windows that have no byte in common may also be *threaded* through
 /// others: above one of them now and below it later. Heuristics that look for free gaps find such
 /// placements, but no search exhausts them: bounds on them come only from live bytes, pins and sizes.
-///
-/// Minimising the arena is NP-hard (Garey and Johnson, 1979, problem SR2); the most bytes live at one
-/// position are a lower bound, and often reached.
 
 namespace sublet {
 
@@ -93,7 +92,7 @@ namespace detail {
 
 // --- result ----------------------------------------------------------------------------------------------
 
-/// The result of a placement: offsets, heights, and for each pool a lower bound with its proof.
+/// The result of a placement.
 ///
 ///     optimal      the height equals the proved bound (with objective::fit: it fits the capacity)
 ///     feasible     fits its pools, and is `height - lower_bound` above the proved bound

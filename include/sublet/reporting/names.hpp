@@ -2,7 +2,10 @@
 #ifndef SUBLET_REPORTING_NAMES_HPP
 #define SUBLET_REPORTING_NAMES_HPP
 
-/// Names of values for reports, and plans as CSV tables.
+/// Reads the names of values for reports, from any function that returns text or an integer, and writes a
+/// plan as CSV, one row per buffer, in O(output). The columns are those of Moffitt, "MiniMalloc: A
+/// Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023; names are quoted as
+/// in Shafranovich, RFC 4180, 2005.
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
@@ -89,11 +92,8 @@ struct own_id {
 ///     conv1,0,2,64,0                 live at positions 0 and 1, bytes [0, 64)
 ///     "a, ""quoted"" name",1,3,32,64
 ///
-/// The columns are those of the MiniMalloc benchmark. Names are quoted by RFC 4180; rows end with a line feed
-/// alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last field of many readers).
-///
-/// Source: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
-/// ASPLOS 2023; Shafranovich, RFC 4180, 2005.
+/// Rows end with a line feed alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last
+/// field of many readers).
 
 inline constexpr pool_id every_pool = ~pool_id{0};
 

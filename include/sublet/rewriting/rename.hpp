@@ -2,7 +2,10 @@
 #ifndef SUBLET_REWRITING_RENAME_HPP
 #define SUBLET_REWRITING_RENAME_HPP
 
-/// Writes a slot plan back into a program, or a tree of programs, as names, and logs which values share.
+/// Writes a slot plan back into a program, or a tree of nested programs, as names: values that share a slot
+/// get one name. Every step then reads what it read before, which check_rewrite proves. Renaming takes
+/// O(values + versions + slots + touches). New names repeat none in use, and a log lists which values share
+/// and the bytes saved. After Caffe2's memonger and PaddlePaddle's memory transpiler.
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
@@ -24,8 +27,6 @@
 
 // --- rename ----------------------------------------------------------------------------------------------
 
-/// Writes a slot plan back into a program: values that share a slot get one name.
-///
 ///     before               slots           after
 ///     0: def a             a  0            0: def s            s is new; a and c are gone
 ///     1: use a, def b      b  1            1: use s, def b     b shares with no other value and stays b
@@ -252,8 +253,7 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
 ///
 ///     prefix "slot"      in use: conv1, slot0, slot2, slot07        unused: slot1, slot3, slot4 ...
 ///
-/// Names of slots appear next to the names of a program, which come from files and from other planners. So
-/// all names in use are read, and numbers that would repeat one are skipped: no prefix is assumed unused.
+/// Names come from files and from other planners, so all names in use are read: no prefix is assumed unused.
 ///
 /// Source: a fault of Caffe2's memonger (`__m<i>_shared`), where a second plan in one scope merged unrelated
 /// values.
@@ -316,10 +316,7 @@ template <detail::name_function Names>
 ///     d: 40 B takes slot 1 from b, which grows by 8 B, saves 32 B
 ///     4 values in 2 slots, 2 of them shared: 104 B instead of 184 B
 ///
-/// A value saves its size less the growth of its slot, so the lines add up to the total.
-///
-/// Sources: the log lines of Caffe2's memonger (saved bytes, shared blobs) and of PaddlePaddle's memory
-/// transpiler (which variable replaced which, on request).
+/// A value saves its size less the growth of its slot. Sources: the log lines of both planners named above.
 
 struct sharing_log {
     struct entry {
@@ -363,7 +360,6 @@ namespace detail {
 
 } // namespace detail
 
-/// Writes one line, with names of values.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
 void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 {

@@ -2,7 +2,11 @@
 #ifndef SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
 #define SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
 
-/// Sequentialization of parallel copies, and a builder of programs. Included by analysis/flatten.hpp.
+/// Orders parallel copies such that no copy overwrites a value that another has yet to read, in O(copies),
+/// with one spare value per cycle; and builds a program node by node. Included by analysis/flatten.hpp.
+/// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation
+/// for correctness, code quality, and efficiency", CGO 2009 (Algorithm 1); here some values may be views of
+/// others.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -22,11 +26,8 @@
 ///     parallel      b = a   c = b   x = y   y = x
 ///     sequential    c = b   b = a   spare = x   x = y   y = spare
 ///
-/// No copy overwrites a value that another has yet to read. Copies to values that no other copy reads go
-/// first; when none of those is left, the remaining copies form cycles, and a spare value breaks one.
-///
-/// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for
-/// correctness, code quality, and efficiency", CGO 2009 (Algorithm 1). Here some may be views of others.
+/// Copies to values that no other copy reads go first; when none of those is left, the remaining copies form
+/// cycles, and a spare value breaks one.
 
 namespace sublet::detail {
 
@@ -112,8 +113,7 @@ private:
 ///     builder.add_edge(0, 1);
 ///     snapshot p = builder.program(values);
 ///
-/// The factories of snapshot.hpp copy an existing program. The builder derives a program from others if the
-/// successors of a node become known later.
+/// Derives a program from others if the successors of a node become known later.
 
 class program_builder {
 public:
@@ -124,7 +124,6 @@ public:
     [[nodiscard]] node_id last_node() const { return static_cast<node_id>(nodes() - 1); }
     [[nodiscard]] std::size_t steps() const { return touch_end_.size(); }
 
-    /// Belongs to the step that ends next.
     void touch(value_id v, touch::access kind) { touches_.push_back({v, kind}); }
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
     /// Requires: a node is open.

@@ -2,7 +2,10 @@
 #ifndef SUBLET_ANALYSIS_DETAIL_LIVENESS_METHODS_HPP
 #define SUBLET_ANALYSIS_DETAIL_LIVENESS_METHODS_HPP
 
-/// Cross-block values, and three algorithms for liveness. Included by analysis/liveness.hpp.
+/// Computes the live-in and live-out sets of every node of a program by three exact methods: a worklist over
+/// rows of bits, two passes over the loop nesting forest (strict SSA form only), and path exploration value
+/// by value, which costs O(size of the sets). All number the few values that are live across nodes densely,
+/// and work on these only. The sources stand at each method. Included by analysis/liveness.hpp.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -20,9 +23,6 @@
 ///     node 0            node 1                       cross-block: a (column 0), c (column 1)
 ///       def a             use a, def b               node 0 writes a and c
 ///       def c             use b, use c, def c        node 1 reads a and c, and writes c
-///
-/// Most values are defined and used within one node only. Numbering the others densely, once, makes all sets
-/// of the analysis smaller, and reduces each node to three short lists.
 ///
 /// Source: Briggs, Cooper, Harvey and Simpson, "Practical improvements to the construction and destruction of
 /// static single assignment form", Software: Practice and Experience 28(8), 1998 (the "semi-pruned" names).
@@ -48,8 +48,8 @@ struct cross_block_values {
 ///     live out = read at the end, or live in of a successor
 ///     live in  = read first, or live out and not written
 ///
-/// Sets only grow. In postorder a node comes after its successors, so that one visit to each suffices unless
-/// the graph has cycles; then the nodes with a successor that has grown since are put on a stack.
+/// In postorder a node comes after its successors, so one visit suffices unless the graph has cycles; then
+/// the nodes with a successor that has grown since are put on a stack.
 ///
 /// Source: Kildall, "A unified approach to global program optimization", POPL 1973; the order and the stack
 /// after Cooper, Harvey and Kennedy, "Iterative data-flow analysis, revisited", Rice University TR04-432,
@@ -125,9 +125,8 @@ dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cros
 ///      \  /
 ///     use a
 ///
-/// While one value is explored, a set contains it if and only if it is the last entry. So sets are lists to
-/// which values are appended in ascending order, and time and memory are proportional to the result: little
-/// for short live ranges, whatever the size of the graph.
+/// A set contains the current value if and only if it is the last entry. So sets are lists in ascending
+/// order, and time and memory are proportional to the result.
 ///
 /// Source: Brandner, Boissinot, Darte, Dupont de Dinechin and Rastello, "Computing liveness sets for SSA-form
 /// programs", INRIA RR-7503, 2011 (path exploration, variable by variable); here without recursion, and for

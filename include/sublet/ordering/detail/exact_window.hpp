@@ -2,8 +2,10 @@
 #ifndef SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
 #define SUBLET_ORDERING_DETAIL_EXACT_WINDOW_HPP
 
-/// Cuts an order into independent segments in O(V + E), and orders one window optimally by search over its
-/// down-sets, within limits.
+/// Cuts an order of nodes into segments that can be ordered independently, in O(V + E), and finds the order
+/// of one window with the least peak by search over its down-sets. The peak is optimal unless a limit on
+/// sets is reached; it is never above that of the given order. The split at single nodes is from Ahn et al.,
+/// "Ordering chaos", MLSys 2020.
 
 #include <sublet/ordering/detail/down_set_search.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -23,10 +25,8 @@
 ///     0 ──► 1 ──► 3 ──► 4 ──► 6        in every order 3 runs after 0 1 2 and before 4 5 6,
 ///     └───► 2 ──► ┘ └─► 5 ──► ┘        so any order is one of 0 1 2 3, followed by one of 4 5 6
 ///
-/// The peak of an order is the largest peak of its segments, and each segment is searched by itself. Deferred
-/// nodes (ordering/detail/order_window.hpp) do not prevent a cut: each moves to its first successor.
-///
-/// Source: the split at single nodes is from Ahn et al., "Ordering chaos", MLSys 2020.
+/// The peak of an order is the largest peak of its segments. Deferred nodes
+/// (ordering/detail/order_window.hpp) do not prevent a cut: each moves to its first successor.
 
 namespace sublet::detail {
 
@@ -47,8 +47,7 @@ struct order_cuts {
 ///     0 1 2 [3 4 5 6] 7 8      peak of the window 160
 ///     0 1 2 [3 5 4 6] 7 8      peak of the window 128, and no order of 3 4 5 6 has less
 ///
-/// The live bytes outside the window do not change. So a local peak can be lowered locally, however long the
-/// whole order is.
+/// The live bytes outside the window do not change, so a local peak can be lowered locally.
 
 struct window_order {
     std::vector<node_id> order; ///< the nodes of the window

@@ -2,7 +2,10 @@
 #ifndef SUBLET_ORDERING_DETAIL_ORDER_GRAPH_HPP
 #define SUBLET_ORDERING_DETAIL_ORDER_GRAPH_HPP
 
-/// The ordering problem of a program: nodes, dependences, the bytes they touch; a lower bound on its peak.
+/// Derives the ordering problem of a program in O(V + E + values + touches): dependences between nodes, and
+/// the bytes that each touches. Exactly the feasible orders satisfy the dependences. A lower bound on the
+/// peak of all orders is found without search, in O((V + E) buffers / 64): the most bytes that must be live
+/// while one node runs.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -28,8 +31,8 @@
 ///
 /// An order must respect data dependences, edges of the program, and storage that is written more than once:
 /// a value that is redefined is touched on the same sides of its writes as in the listed order. So
-/// plan_memory() accepts each of these orders as `.order`. Live bytes are counted by buffer, that is a root
-/// value with its views. A buffer is live from the first to the last step of an order that touches it.
+/// plan_memory() accepts each of these orders as `.order`. A buffer is a root value with its views; it is
+/// live from the first to the last step of an order that touches it.
 
 namespace sublet::detail {
 
@@ -61,10 +64,7 @@ struct order_graph {
     }
 };
 
-/// The feasible orders of a program, and what its nodes do to memory.
-///
-/// `options.order` is the listed order. It decides the order of touches of a value that is written more than
-/// once; some feasible order must exist.
+/// `options.order` is the listed order; some feasible order must exist.
 ///
 /// Ensures:    an order of the nodes respects `before` if and only if lifetimes() finds no violation in it,
 ///             no edge of the program is reversed, and touches of the same storage keep their order around
@@ -82,8 +82,7 @@ struct order_graph {
 ///     0: def a ──► 1: use a, def b ──► 3: use a, use b      a is live while 1 runs: in every order 0 runs
 ///         └──────► 2: use a, def c                          before 1 and 3 after it. The same holds for 2.
 ///
-/// A buffer is live while n runs if n touches it, or if both an ancestor and a descendant of n touch it. The
-/// largest sum over all nodes is a lower bound on the peak, found without search.
+/// A buffer is live while n runs if n touches it, or if both an ancestor and a descendant of n touch it.
 
 /// Each node once, after its predecessors.  O(V + E)
 std::vector<node_id> any_order(order_graph const& g);
@@ -91,8 +90,6 @@ std::vector<node_id> any_order(order_graph const& g);
 /// The most bytes that some node needs by itself, whatever ran before it.
 byte_count max_node_lower_bound(order_graph const& g);
 
-/// A lower bound on the peak of any order of the nodes.
-///
 /// Requires:   the graph has no violation.
 /// Ensures:    never more than the least peak of an order. For graphs with very many nodes and buffers only
 ///             the buffers that each node touches itself are counted.

@@ -2,7 +2,10 @@
 #ifndef SUBLET_ORDERING_DETAIL_ORDER_WINDOW_HPP
 #define SUBLET_ORDERING_DETAIL_ORDER_WINDOW_HPP
 
-/// A window of an order as a problem of its own: its tables, deferred nodes, and a walk over its down-sets.
+/// Makes a window of an order a problem of its own, in O(k log k) for its k touches, edges and pairs,
+/// removes nodes that can run right before their first successor without a higher peak, and walks over the
+/// down-sets of the others. An optimal order of the others, with these inserted, is optimal for the window.
+/// A move between two sets costs the touches of the nodes in which they differ.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -25,8 +28,7 @@
 ///     b        .  .  . [=============)        c   live through: no node of the window touches it
 ///     c        [====================)
 ///
-/// The live bytes before and after the window do not depend on the order of its nodes. So the algorithms for
-/// whole orders apply to a window, at the cost of the window.
+/// The live bytes before and after the window do not depend on the order of its nodes.
 
 namespace sublet::detail {
 
@@ -52,9 +54,8 @@ struct order_window {
 ///     0: constant ──► 3         nothing is gained by running 0 early, in whatever order 1 and 2 run:
 ///     1 ──► 2 ──────► 3         1 2 (0 3) needs no more than any order does
 ///
-/// A node only adds bytes if every buffer that it touches is needed after it in every order. Such a node is
-/// best run as late as possible: the nodes before it then run with fewer live bytes, and after it the live
-/// bytes are the same. So constants, views and other small nodes leave the search.
+/// A node only adds bytes if every buffer that it touches is needed after it in every order: run late, it
+/// lowers the live bytes of the nodes before it. So constants, views and other small nodes leave the search.
 
 /// The nodes of a window without the deferred ones.
 struct deferral_graph {
@@ -78,10 +79,8 @@ struct deferral_graph {
 ///     {}  ──►  {0}  ──►  {0 1}         the live bytes after a set do not depend on its order,
 ///               └────►  {0 2}          so a set is the whole state of a prefix
 ///
-/// A down-set contains all predecessors of its nodes. The counts of remaining touches change only by the
-/// nodes in which two sets differ, so a jump between any two sets is cheap.
+/// A down-set contains all predecessors of its nodes.
 
-/// What running a node does.
 struct node_effect {
     byte_count most;       ///< bytes live while it runs
     byte_count live_after; ///< bytes live when it has run

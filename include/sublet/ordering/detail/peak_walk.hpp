@@ -2,7 +2,10 @@
 #ifndef SUBLET_ORDERING_DETAIL_PEAK_WALK_HPP
 #define SUBLET_ORDERING_DETAIL_PEAK_WALK_HPP
 
-/// The live bytes along an order of nodes, which every order search computes; search limits; the best order.
+/// Counts the live bytes along an order of nodes, forward and back, in time linear in the touches of each
+/// node plus the matching of its in-place pairs, and holds the limits of an order search and its best order.
+/// The counts equal those of lifetimes(). topological() returns the listed order if it is feasible, else the
+/// nearest (Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
 
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>
@@ -31,10 +34,7 @@ struct order_search_limits {
 ///     listed 3 0 1 2          0 ──► 1 ──► 3        runs 0 1 3 2: of the ready nodes always
 ///                             └───► 2              the one that is listed first
 ///
-/// Among the ready nodes the one with the lowest rank runs next. Every topological order results from some
-/// rank; the listed order results from the positions in the list.
-///
-/// Source: Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962.
+/// Every topological order results from some rank; the listed order results from the positions in the list.
 
 /// By node: its position in the listed order.
 [[nodiscard]] std::vector<node_id> listed_places(order_graph const& g);
@@ -60,8 +60,7 @@ struct order_search_limits {
 ///      2          96         128  a b c             64         the live range of a ends
 ///      3          64          64  b c                0         peak 128
 ///
-/// The live bytes after a set of nodes do not depend on the order in which they ran. So a step back costs as
-/// much as a step forward, and a search may backtrack.
+/// The live bytes after a set of nodes do not depend on the order in which they ran.
 
 /// The live bytes are those of lifetimes(), gather_buffers() and take_in_place() for the order in which the
 /// nodes are run.
@@ -75,7 +74,6 @@ class peak_walk {
 public:
     explicit peak_walk(order_graph const& g);
 
-    /// The bytes live after all nodes that have run.
     [[nodiscard]] byte_count live() const { return live_; }
     /// The most bytes live at any time so far.
     [[nodiscard]] byte_count peak() const { return peak_; }
@@ -118,8 +116,6 @@ private:
     std::size_t steps_ = 0;
 };
 
-/// The most bytes live at any time if the nodes run in this order.
-///
 /// Requires:   `order` names every node once, each after all its predecessors.
 /// Complexity: O(touches), plus match_overwrites() for each step that has pairs.
 [[nodiscard]] byte_count peak_of(order_graph const& g, std::vector<node_id> const& order);

@@ -2,7 +2,11 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_IMPROVE_HPP
 #define SUBLET_PLACEMENT_DETAIL_IMPROVE_HPP
 
-/// Local search that lowers a packing below a ceiling: ejection of shapes with learned penalties.
+/// Lowers a packing of shapes by local search: a shape above a ceiling is inserted among the others; if it
+/// fits nowhere, it ejects those with the least learned penalty. The result is never higher than the start,
+/// with no guaranteed factor; limits bound the insertions and pieces examined. For tens of thousands of
+/// shapes. Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing
+/// problem with time windows", Operations Research Letters 37, 2009.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -90,8 +94,7 @@ private:
 
 // --- ejection --------------------------------------------------------------------------------------------
 
-/// Lowers a packing below a ceiling: a shape above it is inserted among the others; if it fits nowhere, it
-/// ejects the shapes with the least penalty.
+/// Lowers a packing below a ceiling by ejection.
 ///
 ///     ceiling - - - - - +--x--+ - -              - - - - - - - - - -
 ///              +--a--+  |     |                  +--a--+
@@ -103,9 +106,7 @@ private:
 /// more), then it grows with each ejection that the shape causes. So two shapes that eject each other in
 /// turn soon eject a third, and shapes that are hard to place are rarely ejected.
 ///
-/// Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing problem with
-/// time windows", Operations Research Letters 37, 2009: ejection by counts of failures. There the counts
-/// grow by one; here by a quarter, since sizes differ by orders of magnitude.
+/// In the source penalties grow by one; here by a quarter, since sizes differ by orders of magnitude.
 
 struct ejection_limits {
     std::uint64_t steps = no_limit;  ///< ejecting insertions
@@ -303,9 +304,8 @@ private:
 ///             |      ________ _ _ _          start packing; after all had a round, the step limit doubles
 ///     bound   |__________________________
 ///
-/// For tens of thousands of shapes, beyond exact search, and fast for a few hundred. No guaranteed factor. A
-/// packing without gaps at the peak, where all bytes of the bound are live, is a good start even if it is
-/// high elsewhere: shapes that are too high there have other places.
+/// Fast for a few hundred shapes, too. A packing without gaps at the peak is a good start even if it is high
+/// elsewhere: shapes that are too high there have other places.
 
 struct improve_options {
     std::uint64_t visits = 20'000'000; ///< pieces examined

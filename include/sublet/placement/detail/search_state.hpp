@@ -2,8 +2,10 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_SEARCH_STATE_HPP
 #define SUBLET_PLACEMENT_DETAIL_SEARCH_STATE_HPP
 
-/// The state of the exact search: lower bounds of all origins, undone by a trail, and explanations of
-/// conflicts.
+/// The state of the exact search for offsets: a lower bound on the origin of each shape and the room of each
+/// section, under the decisions to place or to postpone a shape. Changes are logged in a trail and undone. A
+/// conflict is explained by the decisions that caused it, so the search skips those that did not. Both
+/// decisions keep the search exact.
 
 #include <sublet/placement/detail/sections.hpp>
 #include <sublet/units.hpp>
@@ -15,8 +17,6 @@
 
 // --- search conflict -------------------------------------------------------------------------------------
 
-/// The decisions that caused a conflict, so that the search need not try again those that did not.
-///
 ///     no room for c, d, e          c lies on b, b on a: a and b were placed
 ///     |   c   |  d   |             d lies on a
 ///     +-------+      |             e is postponed: in the conflict are its decision and the reasons why the
@@ -172,8 +172,7 @@ private:
 /// unplaced one, so there is no cycle.) Hence the lb of a postponed j is the least lb[m] + distance over all
 /// m with lb[m] < W(m); without such m there is a conflict.
 ///
-/// All changes are logged in a trail. Placed shapes have an lb of `placed_bound`, so minima need no test for
-/// them.
+/// Placed shapes have an lb of `placed_bound`, so minima need no test for them.
 
 /// Techniques that can be switched off: results stay the same, with more nodes.
 struct search_techniques {

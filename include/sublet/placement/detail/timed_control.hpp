@@ -2,7 +2,10 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_TIMED_CONTROL_HPP
 #define SUBLET_PLACEMENT_DETAIL_TIMED_CONTROL_HPP
 
-/// Time limits, stop requests, threads and progress reports for a search. Included by placement/place.hpp.
+/// Controls a search by a time limit, a stop request, several threads and a progress listener. The number of
+/// threads changes the time to a result, not the result; a limit or a stop request ends the search early.
+/// Reports come at a new result or 100 ms after the last, and never overlap. Included by
+/// placement/place.hpp.
 
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/units.hpp>
@@ -23,8 +26,7 @@
 ///     .stop = [&] { return quit.load(); }                         or any predicate
 ///     .progress = [](byte_count best, byte_count bound, std::uint64_t nodes) { ... }
 ///
-/// Both are kept by value. The header of std::function would cost every user more compile time than
-/// all other headers here.
+/// Both are kept by value; std::function would cost more compile time than all other headers here.
 
 namespace sublet::detail {
 
@@ -114,8 +116,7 @@ private:
 ///             └─ a new result, or 100 ms later?         ──►  listener(best, bound, nodes)
 ///     run     ── 7 tasks on 2 threads: each takes the next task that is left
 ///
-/// Only this part of placement includes threads and clocks; the searches see search_control.hpp alone. The
-/// number of threads changes the time to a result, not the result.
+/// Only this part of placement includes threads and clocks; the searches see search_control.hpp alone.
 
 class timed_control final : public search_control {
 public:
@@ -129,7 +130,6 @@ public:
     void begin(std::size_t left) override;
 
     [[nodiscard]] bool stop(byte_count best, byte_count bound, std::uint64_t nodes) override;
-    /// Whether stop() ever returned true.
     [[nodiscard]] bool has_stopped() const { return has_stopped_; }
 
     /// Throws: after all tasks have ended, the exception of the first task that threw.

@@ -2,7 +2,9 @@
 #ifndef SUBLET_REPORTING_DETAIL_SVG_MAP_HPP
 #define SUBLET_REPORTING_DETAIL_SVG_MAP_HPP
 
-/// The parts of a memory map: kinds with colours and legend, the live-byte profile, the panel of a pool.
+/// Computes the parts of a memory map in SVG from the buffers of a plan: kinds with colours and legend, the
+/// live bytes as a curve, and a rectangle of live range by addresses for each buffer of a pool. Kinds and
+/// curve take O(n log n) for n buffers, however many positions there are; the curve never loses the peak.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
@@ -25,8 +27,8 @@
 ///       1      Relu    16    [1, 3)        32       B  Relu  20 %
 ///       2      Relu    16    [3, 5)        32
 ///
-/// A byte held for one step is a byte-step, the area of a rectangle in the picture: the share of a kind is
-/// the part of the area with its colour. Many colours are hard to tell apart, so rare kinds share one grey.
+/// A byte held for one step is a byte-step, the area of a rectangle in the picture. Rare kinds share one
+/// grey.
 
 namespace sublet::detail {
 
@@ -166,8 +168,7 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
 ///           ┌┘▒▒▒└──┘▒▒▒▒└─┐            between curve and arena: unused bytes
 ///           ┴──────────────┴─────
 ///
-/// Only changes of the level are stored, at most two per buffer, however many positions there are. If there
-/// are more changes than columns of pixels, a column shows its highest level, so the peak is never lost.
+/// Changes of the level are stored, at most two per buffer. A column of pixels shows its highest level.
 
 /// The live bytes from this position up to that of the next level.
 struct live_level {
@@ -182,8 +183,6 @@ struct live_profile {
     step_id peak_position = 0; ///< the first with `peak` live bytes
 };
 
-/// The live bytes of these buffers over time.
-///
 /// Ensures:    no byte is live before the first level. Buffers of 0 bytes or with an empty life do not count.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once; std::bad_alloc.
@@ -198,7 +197,6 @@ struct live_profile {
 [[nodiscard]] std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
                                                         std::uint32_t columns, step_id positions);
 
-/// The curve, filled down to the bottom of its plot.
 template <class Stream>
 void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<live_level> const& levels)
 {
@@ -236,7 +234,6 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
 ///
 /// A rectangle too small for a name has a tooltip only.
 
-/// The buffers of one pool, and their totals.
 struct svg_panel {
     std::size_t first = 0, last = 0; // range of the drawn buffers
     pool_id pool = 0;
@@ -252,7 +249,6 @@ std::size_t count_buffers(std::vector<memory_plan::placed_buffer const*> const& 
 svg_panel panel_of(memory_plan const& plan, std::vector<memory_plan::placed_buffer const*> const& drawn,
                    std::size_t first);
 
-/// Writes the panels into their plots.
 template <class Stream, class Names>
 struct svg_painter {
     static constexpr std::uint64_t above = 5000, gap = 1800, below = 3600;
