@@ -52,16 +52,16 @@ std::string text(flat_tree const& flat)
 }
 
 /// 0: def 0, 1; 1: use 0, def 2 (contains the bodies); 2: use 2
-snapshot const outer = program_of({{{}, {0, 1}}, {{0}, {2}}, {{2}, {}}}, 3);
+snapshot const outer_program = program_of({{{}, {0, 1}}, {{0}, {2}}, {{2}, {}}}, 3);
 /// 0: use 0, 1, def 2
-snapshot const inner = program_of({{{0, 1}, {2}}}, 3);
+snapshot const inner_program = program_of({{{0, 1}, {2}}}, 3);
 
 } // namespace
 
 TEST_CASE("a body that runs once is placed at its step, between the copies in and out")
 {
-    program_tree tree(outer);
-    tree.add_body(0, 1, program_body::run_kind::once, inner, {{1, 1}},
+    program_tree tree(outer_program);
+    tree.add_body(0, 1, program_body::run_kind::once, inner_program, {{1, 1}},
                   {{.inner = 0, .initial = 0}, {.inner = 2, .result = 2}});
     flat_tree const flat = flatten(tree);
     CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1, 2}, {3, 1, 4}}); // 1 is captured
@@ -85,8 +85,9 @@ TEST_CASE("a body that runs once is placed at its step, between the copies in an
 
 TEST_CASE("one of two branches runs, and an empty branch does nothing")
 {
-    program_tree tree(outer);
-    tree.add_body(0, 1, program_body::run_kind::branch, inner, {{0, 0}, {1, 1}}, {{.inner = 2, .result = 2}});
+    program_tree tree(outer_program);
+    tree.add_body(0, 1, program_body::run_kind::branch, inner_program, {{0, 0}, {1, 1}},
+                  {{.inner = 2, .result = 2}});
     tree.add_body(0, 1, program_body::run_kind::branch, program_of({}, 1), {}, {{0, 1, no_value, 2}});
     CHECK(text(flatten(tree)) == "0: -> 0 1 | 1\n"
                                  "1: 0 -> | 2 5\n"
@@ -101,8 +102,8 @@ TEST_CASE("one of two branches runs, and an empty branch does nothing")
 
 TEST_CASE("a loop has copies at entry, before each further iteration, and at exit from its header")
 {
-    program_tree tree(outer);
-    tree.add_body(0, 1, program_body::run_kind::loop, inner, {{1, 1}}, {{0, 0, 2, 2}});
+    program_tree tree(outer_program);
+    tree.add_body(0, 1, program_body::run_kind::loop, inner_program, {{1, 1}}, {{0, 0, 2, 2}});
     CHECK(text(flatten(tree)) == "0: -> 0 1 | 1\n"
                                  "1: 0 ->; 0 = 3 | 2\n"
                                  "2: -> | 3 5\n"
@@ -114,7 +115,7 @@ TEST_CASE("a loop has copies at entry, before each further iteration, and at exi
 
 TEST_CASE("values swapped in a loop take a spare value, named after the value that it holds")
 {
-    program_tree tree(outer);
+    program_tree tree(outer_program);
     tree.add_body(0, 1, program_body::run_kind::loop, program_of({{{0, 1}, {}}}, 2), {},
                   {{0, 0, 1, no_value}, {1, 1, 0, 2}});
     flat_tree const flat = flatten(tree);

@@ -323,7 +323,6 @@ TEST_CASE("readers of a segment that is split are stored once for all parts")
 
 TEST_CASE("an event orders two streams from its record to its wait")
 {
-    using operation = stream_commands::operation_kind;
     stream_commands list{.streams = 3};
     list.operations = {{operation::work, 0, 0},   {operation::record, 0, 7}, {operation::work, 0, 1},
                        {operation::work, 1, 2},   {operation::wait, 1, 7},   {operation::work, 1, 3},

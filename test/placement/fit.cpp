@@ -248,7 +248,6 @@ TEST_CASE("several unions hold exactly the bytes that were added to each")
 
 // --- orders ------------------------------------------------------------------------------------------------
 
-using buffers = std::vector<placement_problem::buffer>;
 using order = std::vector<std::uint32_t>;
 
 /// The buffers are sorted by begin, so shapes have their numbers.

@@ -448,8 +448,8 @@ TEST_CASE("views have no entry, and inputs come first")
     CHECK(log.entries.size() == 3);
     snapshot const p = sequence(
         1, 3, [](step_id) { return std::vector{2}; }, [](step_id) { return std::vector{1}; });
-    auto const given = log_sharing(p, slots({no_slot, 0, 1}, 2), {.bytes = 8});
-    CHECK(given.entries[0].value == 2);
+    auto const shared = log_sharing(p, slots({no_slot, 0, 1}, 2), {.bytes = 8});
+    CHECK(shared.entries[0].value == 2);
 }
 
 TEST_CASE("a log of an invalid plan is refused")
