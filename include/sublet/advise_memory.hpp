@@ -78,7 +78,7 @@ find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buff
 ///
 /// A restored buffer is a new value a' with its own live range and offset; so are the views of a that are
 /// used later. A home is external storage, outside all pools. Each copy and each recomputed step has a
-/// position of its own. After a step come its copies out, then copies back, then recomputed steps, in program
+/// position of its own: after a step its copies out, then copies back, then recomputed steps, in program
 /// order. So if there are only copies, no more bytes are live at them than at an adjacent step.
 
 /// A list of steps, one per node, in execution order.
@@ -152,7 +152,6 @@ struct advice_options {
 };
 
 struct memory_advice {
-    /// A buffer to spill.
     struct suggestion {
         value_id value = no_value; ///< with its views
         step_id after = no_step;   ///< the last step of the program to touch it before the spill,
@@ -201,7 +200,6 @@ struct spaced_positions {
     [[nodiscard]] step_id position(step_id spaced) const;
 };
 
-/// The spill candidates of a program as a problem for advise().
 struct spill_problem {
     std::vector<step_id> steps;
     std::vector<memory_plan::in_place_pair> in_place;
@@ -224,8 +222,7 @@ private:
 
 } // namespace detail
 
-/// Plans a program under the capacities of `options.pools`. If it does not fit, chooses spills and plans the
-/// program with these.
+/// Plans a program under the capacities of `options.pools`, with spills if it does not fit without.
 ///
 /// Requires:   a step that may be run again (see find_spill_candidates()) has no effects that the library
 ///             does not see: it computes the same result again. Otherwise its `how.remat_cost` is `no_size`.

@@ -2,9 +2,9 @@
 #ifndef SUBLET_PLAN_HPP
 #define SUBLET_PLAN_HPP
 
-/// Options of a plan, which give each value its size, alignment, role, view and pool, and the plan: a slot
-/// or an offset for each buffer. Planner and checker take the same options, so a plan is checked against
-/// what was requested. A property is a constant, a table or a callable, read in O(values).
+/// Options of a plan, which give each value its size, alignment, role, view and pool, and the plan: a slot or
+/// an offset for each buffer. Planner and checker take the same options, so a plan is checked against what
+/// was requested. A property is a constant, a table or a callable, read in O(values).
 ///
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
@@ -59,14 +59,14 @@ namespace detail {
 
 // --- per value -------------------------------------------------------------------------------------------
 
-/// A property of every value, given as a constant, a table or a callable:
+/// A property of every value: a callable, a table or a constant, tried in this order.
 ///
 ///     .bytes = 4096                                       a constant
 ///     .bytes = std::vector{100, 200, 300}                 a table: anything with [] and size()
 ///     .bytes = [&](auto v) { return ir[v].bytes(); }      a callable
 ///
-/// They are tried in the order callable, table, constant, and stored by value, so options can be stored,
-/// copied and returned; a `std::span` refers to its table. A pointer is none of the three.
+/// They are stored by value, so options can be stored, copied and returned; a `std::span` refers to its
+/// table. A pointer is none of the three.
 
 namespace detail {
 
@@ -116,8 +116,6 @@ inline constexpr bool is_value_property = value_callable<X, T> || value_table<X,
 
 } // namespace detail
 
-/// A value of T for every value id; see above.
-///
 /// Throws: precondition_error when the property is read, not when it is given: if a number is negative or
 ///         does not fit the 32 bits of an id (-1 is `no_value` where T is an id), or if the size of a table
 ///         is not the number of values.
@@ -166,7 +164,6 @@ public:
     /// A bool is stored as a byte: `vector<bool>` would cost every includer 20 ms of compile time.
     using cell = std::conditional_t<std::same_as<T, bool>, unsigned char, T>;
 
-    /// The property of values 0 ... values - 1.
     [[nodiscard]] std::vector<cell> tabulate(std::size_t values) const
     {
         actions_->expect_size(held_, values);
@@ -183,7 +180,6 @@ private:
         void (*destroy)(void*);
     };
 
-    /// Converts a number of the user to T.
     template <class N>
     static T as_property(N&& number)
     {
@@ -231,11 +227,6 @@ private:
 
 // --- plan options ----------------------------------------------------------------------------------------
 
-/// Options of a plan: properties of the values, pools, order.
-///
-///     {.bytes = sizes, .alignment = 64}
-
-/// Limits of one pool.
 struct pool_limits {
     byte_count capacity = no_limit;
     byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
@@ -264,8 +255,6 @@ struct plan_options {
 ///       b       1             1      [1, 3)     32       64
 ///       c       0  (view)     2      [2, 4)     64        0     (buffer 0 is no longer live)
 ///       d       2
-///
-/// checking/check_plan.hpp derives live ranges and sizes from the program, not from the plan.
 
 /// Under which reading of the program a plan is valid (see the README: three readings).
 enum class program_reading : std::uint8_t {
@@ -345,7 +334,6 @@ struct memory_plan {
                                memory_plan::in_place_pair const&) = default;
     };
 
-    /// A pair, and what it saves.
     struct in_place_gain : memory_plan::in_place_pair {
         byte_count peak_bytes = 0;      ///< increase of its pool's peak without this pair
         byte_count step_peak_bytes = 0; ///< increase without any pair of this pool at the step

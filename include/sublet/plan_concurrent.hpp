@@ -54,7 +54,6 @@ namespace detail {
 /// First to last touch of each value in the listed order.
 live_ranges touch_ranges(snapshot const& p, std::vector<value_role> const& role);
 
-/// The violation as a witness.
 witness as_witness(dependence_violation const& v);
 
 } // namespace detail

@@ -11,8 +11,8 @@
 ///
 /// Any control flow is accepted, irreducible loops too, and values may be written more than once: a value is
 /// live wherever some path still reads it. In a linear order its live range has holes, for example the other
-/// branch of a conditional, and other buffers may lie in them. A declared in-place pair becomes one buffer
-/// where possible; then the move at the end of a loop body copies nothing.
+/// branch of a conditional, in which other buffers may lie. A declared in-place pair becomes one buffer where
+/// possible; then the move at the end of a loop body copies nothing.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
@@ -32,8 +32,7 @@ struct planned_flow : planned_memory {
     /// The declared pairs in which the result has its operand's storage, as in the program.
     std::vector<overwrite> joined;
 
-    /// The plan with a row for each range, all rows of a buffer at its offset, for tables and pictures.
-    /// `buffer_of` is the first row.
+    /// The plan with a row for each range, for tables and pictures. `buffer_of` is the first row.
     [[nodiscard]] memory_plan by_range() const;
 };
 

@@ -93,8 +93,6 @@ void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 } // namespace detail
 
 /// Writes one line to any text stream.
-///
-///     9633792*N bytes instead of 150243136*N, for N up to 64
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
 {

@@ -70,7 +70,7 @@ struct planned_memory {
 
 namespace detail {
 
-/// Sizes by pool and in total. A sum that exceeds 64 bits saturates.
+/// A sum that exceeds 64 bits saturates.
 template <class Placement>
 void fill_report(plan_report& report, Placement const& placed, memory_plan const& plan)
 {
@@ -99,8 +99,6 @@ void fill_report(plan_report& report, Placement const& placed, memory_plan const
 } // namespace detail
 
 /// Writes one line to any text stream, with rounded sizes; the members of the report are exact.
-///
-///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, plan_report const& r)
 {

@@ -2,10 +2,9 @@
 #ifndef SUBLET_SYMBOLIC_PLAN_HPP
 #define SUBLET_SYMBOLIC_PLAN_HPP
 
-/// Options and result of a plan for every batch size N from 1 to a largest one, from sizes that are affine
-/// in N (fixed + per_batch * N). Each offset is such a formula, too, rounded up to the alignment. Two
-/// formulas are compared for all batches in O(1), by their values at both ends. The maximum of two formulas
-/// that cross is bounded by the line through its values at both ends.
+/// Options and result of a plan for every batch size N from 1 to a largest one, from sizes that are affine in
+/// N (fixed + per_batch * N). Each offset is such a formula, too, rounded up to the alignment. Two formulas
+/// are compared for all batches in O(1), by their values at both ends.
 
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -23,8 +22,7 @@
 ///           |. `
 ///           +-1-----------most--> N       f <= g at both ends implies f <= g in between
 ///
-/// If neither f nor g is the larger throughout, as above, least_above() is the line through the larger value
-/// at each end.
+/// If neither is the larger throughout, least_above() is the line through the larger value at each end.
 
 namespace sublet {
 
@@ -78,8 +76,7 @@ namespace detail {
     return {low - slope, slope};
 }
 
-/// The least upper bound: the larger of the two if one is larger throughout, otherwise the line over the
-/// maxima at both ends.
+/// The least upper bound: the one larger throughout, or else the line over the maxima at both ends.
 [[nodiscard]] constexpr affine_bytes least_above(affine_bytes a, affine_bytes b, byte_count most)
 {
     if (never_above(a, b, most)) return b;
@@ -87,7 +84,6 @@ namespace detail {
     return line_over(larger(a.at(1), b.at(1)), larger(a.at(most), b.at(most)), most);
 }
 
-/// The greatest common divisor of `per_batch` and `alignment`.
 /// Requires: alignment >= 1.
 [[nodiscard]] constexpr byte_count common_divisor(byte_count per_batch, byte_count alignment)
 {
@@ -141,7 +137,6 @@ struct symbolic_options {
     bool in_place = true; ///< take in-place pairs of equal size for every batch
     bool check = true;
 
-    /// The options for one batch.
     /// Throws: precondition_error if the batch is out of range; reading a size throws if it reaches 2^64 - 1.
     [[nodiscard]] plan_options at(byte_count batch) const;
 };
@@ -154,10 +149,8 @@ struct symbolic_options {
 ///       a      100 N      0                 [0, 100)   [0, 300)     a multiple of 64
 ///       b      32         100 N + 32        [192 ..)   [384 ..)
 ///
-/// A start is rounded up to the buffer's alignment. If both of its parts are multiples of it, nothing is
+/// Valid for the sequential reading. If both parts of a start are multiples of the alignment, nothing is
 /// rounded.
-
-/// Valid for the sequential reading.
 struct symbolic_plan {
     struct buffer {
         value_id root = no_value;
@@ -196,7 +189,6 @@ struct symbolic_plan {
     }
 
     /// The plan for one batch. Its arenas may be smaller than `arena`.
-    ///
     /// Complexity: O(values).
     /// Throws:     precondition_error if the batch is not in 1 ... max_batch.
     template <detail::integer Batch>

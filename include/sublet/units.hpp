@@ -16,17 +16,15 @@
 
 // --- contract --------------------------------------------------------------------------------------------
 
-/// The error for a violated precondition that no compiler can check: one sentence that names it.
+/// The library has three ways to fail. A wrong type is a concept error, a violated precondition throws one
+/// sentence that names it, and a fact about the data is a returned value with a witness.
 ///
 ///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
-///
-/// The library has three ways to fail. A wrong type is a concept error, a violated precondition throws, and a
-/// fact about the data is a returned value with a witness.
 
 namespace sublet {
 
 /// The only exception type of the library's core. It holds a string literal, so throwing it allocates nothing
-/// beyond the exception itself, and its header does not include `std::string`.
+/// more, and needs no `std::string`.
 class precondition_error : public std::exception {
 public:
     explicit precondition_error(char const* sentence) noexcept : sentence_(sentence) {}
@@ -38,11 +36,10 @@ private:
 
 namespace detail {
 
-/// Throws the sentence; without exceptions prints it and aborts.
-///
-/// The choice is made where the library is compiled: in every file that includes it, or once for
-/// sublet::compiled. If files of one program differ in exceptions, sanitizers or the like, use the latter:
-/// the linker keeps only one of two differently compiled copies of an inline function.
+/// Throws the sentence; without exceptions prints it and aborts. The choice is made where the library is
+/// compiled: in every file that includes it, or once for sublet::compiled. If files of one program differ in
+/// exceptions, sanitizers or the like, use the latter: the linker keeps only one of two differently compiled
+/// copies of an inline function.
 [[noreturn]] void broken_precondition(char const* sentence);
 
 } // namespace detail
@@ -53,7 +50,7 @@ namespace detail {
 
 // --- units -----------------------------------------------------------------------------------------------
 
-/// Units: ids of 32 bits, byte counts of 64 bits.
+/// Ids of 32 bits, byte counts of 64 bits.
 ///
 ///     node 7, value 3, step 12      dense numbers from 0, so a table is indexed by them
 ///     1 500 000 000 bytes           a byte_count; it never wraps round
@@ -96,7 +93,6 @@ concept integer_like = integer<N> ||
 
 /// Converts a user's integer to an id. -1 of a signed type, or of 64 bits, is a common "none": it becomes
 /// `no_value` (which is also `no_node`, `no_buffer` ...).
-///
 /// Ensures: an id of this library, `no_value` too, survives a conversion to any wider type and back.
 /// Throws:  precondition_error for any other negative number, and for one that needs more than 32 bits.
 template <detail::integer I>
@@ -141,7 +137,7 @@ template <detail::integer_like N>
     return static_cast<byte_count>(count);
 }
 
-/// A function from a dense index to the size of that value or buffer.
+/// The size of each value or buffer, by dense index.
 ///
 /// Semantics:     the same index always yields the same size, never a negative one.
 /// Minimal model: archetype::sizes.   Ordinary model: [&](auto v) { return bytes[v]; }
@@ -230,7 +226,7 @@ struct live_range {
         return r.first <= position && position < r.last;
     }
 
-    /// Two ranges share a position. An empty range shares none.
+    /// An empty range overlaps none.
     [[nodiscard]] friend constexpr bool overlaps(live_range a, live_range b) noexcept
     {
         return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);
@@ -247,7 +243,7 @@ struct live_range {
 
 namespace detail {
 
-/// A function from a dense index to the live range of that value or buffer.
+/// The live range of each value or buffer, by dense index.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.
 /// Minimal model: archetype::lives.   Ordinary model: [&](auto v) { return ranges[v]; }
@@ -265,8 +261,6 @@ concept live_range_function = std::invocable<F&, std::uint32_t> &&
 ///
 /// Straight-line code has no holes; branches have, because one alternative is laid out after the other.
 
-/// Whether a range of one list overlaps a range of the other.
-///
 /// Requires:   both lists ascend, and the ranges within a list do not overlap.
 /// Complexity: O(ranges).
 [[nodiscard]] constexpr bool overlaps(std::span<live_range const> a, std::span<live_range const> b) noexcept
@@ -292,7 +286,7 @@ public:
     };
 
     live_range_lists() = default;
-    /// Called by `live_intervals`. The ranges of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
+    /// The ranges of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
     live_range_lists(live_range_lists::source method, step_id positions, std::vector<std::uint32_t> first,
                      std::vector<live_range> ranges);
     /// The method used, never `automatic`.
@@ -300,7 +294,6 @@ public:
 
     [[nodiscard]] std::size_t values() const { return first_.size() - 1; }
     [[nodiscard]] step_id positions() const { return positions_; }
-    /// Of all values together.
     [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
 
     [[nodiscard]] std::span<live_range const> operator[](value_id v) const

@@ -3,18 +3,15 @@
 #define SUBLET_ADAPT_BOOST_GRAPH_HPP
 
 /// Makes `csr_graph`, such as a flat control-flow graph or an interference graph, a model of the concepts of
-/// the Boost Graph Library: VertexListGraph, EdgeListGraph, IncidenceGraph and AdjacencyGraph.
+/// the Boost Graph Library: VertexListGraph, EdgeListGraph, IncidenceGraph and AdjacencyGraph. Link
+/// `sublet::boost` to use it. The library never includes this header, and accepts Boost graphs without it.
 ///
 ///     boost::breadth_first_search(g, 0u, boost::visitor(visitor));   // g: a csr_graph
 ///
-/// (The library accepts Boost graphs without this header.)
-///
-/// For Boost a csr_graph is *directed*. An interference graph stores each edge once per direction, and Boost
-/// counts it as two. Colourings and searches use only neighbours and work. An algorithm for undirected graphs
-/// does not compile; use its directed counterpart: strong_components for connected_components.
-///
-/// An edge is the pair of its ends, so parallel edges are equal and share one entry of a property map. The
-/// library itself never includes this header; link `sublet::boost` to use it.
+/// For Boost a csr_graph is *directed*: an interference graph has each edge twice, once per direction.
+/// Colourings and searches work; for an algorithm on undirected graphs, which does not compile, use its
+/// directed counterpart, such as strong_components for connected_components. An edge is the pair of its ends:
+/// parallel edges share one entry of a property map.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
@@ -42,7 +39,6 @@ struct cursor_traits {
     using reference = T;
 };
 
-/// Over the edges of all rows, the rows in order.
 class edge_list_cursor {
 public:
     edge_list_cursor() = default;

@@ -3,11 +3,10 @@
 #define SUBLET_ANALYSIS_DEPENDENCES_HPP
 
 /// Computes the happens-before order of a program with concurrent steps, and from it the live ranges and
-/// conflicts of its buffers. Dependences are exact and take O(V + E + touches). Conflicts are found without
-/// a test of each pair: positions are numbered by branches, so a few ranges per buffer list the begins that
-/// exclude a reuse. Beyond a memory limit these ranges are coarsened, which forbids more reuse. Flow
-/// dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs and compiler optimizations",
-/// POPL 1981.
+/// conflicts of its buffers. Dependences are exact and take O(V + E + touches). Conflicts are found without a
+/// test of each pair: positions are numbered by branches, so a few ranges per buffer list the begins that
+/// exclude a reuse. Beyond a memory limit they are coarsened, which forbids more reuse. Source: Kuck, Kuhn,
+/// Padua, Leasure and Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
 #include <sublet/detail/range_sets.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -31,10 +30,8 @@
 ///     step 2: use a, def c                            steps of a node: in sequence
 ///     step 3: use b, use c                            1 and 2 are unordered
 ///
-/// The graph is over positions, numbered such that every edge leads from a lower to a higher one. A step
-/// that reads early has two positions, one to read and one to write. There are no anti and output
-/// dependences, because a value is written once (analysis/versions.hpp renames values, and finds the order
-/// of shared storage).
+/// The graph is over positions: a step that reads early has two, one to read and one to write. There are no
+/// anti and output dependences, because a value is written once (see analysis/versions.hpp).
 
 namespace sublet {
 
@@ -103,17 +100,15 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 
 // --- concurrent lifetimes --------------------------------------------------------------------------------
 
-/// Live ranges in a partial order: the positions at which each buffer begins and ends.
+/// Live ranges in a partial order: the positions, one or more, at which each buffer begins and ends.
 ///
 ///     0 ──► 1 ──► 3       a: defined at 0, used at 1 and 2     begins {0}  ends {1, 2}
 ///     └───► 2 ──► ┘       b: defined at 1, used at 3           begins {1}  ends {3}
 ///                         c: defined at 2, used at 3           begins {2}  ends {3}
 ///
-/// In a partial order a live range may have several begins and several ends. v can reuse the bytes of u in
-/// every execution if and only if every end of u precedes every begin of v. The relation is transitive.
-///
-/// An input has no begin: it is live before all positions, so it reuses no bytes. An output ends at a
-/// position after all others, so its bytes are not reused.
+/// v can reuse the bytes of u in every execution if and only if every end of u precedes every begin of v. The
+/// relation is transitive. An input has no begin: it is live before all positions, so it reuses no bytes. An
+/// output ends at a position after all others, so its bytes are not reused.
 
 namespace detail {
 
@@ -124,7 +119,6 @@ struct concurrent_live_ranges {
     step_id positions = 0;
 
     [[nodiscard]] std::size_t buffers() const { return begins.rows(); }
-    /// The lowest position at which it is live.
     [[nodiscard]] step_id first(buffer_id b) const { return begins[b].empty() ? 0 : begins[b].front(); }
     /// The position after the highest at which it is needed.
     [[nodiscard]] step_id last(buffer_id b) const
@@ -161,8 +155,7 @@ template <precedence_oracle Oracle>
     return true;
 }
 
-/// The live ranges of `buffers` classes of values; `buffer_of`, by value, is `no_buffer` for a value to
-/// ignore.
+/// The live ranges of the classes of values; `buffer_of` a value is `no_buffer` if it is to be ignored.
 ///
 /// Requires:   `g` is the graph of `p`, without violation; `role` has one entry per value.
 /// Ensures:    an end is omitted if one of its first 16 edges leads to another touch of the buffer, and so is
@@ -238,11 +231,8 @@ void find_unreached(dependence_graph const& g, std::vector<step_id> const& next,
 ///     0 ───┤                    ├──► 6  begun 1, ended 2      [=======)   [=======)
 ///          └──► 4 ──► 5 ────────┘       begun 4, ended 5                  [=======)
 ///
-/// A buffer that begins at 3 or 6 may reuse the bytes of the first; 4 and 5 may run before 2 has ended.
-///
-/// A buffer that begins below u never reuses the bytes of u; one that begins above can, unless its begin
-/// lies in the range of u, or is not reached by some end of u. Two buffers conflict if and only if the later
-/// one begins within the ranges of the other.
+/// A buffer that begins at 3 or 6 may reuse the bytes of the first; 4 and 5 may run before 2 has ended. Two
+/// buffers conflict if and only if the later one begins within the ranges of the other.
 
 namespace sublet {
 namespace detail {
@@ -261,17 +251,14 @@ namespace detail {
 
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
 
-/// The conflict ranges of each buffer.
-///
 /// Requires:   `lives` are of `g`, which has no violation.
 /// Ensures:    v can reuse the bytes of u in every execution if no begin of v is below the first position of
 ///             u or in one of its ranges; if nothing is undecided, only then. Exceptions are buffers without
 ///             touches and without begins: see `reusable_by`. `max_ranges` (0: 2^24, or 8 for each position
 ///             and buffer if that is more) are held at once, 8 bytes each. Beyond that all sets are
 ///             coarsened, which forbids more reuse, the latest begins first.
-/// Complexity: O(positions + edges + buffers + r) time, r = ranges of the successors of all positions and of
-///             the ends of all buffers: few if few branches are open at once. O(positions + buffers +
-///             ranges) memory.
+/// Complexity: O(positions + edges + buffers + r) time, O(positions + buffers + ranges) memory; r = ranges of
+///             the successors of all positions and of the ends of all buffers: few if few branches are open.
 /// Throws:     precondition_error if `lives` belong to another graph.
 [[nodiscard]] conflict_ranges find_conflict_ranges(dependence_graph const& g,
                                                    concurrent_live_ranges const& lives,
@@ -281,8 +268,6 @@ void unite(std::span<live_range const> a, std::span<live_range const> b, std::ve
 
 namespace detail {
 
-/// v can reuse the bytes of u in every execution.
-///
 /// Ensures:    exact if nothing is undecided; otherwise false for some pairs that could reuse.
 /// Complexity: O(begins of v x log of the ranges of u).
 [[nodiscard]] bool reusable_by(conflict_ranges const& conflicts, concurrent_live_ranges const& lives,

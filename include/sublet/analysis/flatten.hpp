@@ -3,7 +3,8 @@
 #define SUBLET_ANALYSIS_FLATTEN_HPP
 
 /// Programs nested in the steps of programs: the tree, value numbers across it, the tree flattened to one
-/// program, and each program with the effects of its bodies.
+/// program, and each program with the effects of its bodies. Flattening is O(V + E + touches), and O(b log b)
+/// for b bodies. Nothing is recursive: only memory limits the depth.
 
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -14,7 +15,7 @@
 
 // --- program tree ----------------------------------------------------------------------------------------
 
-/// A tree of programs: steps contain bodies of loops, branches or step nets, nested to any depth.
+/// A tree of programs: steps contain bodies, which are loops, branches or run once, nested to any depth.
 ///
 ///     0: x = ...
 ///     1: y = while ──────────────┐ body 1, a loop     capture   w is x, the outer value itself
@@ -22,8 +23,7 @@
 ///                                └────────────────              iterations one of b; y: at exit one of a
 ///
 /// Captures and bindings alone relate the values of a body to those of its parent: equal value ids in
-/// different programs mean nothing. A tree is built body by body, or by as_tree from a program that has a
-/// fifth member, p.bodies(n).
+/// different programs mean nothing. A tree is built body by body, or by as_tree from p.bodies(n).
 
 namespace sublet {
 
@@ -138,8 +138,7 @@ P const& body_program(P* p)
 template <class Item>
 using program_in = std::remove_cvref_t<decltype(body_program(std::declval<Item const&>().program))>;
 
-/// The members of a body in a user's IR; `step`, the index of its step within the node, is optional for a
-/// node of one step.
+/// The members of a body in a user's IR; a node of one step may omit `step`, the index within its node.
 template <class Item>
 concept body_description = requires(Item const& b) {
                                {
@@ -215,7 +214,6 @@ void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_p
 ///
 /// Ensures:    bodies are numbered parents first, those of one program by node and in the order of bodies(n).
 /// Complexity: O(V + E + touches + b log b) in all programs, b = bodies; bodies(n) is called once per node.
-///             No recursion: only memory limits the depth.
 /// Throws:     as add_body, and any exception of the program.
 template <nested_program P>
 [[nodiscard]] program_tree as_tree(P const& p)
@@ -237,8 +235,7 @@ template <nested_program P>
 ///     body 1           c   d = b          2  1       d captures b
 ///     body of that     e = d   f          1  3       e captures d, so it is b as well
 ///
-/// A captured value has the number of the outer value. All others get new numbers, by program and, within a
-/// program, by value.
+/// A captured value has the number of the outer value. The others get new numbers, by program, then by value.
 
 namespace detail {
 
@@ -314,8 +311,7 @@ struct flat_tree : detail::tree_values {
 
 // --- flatten ---------------------------------------------------------------------------------------------
 
-/// Flattens a tree of programs to one program with control flow: the bodies of a step are placed between its
-/// beginning and its end.
+/// Flattens a tree to one program with control flow: the bodies of a step come between its beginning and end.
 ///
 ///     once        branch                     loop
 ///     begin       begin ──┬──────┐           begin
@@ -325,14 +321,12 @@ struct flat_tree : detail::tree_values {
 ///     end         end ◄───┴──────┘           │     moves ──┘      moves out:  result  = inner
 ///                                            moves out, end
 ///
-/// A captured value is the outer value itself, at any depth. A bound value is a value of its own; the copies
-/// that bind it are steps with an in-place pair, so that a plan can give both the same bytes and no copy
-/// remains, unless they conflict. All else follows from liveness: a value that a loop reads is live
-/// throughout the loop, a value that one branch needs is not live in the other.
+/// A captured value is the outer value itself. A bound value is copied by a step with an in-place pair:
+/// unless they conflict, a plan can give both the same bytes, and no copy remains. Liveness does the rest: a
+/// value that a loop reads is live throughout it, a value that one branch needs is not live in the other.
 ///
-/// The copies of one place are parallel in the tree and sequential in the flat program: none overwrites a
-/// value that another has yet to read. A cycle (x and y are swapped) is broken by a spare value. It is
-/// correct to run the copies in the order of `moves`.
+/// The copies of one place are parallel in the tree, and sequential in the flat program and in `moves`: none
+/// overwrites a value that another has yet to read. A spare value breaks a cycle.
 ///
 /// Touches of a step with bodies: a use holds its storage from the beginning to the end of the step, an early
 /// use at the beginning only (for values that are just passed to the bodies); a def is at the end, but a
@@ -345,10 +339,8 @@ struct flat_tree : detail::tree_values {
 /// Requires:   `alias_of`, by program and value, is the value that it is a view of, as in plan_options;
 ///             empty: no views. Entries of captured values are ignored.
 /// Ensures:    the steps of the flat program are in the order of the text, each body at its step.
-/// Complexity: O(V + E + touches) of all programs, O(b log b) for b bodies. No recursion: only memory limits
-///             the depth.
-/// Throws:     precondition_error for views that plan_options does not allow, or more values or steps than
-///             32-bit ids.
+/// Complexity: O(V + E + touches) of all programs, O(b log b) for b bodies.
+/// Throws:     precondition_error for views that plan_options does not allow, or for ids beyond 32 bits.
 [[nodiscard]] flat_tree flatten(program_tree const& tree,
                                 std::vector<std::vector<value_id>> const& alias_of = {});
 
@@ -374,17 +366,13 @@ std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 ///             keeps its touches, one with bodies has them first. A value that the step itself defines and a
 ///             body captures is not used by it: the bodies fill it.
 /// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies; the touches of a step for each
-///             value that its bodies capture or bind, and the bindings of the adjacent branches for each
-///             result.
+///             value that its bodies capture or bind, and for each result the bindings of adjacent branches.
 /// Throws:     precondition_error if `program` is not in the tree.
 [[nodiscard]] snapshot with_captures(program_tree const& tree, program_id program = 0);
 
 } // namespace detail
 
-/// with_captures() of each program, with the tables of the tree computed once.
-///
-/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies, and for each step as stated at
-///             with_captures().
+/// with_captures() of each program; the tables of the tree, O(touches + b log b), are computed once.
 [[nodiscard]] std::vector<snapshot> each_with_captures(program_tree const& tree);
 
 } // namespace sublet

@@ -4,10 +4,9 @@
 
 /// Computes the pairs of values that must not share bytes, as a graph or as a bit matrix, from a program and
 /// its liveness, from live ranges, or from a relation. The result is exact, or only its size if it exceeds a
-/// budget. A program in strict SSA form takes at most three backward walks over its nodes, each
-/// O(V + E + touches + live sets); live ranges take O(n log n + edges) for n values. Source: Chaitin,
-/// Auslander, Chandra, Cocke, Hopkins and Markstein, "Register allocation via coloring", Computer Languages
-/// 6, 1981.
+/// budget. In strict SSA form this takes at most three backward walks of the nodes, each O(V + E + touches +
+/// live sets); live ranges take O(n log n + edges) for n values. Source: Chaitin, Auslander, Chandra, Cocke,
+/// Hopkins and Markstein, "Register allocation via coloring", Computer Languages 6, 1981.
 
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/detail/bit_rows.hpp>
@@ -28,16 +27,13 @@
 
 // --- interference graph ----------------------------------------------------------------------------------
 
-/// Interference as a graph (lists of neighbours) or as a matrix of bits.
-///
 ///     a - b - c        graph     a: b      b: a c    c: b        8 bytes per edge
 ///                      matrix    a: 010    b: 101    c: 010      1 bit per ordered pair, queries in O(1)
 ///
 /// A result that exceeds the budget throws if its edges are queried: a graph without edges would mean that
 /// all values may share. Both forms are built from a walk that reports which values start while which are
-/// active. If each value starts once (strict SSA form, straight lines), pairs are counted without being
-/// stored. Otherwise they are deduplicated: by a matrix if they are dense, else by rows of bits for the
-/// values that start again.
+/// active. If each value starts once (strict SSA form, straight-line code), pairs are counted and not stored.
+/// Otherwise they are deduplicated, by a matrix if they are dense, else by rows of bits.
 
 namespace sublet {
 
@@ -46,7 +42,7 @@ struct interference_options {
     byte_count budget = byte_count{1} << 30;
 };
 
-/// Lists of neighbours, ascending. If they exceed the budget, only the queries up to bytes() are allowed.
+/// Ascending lists of neighbours. Beyond the budget, queries declared after bytes() throw precondition_error.
 class interference_graph {
 public:
     interference_graph() = default;
@@ -62,7 +58,6 @@ public:
     [[nodiscard]] std::uint64_t edges() const { return edges_; } ///< each pair once, whether it fits or not
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_, edges_); }
 
-    /// All further queries throw precondition_error if the graph does not fit.
     [[nodiscard]] csr_graph const& graph() const
     {
         SUBLET_EXPECTS(fits_, "sublet: an interference graph that exceeds its budget has no edges");
@@ -89,7 +84,7 @@ private:
     bool fits_ = true;
 };
 
-/// A bit per ordered pair. If it exceeds the budget, only the queries up to bytes() are allowed.
+/// A bit per ordered pair. Beyond the budget, queries declared after bytes() throw precondition_error.
 class interference_matrix {
 public:
     interference_matrix() = default;
@@ -101,7 +96,6 @@ public:
     [[nodiscard]] std::size_t values() const { return values_; }
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_); }
 
-    /// All further queries throw precondition_error if the matrix does not fit.
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return bits().test(u, v); }
     /// A range, ascending.  O(values / 64 + degree)
     [[nodiscard]] detail::live_list neighbors(value_id v) const
@@ -163,8 +157,7 @@ interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count
 /// Requires:   a pair of values that each start once is reported at most once; each walk reports the same.
 /// Complexity: O(values + edges) and at most three walks, if no value starts again, or if a matrix fits the
 ///             budget and has at most 64 bytes per reported pair. Otherwise three walks per group of values
-///             that start again; a group is 64 of them, or as many as the budget has bits for, at one bit per
-///             value each.
+///             that start again: 64, or as many as the budget has bits for, one bit per value each.
 template <class Walk>
 interference_graph graph_from_conflicts(std::size_t values, byte_count budget, Walk const& walk)
 {
@@ -202,8 +195,7 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
                     if (first == 0) visit(u, v);
                     return;
                 }
-                std::size_t const column =
-                    recording_number - first; // wraps round if an earlier stripe had it
+                std::size_t const column = recording_number - first; // wraps for an earlier stripe
                 value_id const other = number[u] == recording_number ? v : u;
                 if (column >= stripe || recorded.test(other, column)) return;
                 recorded.set(other, column);
@@ -250,8 +242,6 @@ R result_from_conflicts(std::size_t values, interference_options const& options,
 
 // --- interference ----------------------------------------------------------------------------------------
 
-/// Computes interference from the control flow of a program, from live ranges, or from a relation.
-///
 ///     a = ...         { }           b is defined while a is live         a - b
 ///     b = ...         {a}           c is defined while b is live             |
 ///     c = a + b       {a b}         (a and b are live, too, if c must        c
@@ -347,7 +337,6 @@ struct range_sweep {
     }
 };
 
-/// `add_ranges_of(walk, v)` adds the ranges of v.
 template <class AddRanges>
 range_sweep make_range_sweep(std::size_t values, AddRanges add_ranges_of)
 {
@@ -398,8 +387,7 @@ template <detail::interference_result R = interference_graph, detail::live_range
     return detail::result_from_conflicts<R>(values, options, walk);
 }
 
-/// From live ranges with holes. A value starts with each of its ranges, so that counting the edges takes a
-/// visit to all pairs.
+/// From live ranges with holes. Values start with each range: to count the edges takes a visit to all pairs.
 ///
 /// Throws: precondition_error if the ranges of a value do not ascend.
 template <detail::interference_result R = interference_graph, detail::live_range_list_function Lives>

@@ -3,9 +3,8 @@
 #define SUBLET_ANALYSIS_LIFETIMES_HPP
 
 /// Groups values and their views into buffers, and computes the live range of each in a given sequential
-/// order, in O(nodes + values + touches), and the live bytes at each position. The peak of these is a lower
-/// bound on the memory of every plan in this order. An order that breaks the program is reported with the
-/// value and the position.
+/// order, in O(nodes + values + touches), and the live bytes at each position. Their peak is a lower bound on
+/// every plan in this order. An order that breaks the program is reported with its value and position.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -37,8 +36,6 @@ struct buffer_classes {
     friend bool operator==(buffer_classes const&, buffer_classes const&) = default;
 };
 
-/// The classes of `values` values under "is a view of".
-///
 /// Ensures:    buffers are numbered by ascending root.
 /// Complexity: O(values) time and memory; `alias_of` is called once per value.
 /// Throws:     precondition_error if `alias_of` names no value or has a cycle.
@@ -104,11 +101,9 @@ namespace detail {
 struct live_ranges {
     struct order_violation {
         enum class kind : std::uint8_t {
-            never_defined, ///< `value` is needed at `position` (the number of positions: at the end) and
-                           ///< has no def
+            never_defined, ///< `value` is needed at `position` (`positions`: at the end) and has no def
             defined_later, ///< it is needed there, and its first def is not before
-            write_moved    ///< it is written there, but the order swaps this write with another touch of
-                           ///< it, compared to the program
+            write_moved    ///< the order swaps its write there with another touch of it
         };
 
         value_id value = no_value;
@@ -125,15 +120,12 @@ struct live_ranges {
 
 namespace detail {
 
-/// A write that the order swaps with another touch of its value, so that some step would read another
-/// version. A value that is written once and not given has a single version, wherever its def is in the
-/// program. O(touches log touches)
+/// A write that the order swaps with another touch of its value: some step would read another version. A
+/// value that is written once and not given has one version.  O(touches log touches)
 std::optional<live_ranges::order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
                                                         std::vector<value_role> const& role);
 
-/// The first position after which an edge leads to a node that is not later in the order: the steps do not
-/// run one after the other, each once.  O(V + E)
-///
+/// The first position after which an edge leads to a node that is not later in the order.  O(V + E)
 /// Requires: `order` is empty or names every node once.
 std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
 
@@ -144,8 +136,6 @@ struct lifetimes_options {
     std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
 };
 
-/// The live range of every value if the nodes run in sequence.
-///
 /// Ensures:    an input is live from position 0, an output to the end. A value with several defs is one
 ///             value, live from its first to its last touch. A use at the end of a predecessor comes after
 ///             the writes of the last step of that node. If `violation` is set, the ranges are meaningless.
@@ -201,14 +191,11 @@ struct buffer_table {
 
 /// Requires:   `lives` are the live ranges of the values that `options` describes.
 /// Complexity: O(values) time and memory.
-/// Throws:     precondition_error if a property has not one entry per value, an alignment is 0, or views form
-///             a cycle.
+/// Throws:     precondition_error for a property without one entry per value, alignment 0, or cyclic views.
 [[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, plan_options const& options);
 
 // --- pressure --------------------------------------------------------------------------------------------
 
-/// Memory pressure: the live bytes at each position, and the peak.
-///
 ///     position      0    1    2    3
 ///     a: 64       [=========)
 ///     b: 32            [=========)
@@ -224,10 +211,8 @@ struct memory_pressure {
 };
 
 /// Requires:   no live range ends after `positions`.
-/// Complexity: O(buffers + positions) time, O(positions) memory; each callable is called at most once per
-///             buffer.
-/// Throws:     precondition_error if the requirement is broken, a size is negative, or 2^64 - 1 bytes or more
-///             are live at once.
+/// Complexity: O(buffers + positions) time, O(positions) memory; each callable at most once per buffer.
+/// Throws:     precondition_error if that is broken, a size is negative, or live bytes reach 2^64 - 1.
 template <detail::live_range_function Lives, detail::size_function Sizes>
 [[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
 {

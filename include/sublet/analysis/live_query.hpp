@@ -3,10 +3,9 @@
 #define SUBLET_ANALYSIS_LIVE_QUERY_HPP
 
 /// Decides whether one value of a program in strict SSA form is live at one node, without live sets, in
-/// O(uses + loop nesting depth). Results equal those of `liveness`. Preprocessing reads the edges only: it
-/// stores reachability without back edges, and the loop nesting forest. Source: "SSA-based Compiler Design",
-/// Springer 2022, after Boissinot, Hack, Grund, Dupont de Dinechin and Rastello, "Fast liveness checking for
-/// SSA-form programs", CGO 2008.
+/// O(uses + loop nesting depth). Preprocessing reads the edges only: it stores reachability without back
+/// edges, and the loop nesting forest. Source: "SSA-based Compiler Design", Springer 2022, after Boissinot,
+/// Hack, Grund, Dupont de Dinechin and Rastello, "Fast liveness checking for SSA-form programs", CGO 2008.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -48,8 +47,6 @@ struct def_use_chains {
 
 // --- live query ------------------------------------------------------------------------------------------
 
-/// Liveness queries: whether one value is live at one point, without computing live sets.
-///
 ///     0: def a --> 1 <-----.        a, used in 2 only, is live at 3: the next iteration leads to 2.
 ///                 / \      |        In the outermost loop that contains 3 and not the def, a is live
 ///       use a :  2   3     |        everywhere or nowhere; it is live at the header of that loop if

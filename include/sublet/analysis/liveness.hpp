@@ -105,7 +105,6 @@ private:
     cursor first_;
 };
 
-/// The live-in sets of all nodes, or their live-out sets.
 struct node_sets {
     bit_rows bits;   // by node and column
     csr_rows listed; // by node: the other values, ascending; no rows if every value has a column
@@ -116,7 +115,6 @@ struct node_sets {
 } // namespace detail
 
 struct liveness_options {
-    /// The algorithm. All give the same sets.
     enum class method : std::uint8_t {
         automatic,   ///< worklist; in large programs per_value for values that are live in few nodes
         worklist,    ///< iteration over rows of bits to the fixed point: any program
@@ -204,8 +202,6 @@ private:
 
 // --- liveness --------------------------------------------------------------------------------------------
 
-/// Liveness analysis: the values that are live where each node of a control-flow graph begins and ends.
-///
 ///     0: def a, b          live in 1: {a, b}        b is needed at the end of 1 by a phi of 2, so it is
 ///     |                    live out 1: {b, c}       live out of 1; the result of the phi is not live in at 2
 ///     1: use a, def c
@@ -219,7 +215,6 @@ private:
 
 namespace detail {
 
-/// Checks that the sets can be of this program, by the number of nodes and values.
 inline void expect_sets_of(snapshot const& p, live_sets const& live)
 {
     SUBLET_EXPECTS(live.nodes() == p.nodes() && live.values() == p.values(),
@@ -239,8 +234,6 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 
 namespace detail {
 
-/// Live sets that are queried by vertex.
-///
 /// Requires: every vertex is one of `vertices(g)`.
 template <class V>
 class vertex_live_sets {
@@ -256,7 +249,6 @@ public:
     [[nodiscard]] std::size_t live_in_count(V const& at) const { return sets_.live_in_count(number(at)); }
     [[nodiscard]] std::size_t live_out_count(V const& at) const { return sets_.live_out_count(number(at)); }
 
-    /// The same by vertex number, and the numbering.
     [[nodiscard]] live_sets const& by_number() const { return sets_; }
     [[nodiscard]] vertex_numbering<V> const& numbers() const { return numbers_; }
 
@@ -274,8 +266,7 @@ private:
 
 } // namespace detail
 
-/// For any graph; `effects`, or `uses` and `defs`, describe each vertex, as in `from_graph`. The first of
-/// `vertices(g)` is the entry.
+/// For any graph, with callables as in `from_graph`. The first of `vertices(g)` is the entry.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
                                       detail::vertex_effect_sink<detail::vertex_of<G>>>
@@ -298,8 +289,6 @@ template <graph G, class Uses, class Defs>
 
 // --- live intervals --------------------------------------------------------------------------------------
 
-/// The live ranges of every value over a linear order of the nodes of a control-flow graph.
-///
 ///     node          0      1             2            0 leads to 1 and to 2
 ///     position      0      1      2      3
 ///                 def a  def b  use b  use a
@@ -350,8 +339,7 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 ///
 /// Ensures:    position i is in a range of v if and only if v occupies the i-th step.
 /// Complexity: O(nodes + values + touches) time and memory, and the time to list all live sets.
-/// Throws:     precondition_error if the order does not name every node once, or the sets belong to another
-///             program.
+/// Throws:     precondition_error if the order does not name every node once, or `live` is not of p.
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, live_sets const& live,
                                               std::vector<node_id> order = {});
 
@@ -374,10 +362,8 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 ///       exit: out     Over 1, `out` is read without having been written: this is detected.
 ///
 /// A loop without an exit may be stopped at the end of any of its nodes, where outputs written so far have to
-/// be intact. So its nodes lead to the virtual exit, too.
-///
-/// An operand that a step may overwrite is live throughout the step. Only the decision whether the result can
-/// overwrite it uses ranges without those positions.
+/// be intact. So its nodes lead to the virtual exit, too. An operand that a step may overwrite is live
+/// throughout the step; only the decision whether it can be overwritten uses ranges without those positions.
 
 namespace detail {
 
@@ -402,7 +388,6 @@ private:
     std::vector<sort_key> ranges_; // {owner, begin (latest first), end}
 };
 
-/// Whether some result of the step may overwrite v.
 bool is_overwritable(snapshot const& p, step_id s, value_id v);
 
 /// The program with virtual entry and exit: node n becomes n + 1, and step s becomes s + 1.

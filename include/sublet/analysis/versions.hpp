@@ -26,8 +26,7 @@
 ///     2: use a  ──────┘                                         3 has to wait for 2: a hand-off
 ///
 /// If each value has bytes of its own, data dependences suffice. If values share bytes, a read waits for the
-/// write before it, and a write for the reads of the bytes that it overwrites. Most of this order follows
-/// from data.
+/// write before it, and a write for the reads of the bytes that it overwrites.
 
 namespace sublet {
 namespace detail {
@@ -74,8 +73,6 @@ struct listed_touches {
 
 // --- versions --------------------------------------------------------------------------------------------
 
-/// Versions: values that are written more than once are renamed so that each version is written once.
-///
 ///     0: def a              0: def a              a is value 0, b value 1
 ///     1: use a, def b       1: use a, def b
 ///     2: use a, def a       2: use a, def a'      a' is value 2, and may overwrite a
@@ -103,8 +100,7 @@ struct versioned_program {
     std::vector<value_id> last = {};        ///< by value: its last version
     std::vector<value_role> role = {};      ///< by version: the first is given, the last is the output
     std::vector<value_id> alias_of = {};    ///< by version
-    std::vector<handoff> handoffs = {};     ///< ascending: the order of storage that is kept or written
-                                            ///< in parts, beyond data and edges
+    std::vector<handoff> handoffs = {};     ///< ascending: storage order beyond data and edges
     std::optional<versioned_program::reordering> violation; ///< if set, all else is meaningless
 };
 
@@ -120,8 +116,7 @@ snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t ve
 struct version_options {
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;
-    /// All versions of the value are the same bytes, and so are those of all views of the same root. An
-    /// external value keeps its storage in any case.
+    /// As `same_storage` of versions(); an external value keeps its storage in any case.
     per_value<bool> same_storage = false;
     std::vector<node_id> order = {}; ///< listed order of the nodes; empty: 0, 1, 2 ...
 };
@@ -131,11 +126,9 @@ struct version_options {
 
 } // namespace detail
 
-/// The program with versions of p's values. If none is needed, the program is unchanged; there are hand-offs
-/// if parts are written.
-///
-/// A value keeps its storage if it is pinned, if its storage is not planned, or if `same_storage` says so:
-/// its versions are the same bytes, and so are those of all views of the same root.
+/// The program with versions of p's values. If none is needed, it is unchanged; there are hand-offs if parts
+/// are written. A value keeps its storage if it is pinned, if its storage is not planned, or if
+/// `same_storage` says so: its versions are the same bytes, and so are those of all views of the same root.
 ///
 /// Ensures:    each version is defined in one step at most, and in none if it is given; a use reads the
 ///             version that its value has there in listed order, a use at the end of a node the version after

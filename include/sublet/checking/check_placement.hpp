@@ -22,8 +22,6 @@
 // --- placement fault -------------------------------------------------------------------------------------
 
 /// The first fault of a placement, with the buffers, position and bytes that show it.
-///
-///     buffers 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
 
 namespace sublet {
 
@@ -140,10 +138,6 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 
 // --- proof finding ---------------------------------------------------------------------------------------
 
-/// The result of check_proof().
-///
-///     the proof of pool 0, of 96 bytes, is wrong: 80 are alive there
-
 struct proof_finding {
     enum class outcome : std::uint8_t {
         proved,
@@ -190,8 +184,6 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 ///     "these five have no stacking below 80"  enumerates all stackings of up to 8 groups, and shows that no
 ///                                             placement of them interleaves; more are not checkable
 
-/// Checks why no placement of `pool` is lower than its lower bound.
-///
 /// Where buffers choose pools, the bound of a pool that cannot be filled covers only those without a choice.
 ///
 /// Requires:   `pool` is one of the placement's pools; check_placement() finds no fault.
@@ -213,15 +205,13 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 ///        \      /
 ///        3: use a
 ///
-/// Liveness and interference are not needed: a plan is valid iff every read finds its own value. For each
-/// slot, writes are propagated along the edges to the reads they reach. Two reaching writes of different
-/// values already refute any read, so a node stores at most two writes and is visited at most twice per slot.
-/// Nodes from which every path writes the slot before reading it are skipped.
+/// Liveness is not needed. For each slot, writes are propagated along the edges to the reads they reach. Two
+/// reaching writes of different values refute any read, so a node stores at most two and is visited at most
+/// twice per slot. Nodes from which every path writes the slot before reading it are skipped.
 ///
 /// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, which propagates symbolic
 /// values through registers. Here writes are propagated, so the witness names a path.
 
-/// A counterexample to a slot_plan.
 struct slot_witness {
     fault what = fault::clash; ///< clash; unplaced: needs a slot; foreign_plan: not one of this program
     value_id value = no_value;

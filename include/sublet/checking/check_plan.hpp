@@ -50,7 +50,7 @@ struct node_ends {
 ///        0 -> 1: def a -> 2: use a        backwards from the use: 2, then 0, the entry
 ///        └──────────────────┘             (1 writes a, so the search does not pass it)
 ///
-/// A backward search from each read that no write of its node precedes, which does not enter nodes that write
+/// A backward search from each read that no write of its node precedes; it does not enter nodes that write
 /// the value. If it reaches the entry, the path exists.
 
 struct flow_options {
@@ -63,8 +63,7 @@ namespace detail {
 /// Requires:   `required` are the requirements of the program, `ends` its ends.
 /// Ensures:    the first by position, then value; positions are those of `required`, and their number stands
 ///             for the end of the program. If such reads are allowed, only of values that no step writes.
-/// Complexity: O(values + V + E + touches log touches), and for each value the edges into nodes in which it
-///             may be needed.
+/// Complexity: O(values + V + E + touches log touches), and per value the edges into nodes that may need it.
 [[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p,
                                                          detail::plan_requirements const& required,
                                                          node_ends const& ends, flow_options const& options);
@@ -81,11 +80,10 @@ namespace detail {
 ///                +-0---1---2---3---> position
 ///
 /// A sweep over positions: while no two active ranges overlap, they are ordered by offset, and a starting
-/// range that overlaps an active one overlaps a neighbour in that order. So two comparisons for each range
-/// find the first conflict or prove that there is none.
+/// range that overlaps an active one overlaps a neighbour. So two comparisons for each range suffice.
 ///
-/// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976 (does any pair of n segments
-/// cross?). Here segments are buffers, and one may begin in the bytes of another that ends: an in-place pair.
+/// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976. Here the segments are buffers, and
+/// one may begin in the bytes of another that ends: an in-place pair.
 
 /// The first reason why `plan` is no valid plan of this program under these options, or none.
 ///
@@ -205,7 +203,6 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 
 namespace detail {
 
-/// Whether the plan is of another program or reading.
 bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 
 } // namespace detail

@@ -29,9 +29,8 @@
 ///     bytes     w   r   r   w   r            a write: is it after all reads since?   3 after 1, 3 after 2
 ///                                            4 after 3; 3 after 0 follows by way of 1
 ///
-/// Two accesses conflict if they touch the same byte and one of them writes. A scan of the list keeps for
-/// each segment of bytes its last writer and the readers since; if each query holds, all conflicting pairs
-/// are ordered by transitivity. The order may come from waits of a program or from events of streams.
+/// Accesses conflict if they touch the same byte and one writes. A scan keeps for each segment of bytes its
+/// last writer and the readers since. If each query holds, all conflicts are ordered, by transitivity.
 ///
 /// Source: the happens-before of Lamport, "Time, clocks, and the ordering of events in a distributed system",
 /// Communications of the ACM 1978; the last write and the reads since as in Flanagan and Freund, "FastTrack:
@@ -88,7 +87,6 @@ Stream& operator<<(Stream& out, detail::race const& r)
 
 namespace detail {
 
-/// As a witness against the plan.
 [[nodiscard]] witness as_witness(race const& r);
 
 class conflict_scan {
@@ -176,9 +174,8 @@ private:
 };
 
 /// Calls `visit(earlier, later, race)` for pairs of `at`, the lower first. If all these pairs are ordered, so
-/// are all conflicting accesses. `race` describes the race if the pair is not ordered.
-///
-/// Accesses of one `at` are unordered; its reads precede its writes.
+/// are all conflicting accesses. `race` describes the race if the pair is not ordered. Accesses of one `at`
+/// are unordered; its reads precede its writes.
 ///
 /// Ensures:    by ascending `later`; no pair twice. Every pair conflicts, so each has to be ordered.
 /// Complexity: O(n log n) for n accesses, and for each of them a step for each segment in it with its own
@@ -310,9 +307,6 @@ private:
 ///     stream 0   allocate 0   write 0   record e               release 0
 ///     stream 1                                   wait e  read 0
 ///
-///     command 5 on stream 0 releases block 0 and does not wait for command 4 on stream 1,
-///     step 1, as value 7, which touches bytes [0, 64) of it
-///
 /// This holds if every two conflicting touches happen in the order of issue, and every touch after the
 /// allocation of its block and before its release. Nothing is executed and no orders are enumerated.
 ///
@@ -426,8 +420,7 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 /// Ensures:    if there is none, every execution that respects streams, events and the caller's joins
 ///             performs conflicting touches in the order of the list, each while its block is allocated. If
 ///             there is one, some execution does not (or the list is malformed). Blocks are checked first,
-///             then single touches, then pairs: the first of these that fails is returned, with the lowest
-///             later command.
+///             then single touches, then pairs: the first fault is returned, with the lowest later command.
 /// Complexity: that of stream_clocks and for_conflicting_pairs(); pairs are not enumerated.
 /// Throws:     precondition_error where a command names a stream or a block that is not listed.
 [[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list,
@@ -472,10 +465,9 @@ std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size
                                                    std::vector<step_id> const& step_at);
 
 /// Finds two steps that must be ordered and are not, if a position begins when those that it waits for are
-/// done. None: every execution computes what the reference order computes.
-///
-/// Two steps must be ordered if they conflict; or if an edge of the program, the sequence of steps of a node
-/// or a hand-off, of a concurrent plan or among `handoffs`, requires it.
+/// done. None: every execution computes what the reference order computes. Two steps must be ordered if they
+/// conflict; or if an edge of the program, the sequence of steps of a node or a hand-off, of a concurrent
+/// plan or among `handoffs`, requires it.
 ///
 /// Requires:   as accesses_of(); check_plan() accepts the plan for the reference order, or
 ///             check_concurrent_plan() accepts it. `after` has, by position, the positions that wait for it:

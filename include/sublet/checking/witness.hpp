@@ -14,10 +14,6 @@
 
 // --- witness ---------------------------------------------------------------------------------------------
 
-/// The first fault of a plan, with the ids, position and bytes that show it.
-///
-///     values 3 and 7 are both alive at position 12 and share bytes [4096, 8192) of pool 0
-
 namespace sublet {
 
 enum class fault : std::uint8_t {
@@ -130,8 +126,6 @@ Stream& operator<<(Stream& out, witness const& w)
 
 // --- concurrent witness ----------------------------------------------------------------------------------
 
-/// A counterexample to a concurrent plan: an execution order in which two values conflict.
-///
 ///     step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 0, where value 3 lies,
 ///     which step 9 touches
 ///

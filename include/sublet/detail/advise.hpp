@@ -5,7 +5,7 @@
 /// Chooses spills that bring the live bytes of each pool below its capacity, from the idle intervals of
 /// buffers and the cost of each (copies or recomputation). The problem is NP-hard; six greedy runs keep the
 /// cheapest set, with no approximation guarantee, but a set is found if all spills suffice. O((n + p) log p)
-/// per pool for n buffers and p positions. Used by advise_memory.
+/// per pool for n buffers and p positions.
 
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -68,7 +68,6 @@ struct lowest_load {
 
 /// Refers to a problem and its intervals, which must outlive it. A capacity below the lowest reachable load
 /// is raised to that load.
-///
 /// Requires: as advise().
 class spill_pressure {
 public:
@@ -94,7 +93,6 @@ public:
     [[nodiscard]] std::size_t pool_of(std::uint32_t i) const { return of(i).pool; }
     [[nodiscard]] bool is_independent(std::uint32_t i) const { return is_independent_[i] != 0; }
     [[nodiscard]] bool is_spilled(std::uint32_t i) const { return is_spilled_[i] != 0; }
-    /// The load exceeds the capacity somewhere in the interval.
     [[nodiscard]] bool exceeds_capacity(std::uint32_t i) const
     {
         return exceeds_capacity(pool_of(i), when(i));
@@ -162,15 +160,14 @@ private:
 
 // --- advise ----------------------------------------------------------------------------------------------
 
-/// A cheap set of spills after which each pool fits its capacity.
+/// A cheap set of spills after which each pool fits its capacity: weighted covering, even for one position
+/// (knapsack). Two greedy orders are tried, each with three metrics of gain per cost. Redundant spills are
+/// then dropped, those of highest cost first.
 ///
 ///     position      0    1    2    3    4
 ///     a: 64       [===o         o=========)     no step touches a between 0 and 3
 ///     b: 32            [=========)
 ///     live          64   32   32   64   64      64 bytes instead of 96
-///
-/// The problem is weighted covering, even for one position (knapsack). Two greedy orders are tried, each
-/// with three metrics of gain per cost. Redundant spills are then dropped, those of highest cost first.
 
 struct chosen_spill {
     std::uint32_t interval = 0;
@@ -191,7 +188,6 @@ struct spill_set {
     bool is_enough = false; ///< no pool holds more than its capacity at any position
 };
 
-/// The result of one greedy run.
 struct spill_trial {
     std::vector<std::uint32_t> chosen;
     byte_count excess = 0, cost = 0;
@@ -201,7 +197,7 @@ struct spill_trial {
     }
 };
 
-/// Drops redundant spills, those of highest cost first, returns the rest, and restores everything.
+/// Drops redundant spills, returns the rest, and restores everything.
 template <class Loads>
 spill_trial drop_redundant(Loads& loads)
 {

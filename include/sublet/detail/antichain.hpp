@@ -67,7 +67,7 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts,
                                            std::vector<byte_count> const& weights, std::uint64_t visits = 0);
 
-/// The same, with the conflicts computed here.
+/// Computes the conflicts.
 [[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g,
                                                   concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights,

@@ -3,8 +3,8 @@
 #define SUBLET_DETAIL_BIT_ROWS_HPP
 
 /// Stores sets of dense numbers in two forms: a bit matrix, united and counted a word of 64 at a time, and a
-/// sparse set with insert, erase and lookup in O(1). Used by the analyses, ordering and sharing. Source of
-/// the sparse set: Briggs and Torczon, "An efficient representation for sparse sets", ACM LOPLAS 2, 1993.
+/// sparse set with insert, erase and lookup in O(1). Source of the sparse set: Briggs and Torczon, "An
+/// efficient representation for sparse sets", ACM LOPLAS 2, 1993.
 
 #include <sublet/units.hpp>
 
@@ -64,9 +64,8 @@ private:
 ///     list     c  a  f            erase moves the last value of the list to the index of the erased one
 ///     index    a: 1  c: 0  f: 2
 ///
-/// Absent values have the index `no_index`, so `contains` needs one lookup.
-
-/// Every operation takes O(1), except the constructor, O(values), and clear, O(size).
+/// Absent values have the index `no_index`, so `contains` needs one lookup. Every operation takes O(1),
+/// except the constructor, O(values), and clear, O(size).
 class sparse_set {
 public:
     explicit sparse_set(std::size_t values) : index_(values, no_index) {}

@@ -3,8 +3,8 @@
 #define SUBLET_DETAIL_PLANNED_BUFFERS_HPP
 
 /// Converts buffers to a placement problem and a placement back to a plan, in O(values), computes the bytes
-/// that each in-place pair saves, and chooses the pairs to use. The chosen placement is no higher than with
-/// all pairs or with none; it takes at most five calls of pack(). Shared by all planners.
+/// that each in-place pair saves, and chooses the pairs to use: with at most five calls of pack(), the
+/// placement is no higher than with all pairs or with none.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
@@ -29,10 +29,8 @@ namespace sublet::detail {
 /// A view that is larger than its root, if there is one.
 std::optional<witness> oversized_view(buffer_table const& table);
 
-/// Lists the buffers that need storage in the plan and in the problem, under the same numbers. Returns what
-/// refutes every plan: a view that is larger than its root, or a buffer with two pins.
-///
-/// Complexity: O(values).
+/// Lists the buffers that need storage in the plan and in the problem, under the same numbers, in O(values).
+/// Returns what refutes every plan: a view that is larger than its root, or a buffer with two pins.
 std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan, placement_problem& problem);
 
 /// Why a placement is no valid plan, in terms of the placed values.

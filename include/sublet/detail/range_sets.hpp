@@ -32,7 +32,6 @@ inline void push_range(std::vector<live_range>& to, live_range range)
 }
 
 /// Appends ranges that begin no earlier than those in `to`.
-///
 /// Requires:   `ranges` ascend, and neither overlap nor touch each other.
 void push_ranges(std::vector<live_range>& to, std::span<live_range const> ranges);
 
@@ -59,9 +58,8 @@ public:
     [[nodiscard]] bool is_coarsened() const { return !exact_until_.empty(); }
 
     void erase(std::size_t owner);
-    /// Replaces the owner's set, which is exact below `exact_until`.
-    ///
-    /// Requires:   `exact_until` is `no_step` unless sets have been coarsened.
+    /// Replaces the owner's set, which is exact below `exact_until`: `no_step` unless sets have been
+    /// coarsened.
     /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets are coarsened.
     void assign(std::size_t owner, std::vector<live_range> const& ranges, step_id exact_until);
 

@@ -3,7 +3,7 @@
 #define SUBLET_DETAIL_REUSE_NETWORK_HPP
 
 /// The flow network in which buffers reuse the bytes of earlier ones, and the flow that yields the heaviest
-/// antichain. Used by detail/antichain.hpp.
+/// antichain (detail/antichain.hpp).
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -24,9 +24,9 @@
 ///
 /// The positions after all ends of a buffer are closed upwards, so their minimal elements describe them.
 /// Nearly always these are the successors of the last end. Otherwise a search from any one of the ends finds
-/// them, if it does not continue past a free position. The cost differs by end: one may traverse half of the
-/// program before it meets the others, another may meet them at once. So every end gets a budget of two
-/// steps, then of eight times as many, until one search finishes.
+/// them, if it does not continue past a free position. One search may traverse half of the program, another
+/// may end at once. So every end gets a budget of two steps, then of eight times as many, until one search
+/// finishes.
 
 namespace sublet::detail {
 
@@ -39,7 +39,6 @@ struct free_point_rows {
     std::uint64_t visits = 0; ///< positions visited
 };
 
-/// Searches for one buffer after another in the same graph.
 class free_point_search {
 public:
     explicit free_point_search(csr_rows const& after) : after_(after), seen_(after.rows(), 0) {}
@@ -77,9 +76,9 @@ private:
 
 /// The earliest free points of the buffers that `is_wanted`; other buffers and outputs have none.
 ///
-/// Requires:   `before` and `after` are the rows of the graph, `lives` are positions of it. `is_free(b, x)`
-///             is called for successors of ends of b, and is true only if x follows all of them; if it is
-///             false although x does, x is irrelevant.
+/// Requires:   `before` and `after` are the rows of the graph, `lives` are positions of it. `is_free(b, x)`,
+///             for a successor x of an end of b, says whether x follows all ends of b; it may be false for an
+///             irrelevant x that does.
 /// Ensures:    unless cut short, a relevant position comes after all ends of b if and only if it follows
 ///             `last_end[b]`, or is in `lowest[b]` or comes after one of these. A buffer without ends is free
 ///             from the start: its free points are all positions without predecessors.
@@ -144,10 +143,9 @@ template <class IsWanted, class IsFree>
 ///
 /// The reuse pairs can be as many as the square of the buffers. But bytes that are free after a position are
 /// free after all its successors, so they can move along the edges of the dependence graph: a buffer needs
-/// arcs only to its earliest free points.
-
-/// Two nodes per position, for begins and for last ends. Then a node for each buffer with other free points,
-/// and a node for each buffer that begins at several positions, if these are few.
+/// arcs only to its earliest free points. There are two nodes per position, for begins and for last ends,
+/// then one for each buffer with other free points, and one for each buffer that begins at several positions,
+/// if these are few.
 ///
 /// Ensures:    arcs lead from the end of u to the begin of v if and only if v may reuse u in every execution;
 ///             for `relaxed` weight there may be more arcs, for buffers with undecided conflicts there are
@@ -190,12 +188,10 @@ public:
     /// Arcs lead from the rows of `heads` to their items. There is no excess at first.
     explicit antichain_flow(csr_rows const& heads);
 
-    /// No excess can reach x any more.
     [[nodiscard]] bool is_in_cut(node_id x) const { return seen_[x] == in_cut; }
 
     /// Moves the excess of direct predecessors to x: all of it if they have no later successor, otherwise
     /// what x needs.
-    ///
     /// Requires: called for each node once, in an order that all arcs agree with.
     void pull_adjacent(node_id x, byte_count need);
 

@@ -6,8 +6,7 @@
 /// conflicts of buffers under it, and the fewest hand-offs that make a placement safe. List scheduling by
 /// longest path: the makespan is at most 2 - 1/w times the least, in O((positions + edges) log positions).
 /// Source: Hu, "Parallel sequencing and assembly line problems", Operations Research 1961 (rule); Graham,
-/// "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 1969 (factor). Used by
-/// plan_with_handoffs.
+/// "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 1969 (factor).
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/plan.hpp>
@@ -22,20 +21,17 @@ namespace sublet::detail {
 
 // --- parallel schedule -----------------------------------------------------------------------------------
 
-/// Start and end of each step for a given number of workers: list scheduling by longest path.
+/// Start and end of each step for a given number of workers.
 ///
 ///     0 ──► 1 ──► 3       one worker     0 1 2 3       two workers    0 1 3
 ///     └───► 2 ──► ┘                                                     2
 ///
-/// If an execution waits wherever the schedule puts one step after another, it still takes no longer than the
-/// schedule. So storage may be shared wherever one live range ends before the other begins in the schedule
-/// (find_handoffs gives the waits).
+/// A free worker takes the ready step with the longest path ahead. If an execution waits wherever the
+/// schedule puts one step after another, it takes no longer than the schedule. So storage may be shared
+/// wherever one live range ends before the other begins in the schedule (find_handoffs gives the waits).
 ///
 /// Every duration must be positive. Of two steps of duration 0 at one time each ends before the other begins:
 /// each could be made to wait for the other, a deadlock.
-///
-/// With a worker for every step the makespan is the longest path. With fewer, a free worker takes the ready
-/// step with the longest path ahead.
 
 /// The start of a step that has slack.
 enum class schedule_side : std::uint8_t {
@@ -81,7 +77,7 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 ///     starts     0   0   10   10   12   40        a: begins with a step at 0, ends with one at 30
 ///     number     0   1   2    3    4    5         a: [0, 5)      a buffer that begins at 40 may reuse a
 ///
-/// Ticks may need 64 bits, live ranges have 32. So the positions that start before are counted.
+/// The positions that start before are counted, since ticks may need 64 bits and live ranges have 32.
 
 /// Requires:   `schedule` and `lives` are of one graph.
 /// Ensures:    two ranges do not overlap if and only if, in the schedule, the steps that touch one buffer
@@ -92,12 +88,11 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 
 // --- schedule order --------------------------------------------------------------------------------------
 
-/// A dependence graph with its positions numbered in the order of their starts.
+/// A dependence graph with its positions numbered in the order of their starts: the positions that begin
+/// after a given end are a suffix.
 ///
 ///     position   0   1   2   3   4        position   0   2   4   1   3
 ///     start      0   5   0   9   5        start      0   0   5   5   9       becomes   0 1 2 3 4
-///
-/// In this numbering, the positions that begin after a given end are a suffix, without holes.
 
 struct scheduled_graph {
     dependence_graph graph;
@@ -121,8 +116,8 @@ struct scheduled_graph {
 /// Under every schedule a buffer conflicts with what begins until it ends in this schedule, and with some
 /// later positions in parallel branches. A buffer that begins there may wait without making the schedule
 /// longer. So these later ranges can be removed for some buffers only, as few as the memory limit requires.
-
-/// The positions that conflict with each buffer if those that `may_wait` pass bytes on by hand-offs.
+///
+/// The result has the positions that conflict with each buffer if those that `may_wait` use hand-offs.
 ///
 /// Requires:   positions are numbered in schedule order (in_schedule_order); `exact` are the conflicts under
 ///             every schedule (analysis/dependences.hpp), `in_schedule` the live ranges in the schedule

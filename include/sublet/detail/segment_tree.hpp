@@ -32,7 +32,6 @@ public:
     void add(live_range when, byte_count bytes);
     void remove(live_range when, byte_count bytes);
 
-    /// The maximum over `when`.
     [[nodiscard]] byte_count most(live_range when) const;
 
 private:

@@ -4,7 +4,7 @@
 
 /// Sorts by a stable merge sort, in O(n log n) time and O(n) memory, and searches ascending tables in
 /// O(log n), without <algorithm>: that includes std::ranges, which costs users more compile time than <span>
-/// or <optional>. Stable, so the result is the same on every platform. Used by all stages.
+/// or <optional>. Stable, so the result is the same on every platform.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,17 +42,14 @@ void sort_by(std::vector<Item>& items, Before before)
     }
 }
 
-/// Sorts ascending by <.
 template <class Item>
 void sort_ascending(std::vector<Item>& items)
 {
     sort_by(items, [](Item const& a, Item const& b) { return a < b; });
 }
 
-/// The lowest number below `count` for which `holds` is true; `count` if there is none.
-///
-/// Requires:   where `holds` is true for a number, it is true for all above.
-/// Complexity: O(log count) calls.
+/// The lowest number below `count` for which `holds` is true, in O(log count) calls; or `count`.
+/// Requires: where `holds` is true for a number, it is true for all above.
 template <class Holds>
 [[nodiscard]] constexpr std::size_t partition_point(std::size_t count, Holds holds)
 {

@@ -29,7 +29,6 @@ struct hundredths {
     std::uint64_t count;
 };
 
-/// Writes text and numbers without a locale.
 template <text_stream Stream>
 struct plain_text {
     Stream& out;

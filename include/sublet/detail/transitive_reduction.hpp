@@ -7,10 +7,9 @@
 ///     0 ──► 1 ──► 2 ──► 3      the path by 1 and 2 implies 0 ──► 3:
 ///     └─────────────────┘      without that edge the order is the same
 ///
-/// All implied edges may be removed at once: the longest path between two nodes contains none.
-///
-/// One sweep follows up to 512 origins, each with a bit of its own, from the first of them to the last
-/// target. Edges of about the same length are queried together, so sweeps are short.
+/// All implied edges may be removed at once: the longest path between two nodes contains none. One sweep
+/// follows up to 512 origins, each with a bit of its own, from the first of them to the last target. Edges of
+/// about the same length are queried together, so sweeps are short.
 ///
 /// Source: Aho, Garey and Ullman, "The transitive reduction of a directed graph", SIAM Journal on Computing
 /// 1972.

@@ -93,13 +93,11 @@ private:
 
     /// After a step: compares an operand that it did not write, unless an in-place result may overlap it.
     void compare_read(buffer_id b, step_id at) const;
-    /// The current step is the last to touch b.
     bool is_last(buffer_id b) const
     {
         scoped_lock const guard(lock());
         return remaining_[b] == 1;
     }
-    /// Other buffers own bytes of b, and all of them are allowed in-place results.
     template <class MayReuse>
     bool is_reused_only_by(buffer_id b, MayReuse may_reuse) const
     {
@@ -128,7 +126,6 @@ private:
         if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected) throw clobbered_value(what);
     }
 
-    /// Marks the bytes of b as dead.
     void discard(buffer_id b, step_id at);
 
     /// Poisons the segments of a range that `owner` still owns.
@@ -179,10 +176,9 @@ template <class T, class B>
     return std::span<object>(reinterpret_cast<object*>(bytes.data()), bytes.size() / sizeof(T));
 }
 
-/// One step, as its kernel sees it. Spans are valid until the kernel returns.
-///
-/// Operands are numbered in program order, without those that are absent (`no_value`). A result may overlap
-/// an operand only where the program allows it: read such an operand before you write.
+/// One step, as its kernel sees it. Spans are valid until the kernel returns. Operands are numbered in
+/// program order, without those that are absent (`no_value`). A result may overlap an operand only where the
+/// program allows it: read such an operand before you write.
 ///
 /// Throws: precondition_error for an operand that the step does not have.
 class cpu_call {
@@ -239,8 +235,6 @@ concept cpu_kernel = std::invocable<K&, cpu_call const&>;
 
 namespace detail {
 
-/// Runs one step: allocates its results, calls the kernel, releases what is dead.
-///
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
 void run_step(lowered_program const& lowered, value_storage& values, step_id at, Kernel& kernel,
@@ -275,11 +269,9 @@ void run_step(lowered_program const& lowered, value_storage& values, step_id at,
 ///     executor.run();
 ///     show(sublet::as<float>(executor.output(result)));
 ///
-/// The kernel implements your operations; the executor passes the addresses of their operands. A program can
-/// be run any number of times.
-///
-/// `no_plan` and `recycle` allocate during a run, `arena` at construction. An executor can be moved, and
-/// spans stay valid; a moved-from executor must not run. One thread at a time may use it.
+/// A program can be run any number of times. `no_plan` and `recycle` allocate during a run, `arena` at
+/// construction. An executor can be moved, and spans stay valid; a moved-from executor must not run. One
+/// thread at a time may use it.
 template <class Kernel>
 class cpu_executor : public detail::executor_base {
 public:

@@ -25,10 +25,8 @@
 ///     sublet::cuda_device device(0);
 ///     sublet::stream_executor executor{device, program, options, sublet::arena{plan}, kernel};
 ///
-/// A kernel here is host code that issues its work in `call.stream()` and returns before that is done; its
-/// operands are device memory. It may launch kernels, call libraries, or copy.
-///
-/// This header needs the CUDA runtime but not nvcc, which compiles your kernels only.
+/// A kernel here is host code that issues its work in `call.stream()` and returns before that is done: it may
+/// launch kernels, call libraries, or copy. Its operands are device memory. Only your kernels need nvcc.
 
 namespace sublet {
 
@@ -112,8 +110,7 @@ public:
         if (!to.empty()) copy(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream);
     }
 
-    /// Calls the kernel, which issues its work in the stream.
-    ///
+    /// The kernel issues its work in the stream.
     /// Throws: what the kernel throws; cuda_error with the step if one of its launches failed.
     template <class Kernel, class Call>
     void launch(stream_type, Kernel& kernel, Call const& call)
@@ -208,15 +205,13 @@ static_assert(stream_device<cuda_device>);
 
 // --- probe -----------------------------------------------------------------------------------------------
 
-/// Finds a usable device, or says why there is none.
+/// Finds a usable device, or says why there is none; a missing device is no exception.
 ///
 ///     auto const found = sublet::cuda::probe();
 ///     if (!found.is_usable()) std::cout << found.why() << '\n';
 ///
-/// It prints, for instance: "no CUDA driver is installed: libcuda.so.1 is not found [runtime 13.0]".
-///
-/// A program linked with CUDA starts on every machine, with a driver or without; call this before all else. A
-/// missing device is no exception.
+/// It prints, for instance: "no CUDA driver is installed: libcuda.so.1 is not found [runtime 13.0]". A
+/// program linked with CUDA starts on every machine, with a driver or without; call this before all else.
 
 namespace sublet::cuda {
 

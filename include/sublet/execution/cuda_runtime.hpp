@@ -90,13 +90,13 @@ private:
 
 // --- calls -----------------------------------------------------------------------------------------------
 
-/// All calls of CUDA are made on a given device, and their results are checked.
+/// Calls on a given device, with checked results.
 ///
 ///     current device of the caller   2 ──────────────────────────── 2
 ///     calls("cudaMemPoolCreate",           0: pool of device 0
 ///           [&] { return create(); })      throws cuda_error, and records whether the device is lost
 ///
-/// A process may use several devices; each thread has a current one, which is restored after each call.
+/// Each thread of a process has a current device, which is restored after each call.
 
 namespace detail {
 
@@ -124,7 +124,6 @@ private:
     bool is_changed_ = false;
 };
 
-/// Calls CUDA on one device, and records when it is lost.
 class cuda_calls {
 public:
     explicit cuda_calls(int device) : device_(device)
@@ -201,7 +200,6 @@ private:
 ///     launch(side.handle()); // destroyed at the end of the scope, unless the device is lost
 ///
 /// Destruction never throws, and never resets the device, which belongs to the whole process.
-///
 /// Requires: the cuda_calls that it was made with outlive it.
 template <class Handle, cudaError_t (*destroy)(Handle)>
 class cuda_handle {
@@ -273,7 +271,6 @@ public:
     {
     }
 
-    /// Queues the whole graph in the stream.
     /// Throws: cuda_error.
     void launch(cudaStream_t stream)
     {
@@ -368,7 +365,6 @@ public:
 
     /// Bytes that may be used by work issued in `stream` from now on. During a capture they belong to the
     /// graph, not to this pool.
-    ///
     /// Requires: the alignment is a power of two.
     /// Throws:   cuda_error (cudaErrorMemoryAllocation: out of memory), std::bad_alloc; nothing is allocated.
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, cudaStream_t stream)

@@ -45,8 +45,7 @@ struct recorded_value {
     }
 };
 
-/// `Call` is the argument of a kernel of the executor: cpu_call, or the call of a device. Spans are valid as
-/// long as its own are.
+/// `Call` is the kernel's argument: cpu_call or a device's call. Spans are valid as long as its own.
 template <class Call>
 class recorded_call {
 public:
@@ -67,7 +66,6 @@ public:
 
     /// For a value that the call reads too, the bytes that it reads; otherwise bytes without contents, all of
     /// which the call must write.
-    ///
     /// Throws: precondition_error if the call was not recorded to write v.
     template <class T>
     [[nodiscard]] std::span<T> write(recorded_value<T> v) const
@@ -140,8 +138,8 @@ private:
     actions const* actions_;
 };
 
-/// The kernel of a recording: dispatches each step to its function. It copies all functions, so executors of
-/// one recording share no state, and the recording need not outlive it.
+/// Calls the function of each step. It copies all functions, so executors of one recording share no state,
+/// and the recording need not outlive it.
 template <class Call>
 class recorded_kernel {
 public:
@@ -177,9 +175,8 @@ private:
 ///     auto planned = sublet::plan_memory(net, net.options());
 ///     sublet::cpu_executor run{net, net.options(), sublet::arena{planned.plan}, net.kernel()};
 ///
-/// A recording models `program`. Nothing runs while it is made, and no value has an address yet, since
-/// another value may use the same bytes later. A parameter is a state value: a run reads it, then updates it,
-/// and the next run reads the update.
+/// A recording models `program`. Nothing runs while it is made, and no value has an address yet. A parameter
+/// is a state value: a run reads it, then updates it, and the next run reads the update.
 ///
 ///     run 1:   w ─► y ─► w        run 2:   w ─► y ─► w        its storage is the caller's throughout
 ///                         └────────────────┘
@@ -210,7 +207,6 @@ template <class Call>
 class basic_recorder {
 public:
     /// Declares a value of `count` objects. The functions below are named after the roles.
-    ///
     /// Throws: precondition_error if its bytes exceed 64 bits, or an alignment is 0.
     template <class T>
         requires std::is_trivially_copyable_v<T>
@@ -291,7 +287,6 @@ public:
     }
 
     /// The call may write `out` over `in` if `in` is not needed later: it reads each byte before writing it.
-    ///
     /// Throws: precondition_error if the call does not read `in` and write `out`.
     void may_overwrite(step_id call, value_id in, value_id out)
     {
@@ -303,7 +298,6 @@ public:
     }
 
     /// `second` runs after `first`, whatever values they touch.
-    ///
     /// Throws: precondition_error unless `first` was recorded before `second`.
     void after(step_id first, step_id second)
     {

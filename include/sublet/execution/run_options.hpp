@@ -2,10 +2,9 @@
 #ifndef SUBLET_EXECUTION_RUN_OPTIONS_HPP
 #define SUBLET_EXECUTION_RUN_OPTIONS_HPP
 
-/// The parts that all executors share: options and report of a run, errors with step and values, a counted
-/// memory source with an exact limit, a futex lock after Drepper, "Futexes are tricky", 2005, and the
-/// concepts of a device with streams, events and graphs. Exceptions allocate nothing; a run may be checked
-/// at several levels, up to digests of values.
+/// What all executors share: options and report of a run, errors with step and values, a counted memory
+/// source with an exact limit, a futex lock after Drepper, "Futexes are tricky", 2005, and the concepts of a
+/// device with streams, events and graphs. Exceptions allocate nothing.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/text.hpp>
@@ -25,11 +24,9 @@
 
 // --- bounded text ----------------------------------------------------------------------------------------
 
-/// The message of an exception, in a fixed-size buffer.
+/// The message of an exception, without allocations, since exceptions report failed ones.
 ///
 ///     text_ << "value " << v << " is an input";        what() returns text_.text()
-///
-/// Writing and copying allocate nothing, because exceptions report failed allocations.
 
 namespace sublet::detail {
 
@@ -79,7 +76,6 @@ void write_cause(bounded_text& out, std::exception_ptr const& cause);
 
 } // namespace detail
 
-/// The plan or the order is invalid; the witness says why.
 class unsound_plan : public precondition_error {
 public:
     explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
@@ -98,7 +94,6 @@ private:
     detail::bounded_text text_;
 };
 
-/// The caller has not supplied usable storage for a value, or its contents.
 class unusable_value : public precondition_error {
 public:
     unusable_value(value_id v, char const* what_is_wrong) : precondition_error(what_is_wrong), value_(v)
@@ -191,7 +186,6 @@ private:
 
 namespace sublet::detail {
 
-/// Hints to the processor that this thread spins.
 inline void pause_briefly() noexcept
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -366,10 +360,9 @@ struct memory_use {
     friend bool operator==(memory_use const&, memory_use const&) = default;
 };
 
-/// Allocates from a source within a limit, and counts.
-///
-/// After share(), threads may use it concurrently: a lock serialises the calls of the source, which must be
-/// thread-safe only if others use it too. Limit and peaks are exact.
+/// Allocates from a source within a limit, and counts. After share(), threads may use it concurrently: a lock
+/// serialises the calls of the source, which must be thread-safe only if others use it too. Limit and peaks
+/// are exact.
 class counted_memory {
 public:
     explicit counted_memory(memory_source source = {}, byte_count limit = no_limit)
@@ -377,7 +370,6 @@ public:
     {
     }
 
-    /// From now on several threads may use it concurrently.
     void share() noexcept;
 
     /// Requires: the alignment is a power of two.
@@ -418,8 +410,6 @@ private:
 ///
 ///     stream 0   launch a ── record e ────────── launch c        in order within a stream
 ///     stream 1               wait e ── launch b                  between streams, ordered by events only
-///
-/// CUDA devices meet them, and so does a simulation in host memory that uses all freedom of order.
 
 /// Commands return when they are queued. Handles are small regular values.
 ///
@@ -486,8 +476,6 @@ concept takes_digests = requires(D& device, typename D::stream_type s, std::span
 /// A graph contains addresses, so all storage of a run must stay where it was at capture: in arenas, or in
 /// blocks that are kept between runs.
 
-/// A device that records the commands between two calls as a graph, to be launched any number of times.
-///
 /// Semantics: a capture that `begin_capture(s)` begins includes s, and every other stream from its first wait
 ///            for an event that is recorded in the capture. `abandon_capture(s)` throws nothing.
 template <class D>
@@ -509,7 +497,6 @@ public:
     }
 
     /// Queues the run, as run_async() does.
-    ///
     /// Requires: no other storage was bound since the capture; without arenas, no run of the executor failed
     ///           since, as storage of inputs and outputs is released then.
     /// Throws:   precondition_error where a requirement is broken; as run_async().

@@ -30,8 +30,7 @@
 ///     borders    0       64      96          160        where any buffer begins or ends
 ///     owner      │   a   │   c   │     c     │          c overwrote the end of b
 ///
-/// All bytes between two neighbouring borders have one owner. Claiming a buffer takes one step for each
-/// segment in it, fewer than its bytes: no search tree is needed.
+/// All bytes between two neighbouring borders have one owner. Claiming a buffer takes a step per segment.
 
 namespace sublet::detail {
 
@@ -69,14 +68,11 @@ private:
 class arena_occupants {
 public:
     /// Inputs occupy their bytes at the start. Both arguments must outlive this.
-    ///
     /// Throws: unsound_plan if a buffer has no offset, or ends outside of the arena of its pool.
     arena_occupants(lowered_program const& lowered, memory_plan const& plan);
 
     /// Lets b occupy its bytes and calls `visit(before)` for each previous occupant, by ascending offset, for
-    /// some more than once. Inputs and buffers that are not in an arena have none.
-    ///
-    /// Complexity: O(segments of b).
+    /// some more than once, in O(segments of b). Inputs and buffers that are not in an arena have none.
     template <class Visit>
     void occupy(buffer_id b, Visit visit)
     {
@@ -121,7 +117,6 @@ public:
     program_order(snapshot const& program, plan_options const& options);
 
     /// The first write that is reordered with another touch of its bytes.
-    ///
     /// Complexity: O(steps + touches) time, O(steps + values) memory.
     std::optional<witness> moved_write(std::vector<step_id> const& steps) const;
 
@@ -141,7 +136,7 @@ private:
 
 // --- step waits ------------------------------------------------------------------------------------------
 
-/// The waits that a concurrent run needs to leave what a sequential run leaves.
+/// The waits with which a concurrent run leaves what a sequential run leaves.
 ///
 ///     0: w -> a        0 ──data──► 1          1 reads what 0 wrote
 ///     1: a -> b        0 ──data──► 2
@@ -188,8 +183,8 @@ struct step_waits {
 
 namespace detail {
 
-/// A program lowered for a concurrent run. Positions are those of `lowered`: run one by one in this order,
-/// the steps leave what every concurrent run must leave.
+/// A program lowered for a concurrent run. Run one by one in the order of `lowered`, the steps leave what
+/// every concurrent run must leave.
 struct run_order {
     detail::lowered_program lowered;
     step_waits waits;
@@ -220,7 +215,7 @@ private:
     struct users {
         step_id writer = no_step;
         std::vector<step_id> readers{};
-        step_id touched_at = no_step, read_at = no_step, written_at = no_step; // latest, by any step so far
+        step_id touched_at = no_step, read_at = no_step, written_at = no_step; // latest so far
     };
 
     static step_waits::wait as_wait(step_waits::wait const& wait) { return wait; }

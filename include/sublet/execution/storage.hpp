@@ -89,7 +89,6 @@ struct lowered_program {
 
 /// The same for a given order of single steps, in which steps of different nodes may interleave, for a plan
 /// for any schedule. Operands that the first step reads early may be reused, inputs too.
-///
 /// Requires:   `steps` names every step once, each after all that it waits for. The second is not checked.
 /// Complexity: as above, without lifetimes().
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
@@ -139,16 +138,14 @@ void fill_noise(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 ///     in an ordinary program              painted with ones: a float read there is a NaN
 ///     under the address sanitizer         poisoned: the read itself is reported, with its stack
 ///
-/// The sanitizer works in units of 8 bytes, and a poisoned range is rounded inwards: a live neighbour is
-/// never poisoned, and a few dead bytes at a border may stay readable.
+/// The sanitizer works in units of 8 bytes. A poisoned range is rounded inwards: a few dead bytes at a border
+/// may stay readable, but a live neighbour is never poisoned.
 
 namespace sublet::detail {
 
 void paint(std::span<std::byte> bytes);
 
-/// Marks dead bytes of a block that stays allocated.
 void poison_bytes(std::span<std::byte> bytes);
-
 /// Call before dead bytes are used again or deallocated.
 void unpoison_bytes(std::span<std::byte> bytes);
 
@@ -190,14 +187,12 @@ namespace detail {
 template <class M>
 concept memory_mode = requires { requires M::is_memory_mode; };
 
-/// Every buffer that is planned has an offset in the arena of its pool.
-/// Throws: unsound_plan if a buffer has none, or ends outside of its arena.
+/// Throws: unsound_plan if a planned buffer has no offset in its arena, or ends outside of it.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
-/// Owns the bytes of all buffers that are not the caller's.
-///
-/// After share(), steps may run concurrently if any two that touch the same buffer, one of them writing, are
-/// ordered. Per-buffer state is then accessed by one step at a time, except for the atomic touch counts.
+/// Owns the bytes of all buffers that are not the caller's. After share(), steps may run concurrently if any
+/// two that touch the same buffer, one of them writing, are ordered. Per-buffer state is then accessed by one
+/// step at a time, except for the atomic touch counts.
 class value_storage {
 public:
     struct block {
@@ -229,7 +224,6 @@ public:
     value_storage& operator=(value_storage&&) = delete;
     ~value_storage();
 
-    /// From now on steps may run concurrently.
     void share() noexcept
     {
         is_shared_ = true;
@@ -263,7 +257,7 @@ public:
     /// Starts a run: releases all of an earlier run but the inputs.
     void begin(lowered_program const& lowered);
 
-    /// Allocates what the step at this position is the first to write.
+    /// Allocates what the step is the first to write.
     void before(lowered_program const& lowered, step_id at);
     void after(lowered_program const& lowered, step_id at);
 

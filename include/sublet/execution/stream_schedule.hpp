@@ -4,7 +4,7 @@
 
 /// Maps the steps of a program to streams: a list of commands with events for the waits between streams, and
 /// a check of such a list. Greedy chains on the transitive reduction of the waits, on a bounded number of
-/// streams, with vector clocks to omit implied waits; O((steps + waits) streams + touches log touches).
+/// streams; vector clocks omit implied waits. O((steps + waits) streams + touches log touches).
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_streams.hpp>
@@ -92,7 +92,6 @@ class vector_clocks {
 public:
     explicit vector_clocks(std::size_t streams) : streams_(streams), clock_(streams * streams, 0) {}
 
-    /// Sets a mark after all work on the stream.
     std::uint32_t mark(std::uint32_t stream);
     void join_mark(std::uint32_t stream, std::uint32_t mark) { merge(row_of(clock_, stream), mark); }
 
@@ -142,12 +141,11 @@ private:
 /// start after the start of the run, which the wait for step 0 implies.
 ///
 /// A run forks from stream 0 and joins there: the next run begins where it ended, and a device can capture it
-/// as a graph. Each event is recorded once in a run, so that a wait is unambiguous, and a missing record
-/// cannot be mistaken for an older one.
+/// as a graph. Each event is recorded once in a run, so a missing record cannot be mistaken for an older one.
 ///
-/// Blocks are released after their last touch, which is known when the schedule is made: a run counts
-/// nothing. A block is released on the stream of the last step that touches it, after waits for the others. A
-/// result written in place takes the block over, after waits for all its readers.
+/// A block is released after its last touch, which is known in advance, on the stream of the last step that
+/// touches it, after waits for the others. A result written in place takes the block over, after waits for
+/// all its readers.
 ///
 /// Source: chains on the transitive reduction as in Kwon, Yu, Jeong and Chun, "Nimble: lightweight and
 /// parallel GPU task scheduling for deep learning", NeurIPS 2020; there by maximum matching with any number
@@ -211,10 +209,8 @@ private:
 
     /// Its bytes hold nothing live when the step begins.
     bool is_unwritten(buffer_id b, step_id at) const;
-    /// Results of the step may overlap its bytes.
     bool may_be_reused(buffer_id b, step_id at) const;
 
-    /// Paints and releases what is dead after the step.
     void release_dead(step_id at, std::uint32_t s);
     bool is_already_reused(buffer_id b, step_id at) const
     {
@@ -284,7 +280,7 @@ template <detail::memory_mode Mode>
 
 // --- check schedule --------------------------------------------------------------------------------------
 
-/// Checks a schedule for every order of execution that its streams and events allow, before a run.
+/// Checks a schedule, before a run, for every order of execution that its streams and events allow.
 ///
 ///     schedule                        commands                             touches, from the program
 ///                                     0  stream 0   write all inputs
@@ -297,9 +293,8 @@ template <detail::memory_mode Mode>
 /// Touches are derived from the program and the plan, independently of the scheduler. The first and the last
 /// command stand for the runs before and after: all of a run must be ordered between them.
 ///
-/// Returns the commands of a schedule with the bytes that they touch, including that first and last command.
-///
-/// `plan` is null outside of arena mode; `lowered` is the one that the schedule was made for.
+/// Returns the commands of a schedule with the bytes that they touch, including those two. `plan` is
+/// null outside of arena mode; `lowered` is the one that the schedule was made for.
 ///
 /// Requires:   as accesses_of(); the schedule launches each position once, in order.
 /// Throws:     precondition_error where a requirement is broken.
@@ -323,7 +318,7 @@ template <detail::memory_mode Mode>
 
 // --- call ------------------------------------------------------------------------------------------------
 
-/// The interface of a kernel to a program on a device: one step, its operands, and its stream.
+/// One step, its operands, and its stream, as its kernel sees them: cpu_call, plus the stream.
 ///
 ///     auto kernel = [&](auto const& call) {
 ///         launch_my_operation(call.stream(), call.in(0).data(), call.out(0).data());
@@ -331,8 +326,6 @@ template <detail::memory_mode Mode>
 ///
 /// A call is a few words, so a device that runs kernels later may keep a copy. What it refers to stays valid
 /// until the run is over. Operand addresses are written when the step is issued, or once if constant.
-///
-/// As cpu_call, plus the stream.
 ///
 /// Throws: precondition_error for an operand that the step does not have.
 template <class Stream>

@@ -35,10 +35,9 @@
 
 namespace sublet {
 
-/// Runs a program any number of times. The device must outlive it. One thread at a time may use it.
-///
-/// `no_plan` and `recycle` allocate during a run, in stream order; `arena` at construction. A sequential plan
-/// runs concurrently with waits where bytes are reused. Memory comes from the device, never from
+/// Runs a program any number of times. The device must outlive it. One thread at a time may use it. `no_plan`
+/// and `recycle` allocate during a run, in stream order; `arena` at construction. A sequential plan runs
+/// concurrently with waits where bytes are reused. Memory comes from the device, never from
 /// `executor_options::upstream`.
 template <stream_device Device, class Kernel>
 class stream_executor : public detail::stream_executor_base<Device> {
@@ -67,7 +66,6 @@ public:
     stream_executor& operator=(stream_executor const&) = delete;
 
     /// Runs every step once, and waits for the end.
-    ///
     /// Ensures: outputs can be read. If it throws: see synchronize().
     /// Throws:  as run_async() and synchronize().
     run_report run()

@@ -50,8 +50,6 @@
 
 namespace sublet {
 
-/// Calls a function several times, perhaps concurrently.
-///
 /// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
 ///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
 ///                  call is in progress or begins later.
@@ -166,7 +164,6 @@ private:
     std::vector<Thread> threads_;
 };
 
-/// The default runner of thread_executor.
 using thread_pool = basic_thread_pool<>;
 
 } // namespace detail
@@ -225,11 +222,10 @@ private:
 
 } // namespace detail
 
-/// Runs a program any number of times, one run at a time.
-///
-/// Several threads call the kernel concurrently, for different steps; the kernel must guard its own state.
-/// Calls of `executor_options::upstream` are serialised. A single worker runs in the caller's thread, in an
-/// order that is computed at construction, without synchronisation.
+/// Runs a program any number of times, one run at a time. Several threads call the kernel concurrently, for
+/// different steps; the kernel must guard its own state. Calls of `executor_options::upstream` are
+/// serialised. A single worker runs in the caller's thread, in an order that is computed at construction,
+/// without synchronisation.
 template <class Kernel, class Runner = detail::thread_pool>
 class thread_executor : public detail::executor_base {
 public:

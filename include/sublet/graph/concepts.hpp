@@ -20,15 +20,14 @@
 
 // --- concepts --------------------------------------------------------------------------------------------
 
-/// A graph is a type with the three free functions of the Boost.Graph protocol, found by ADL.
+/// Three functions, found by ADL; neither in-edges nor an index map is required.
 ///
 ///     auto [v, v_end] = vertices(g);
 ///     auto [e, e_end] = out_edges(*v, g);
 ///     auto w = target(*e, g);
 ///
-/// Predecessors are computed, and vertices are numbered in the order of `vertices(g)`, so neither in-edges
-/// nor an index map is required. Each requirement is a concept of its own, because compilers print their
-/// names. Iterators need only model `cursor`: <iterator> costs more compile time than this header.
+/// Each requirement is a concept of its own, because compilers print their names. Iterators need only model
+/// `cursor`: <iterator> costs more compile time than this header.
 
 namespace sublet {
 namespace detail {
@@ -46,7 +45,6 @@ concept cursor = std::copy_constructible<I> && requires(I i, I const& c) {
                                                        } -> std::convertible_to<bool>;
                                                };
 
-/// A pair {begin, end} of cursors, as the functions of the protocol return it.
 template <class R>
 concept cursor_pair = requires(R range) {
                           requires cursor<std::remove_cvref_t<decltype(range.first)>>;
@@ -100,8 +98,6 @@ inline constexpr bool needs_as_graph =
 
 } // namespace detail
 
-/// What every function of the library requires of a graph.
-///
 /// Semantics:     the same vertex always yields the same edges in the same order, from each new call; every
 ///                target is one of `vertices(g)`.
 /// Minimal model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
@@ -118,11 +114,10 @@ detail::needs_as_graph<G>&& detail::has_vertices<G>&& detail::has_out_edges<G>&&
 ///     number          0    1    2         node ids, as used by the whole library
 ///
 /// An integral descriptor is not used as an index: a `filtered_graph` that hides vertex 0 starts at 1, and
-/// its `num_vertices` still counts the hidden vertex. Numbers are found in a table where descriptors are
-/// small unsigned integers, by binary search otherwise.
-
+/// its `num_vertices` still counts the hidden vertex.
+///
 /// Complexity: construction O(n log n) time and O(n) memory, n = vertices. `number_of` takes O(log n), or
-///             O(1) where descriptors are unsigned integers below 4 n + 64.
+///             O(1), by a table, where descriptors are unsigned integers below 4 n + 64.
 template <detail::has_order V>
 class vertex_numbering {
 public:
@@ -188,16 +183,11 @@ vertex_numbering(G const&) -> vertex_numbering<detail::vertex_of<G>>;
 
 // --- csr graph -------------------------------------------------------------------------------------------
 
-/// A graph as two flat arrays: the begin of each row, and the items of all rows in sequence.
+/// A graph, or lists of 32-bit numbers, as two arrays: the begin of each row, and the items of all rows.
 ///
 ///     0 -> 1, 2        first  0 2 3 3
 ///     1 -> 2           item   1 2 2
 ///     2 ->
-///
-/// `as_graph` makes it from any graph, or from a function that maps a number to its successors; `csr_graph`
-/// models the graph concept.
-
-/// Lists of 32-bit numbers, one per row, appended in order.
 class csr_rows {
 public:
     csr_rows() = default;
@@ -297,7 +287,6 @@ concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list
                                            requires id_like<std::remove_cvref_t<decltype(*std::begin(list))>>;
                                        };
 
-/// Maps an id or a vertex to a list of ids.
 template <class F, class From>
 concept id_list_function = std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>;
 

@@ -3,10 +3,8 @@
 #define SUBLET_GRAPH_CONTROL_FLOW_HPP
 
 /// Computes the depth-first forest of a graph in O(V + E), its dominator tree in two passes of O(V + E)
-/// intersections if loops are reducible, and its loop nesting forest in O(V + E d) union-find operations
-/// (d: nesting depth of irreducible loops). All are exact, and include unreachable nodes. Sources: Tarjan,
-/// SIAM J. Computing 1(2), 1972; Cooper, Harvey and Kennedy, 2001 (dominators); Havlak, ACM TOPLAS 19(4),
-/// 1997 (loops).
+/// intersections if loops are reducible, and its loop nesting forest in O(V + E d) union-find operations (d:
+/// nesting depth of irreducible loops). All are exact, and include unreachable nodes. Each names its source.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
@@ -18,8 +16,6 @@
 
 // --- traversal -------------------------------------------------------------------------------------------
 
-/// Depth-first search of a graph: search tree, preorder and postorder.
-///
 ///     0 -> 1 -> 3        preorder    0 1 3 2
 ///     0 -> 2 -> 3        postorder   3 1 2 0
 ///
@@ -45,7 +41,6 @@ struct depth_first_forest {
     {
         return preorder_index[a] <= preorder_index[b] && postorder_index[b] <= postorder_index[a];
     }
-    /// u -> v leads to an ancestor of u, or to u.
     [[nodiscard]] bool is_back_edge(node_id u, node_id v) const { return is_ancestor(v, u); }
 };
 
@@ -54,7 +49,6 @@ struct depth_first_forest {
 /// Complexity: O(V + E) time, O(V) memory.
 [[nodiscard]] depth_first_forest depth_first(csr_graph const& g);
 
-/// For any graph, over the numbers of its vertices in the order of `vertices(g)`.
 template <graph G>
     requires(!std::same_as<G, csr_graph>)
 [[nodiscard]] depth_first_forest depth_first(G const& g)
@@ -64,8 +58,7 @@ template <graph G>
 
 namespace detail {
 
-/// Reverse postorder within each tree, in which only back edges lead backwards; the trees in sequence, that
-/// of the entry first.  O(V)
+/// Reverse postorder in each tree: only back edges lead backwards; the tree of the entry is first.  O(V)
 [[nodiscard]] std::vector<node_id> reverse_postorder(depth_first_forest const& forest);
 
 // --- preorder forest -------------------------------------------------------------------------------------
@@ -111,13 +104,10 @@ struct preorder_forest {
 ///        3                             Neither branch dominates the node where they join.
 ///
 /// Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", Rice University TR-06-33870,
-/// 2001: intersect the dominators of the predecessors, in reverse postorder, until nothing changes. Here each
-/// tree of the depth-first forest is solved separately.
+/// 2001: intersect the dominators of the predecessors, in reverse postorder, until nothing changes.
 
-/// `preorder` lists siblings in reverse postorder of the search.
-///
-/// Nodes that the entry, node 0, does not reach are in trees of their own, one for each tree of the
-/// depth-first forest. Edges from there into earlier trees are ignored.
+/// `preorder` lists siblings in reverse postorder of the search. Nodes that the entry, node 0, does not reach
+/// are in trees of their own, one for each tree of the search. Their edges into earlier trees are ignored.
 struct dominator_tree : detail::preorder_forest {
     std::vector<node_id> parent; ///< by node: its immediate dominator; `no_node` for a root
 
@@ -144,8 +134,6 @@ template <graph G>
 
 // --- loops -----------------------------------------------------------------------------------------------
 
-/// The loop nesting forest of a graph.
-///
 ///     0 -> 1 -> 2 -> 3 -> 4          loop of 1:  1 [ 2 [ 3 ] ]       header 1, in it the loop of header 2
 ///               ^----'    |          an order in which each loop is contiguous:  0 1 2 3 4 5
 ///          ^--------------'-> 5
@@ -159,10 +147,8 @@ template <graph G>
 /// loop is passed to the enclosing loop.
 
 /// `preorder` is an order in which every loop is contiguous and begins with its header, and in which only
-/// back edges lead backwards if the graph is reducible.
-///
-/// Loops of unreachable nodes are found too, in later trees of the search. Edges from later trees into
-/// earlier ones do not count as loop entries, and lead backwards.
+/// back edges lead backwards if the graph is reducible. Loops of unreachable nodes are found too, in later
+/// trees of the search; edges from these into earlier trees do not count as loop entries, and lead backwards.
 struct loop_forest : detail::preorder_forest {
     enum class loop_kind : std::uint8_t {
         none,       ///< the node is the header of no loop
@@ -170,20 +156,17 @@ struct loop_forest : detail::preorder_forest {
         irreducible ///< some edge enters the loop at another node
     };
 
-    std::vector<node_id> parent; ///< by node: the header of the innermost loop that contains it and
-                                 ///< of which it is not the header; `no_node`: in none
+    std::vector<node_id> parent; ///< by node: header of the closest other loop around it, or `no_node`
     std::vector<loop_forest::loop_kind> kind; ///< by node: of the loop with this header
     std::size_t loops = 0;
     std::size_t irreducible_loops = 0;
 
     [[nodiscard]] bool is_reducible() const { return irreducible_loops == 0; }
     [[nodiscard]] bool is_header(node_id n) const { return kind[n] != loop_forest::loop_kind::none; }
-    /// n is in the loop of this header.  O(1)
     [[nodiscard]] bool contains(node_id header, node_id n) const { return is_ancestor(header, n); }
     /// The header of the innermost loop around n, n itself if it is a header; `no_node`: in none.
     [[nodiscard]] node_id innermost(node_id n) const { return is_header(n) ? n : parent[n]; }
-    /// The header of the outermost loop around n that does not contain `avoided`; n itself if there is none.
-    /// O(nesting depth)
+    /// The header of the outermost loop around n without `avoided`, n if there is none.  O(nesting depth)
     [[nodiscard]] node_id outermost_excluding(node_id n, node_id avoided) const;
 };
 

@@ -31,10 +31,8 @@
 ///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // calls s.use(a), s.def(b)
 ///     };
 ///
-/// Node 0 is the entry. A name that is defined twice is one value.
-///
-/// The meaning of edges depends on the analysis: alternatives for liveness, only the order of nodes for a
-/// sequential plan, an order of execution for a concurrent plan.
+/// Node 0 is the entry. A name that is defined twice is one value. Edges are alternatives for liveness, only
+/// the order of nodes for a sequential plan, an order of execution for a concurrent plan.
 
 namespace sublet {
 
@@ -81,9 +79,8 @@ struct effect_record {
 
 /// Records the effects of a node. A concrete type: a user's `effects` need not be a template.
 ///
-/// Within a step the calls may come in any order: reads are recorded before writes. `no_value` (and -1)
-/// stands for an absent operand and is skipped. Every member throws precondition_error for a value that does
-/// not exist.
+/// Within a step the calls may come in any order: reads are recorded before writes. `no_value` (and -1) is an
+/// absent operand and skipped. Every member throws precondition_error for an id out of range.
 class effect_sink {
 public:
     template <detail::id_like I>
@@ -91,7 +88,6 @@ public:
     {
         touch_value(v, touch::access::use);
     }
-    /// The step reads v before it writes any result.
     template <detail::id_like I>
     void use_early(I const& v)
     {
@@ -196,8 +192,6 @@ concept program =
 /// Explains why a type does not model graph or program, with one sentence per missing piece.
 ///
 ///     sublet::explain_graph<my_graph>();   // error: sublet: a graph needs target(e, g), found by ...
-///
-/// Include it only to diagnose, or keep `static_assert(sublet::graph<my_graph>)` next to your type.
 
 /// Compiles if and only if G is a graph; otherwise the error names the first missing piece.
 template <class G>

@@ -103,8 +103,7 @@ private:
                                [&p](node_id n) -> decltype(auto) { return p.successors(n); });
         predecessors_ = successors_.transposed(successors_.rows());
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
-        std::size_t const guess =
-            detail::smaller(values_, std::size_t{1} << 16); // one step per value, three touches
+        std::size_t const guess = detail::smaller(values_, std::size_t{1} << 16); // steps, of three touches
         record_.step_begin.reserve(nodes() + guess + 1);
         record_.touches.reserve(3 * guess);
         node_end_.reserve(nodes());
@@ -138,11 +137,9 @@ private:
 
 namespace detail {
 
-/// A callable (id or vertex, sink) that records the effects of a node in the sink.
 template <class F, class From, class Sink = effect_sink>
 concept effects_function = std::invocable<F&, From, Sink&>;
 
-/// A program made of callables for its four members.
 template <class Successors, class Effects>
 struct called_program {
     std::size_t node_count;

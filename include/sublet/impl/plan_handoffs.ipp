@@ -17,7 +17,6 @@
 
 namespace sublet::detail {
 
-/// A placement under a schedule, and its inputs.
 struct plan_in_schedule {
     scheduled_graph timed;
     concurrent_live_ranges lives;

@@ -140,7 +140,6 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
 
 // --- in-place selection ----------------------------------------------------------------------------------
 
-/// Which pairs of a pool are used.
 enum class pair_choice : std::uint8_t { all, at_peak, none };
 
 class in_place_selector {

@@ -10,8 +10,6 @@
 #include <set>
 #include <utility>
 
-// --- schedule live ranges --------------------------------------------------------------------------------
-
 namespace sublet::detail {
 
 // --- parallel schedule -----------------------------------------------------------------------------------
@@ -108,6 +106,8 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
     }
     return schedule;
 }
+
+// --- schedule live ranges --------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
                                                          schedule_times const& schedule)

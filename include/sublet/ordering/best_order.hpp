@@ -38,7 +38,6 @@ namespace sublet {
 [[nodiscard]] node_order order_with(snapshot const& p, plan_options const& options,
                                     node_order::method method);
 
-/// Work budgets of the stages of best_order().
 struct best_order_limits {
     detail::least_peak_limits schedules = {};
     /// Of the exact search; `exact_nodes` lowers its number of down-sets for large graphs.

@@ -17,7 +17,6 @@
 namespace sublet {
 
 struct node_order {
-    /// How an order was found.
     enum class method : std::uint8_t {
         listed,        ///< the listed order, or the nearest possible one
         longest_path,  ///< the node with the longest path to a sink first

@@ -29,16 +29,13 @@
 
 // --- pack ------------------------------------------------------------------------------------------------
 
-/// An offset for every buffer, such that each pool's arena is as low as the work budget allows.
-///
 ///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► one greedy order
 ///                      few shapes:   ─► short search   ─► more orders ─► ejection ─► long search
 ///                      many shapes:                    ─► more orders ─► ejection
 ///                      stop as soon as the height equals the bound: it is optimal
 ///
-/// Orders and ejection have no guaranteed factor. The search is exact if its nodes suffice, but for
-/// stackings only: where windows allow other placements (problem.hpp), it raises a bound only by shapes that
-/// can only be stacked.
+/// Orders and ejection have no guaranteed factor. The search is exact if its nodes suffice, but for stackings
+/// (problem.hpp): it raises a bound only by shapes that can only be stacked.
 
 namespace sublet {
 
@@ -53,7 +50,6 @@ struct pack_options {
 
 namespace detail {
 
-/// The buffers, grouped by pool.
 struct pool_members {
     std::vector<std::uint32_t> first; ///< by pool, and one more
     std::vector<buffer_id> buffers;   ///< by pool, ascending
@@ -65,7 +61,6 @@ struct pool_members {
 
 pool_members members_by_pool(placement_problem const& problem);
 
-/// Pools that are not listed have no limits.
 inline pool_limits limits_of(placement_problem const& problem, std::size_t pool)
 {
     return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
@@ -117,12 +112,10 @@ private:
     std::uint64_t nodes_;
 };
 
-/// The lowest packing that orders, ejection and search find for the shapes of one pool.
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, search_control& control, placement::pool_result& out);
 
-/// Places the buffers of one pool, unless its pins contradict each other. `pack` gets the shapes, the bound
-/// and the result so far, may raise the bound of the result, and returns the packing.
+/// Places one pool, unless its pins contradict each other. `pack` may raise the bound of the result so far.
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
                                  pool_limits limits, placement::objective objective,
@@ -150,7 +143,6 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     return out;
 }
 
-/// Packs one pool after the other; before each that has buffers the control learns how many are left.
 template <class Pack>
 placement pack_pools(placement_problem const& problem, pack_options const& options, search_control& control,
                      Pack pack)
@@ -195,8 +187,6 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 
 // --- pack symbolic ---------------------------------------------------------------------------------------
 
-/// An offset for every buffer that is affine in the batch size N and valid for every batch.
-///
 ///     sizes for N = 1, a middle one, the largest ─► pack() each ─► three orders of offsets
 ///     each order; fixed sizes first, last or mixed ─► stack_affine(), fit_affine()
 ///     keep the result with the least worst ratio to pack() of that batch alone
@@ -259,16 +249,13 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 
 // --- place concurrently ----------------------------------------------------------------------------------
 
-/// Offsets for steps that run as soon as their dependences allow: only their partial order is known.
-///
 ///     for each pool:  bound = the given bound, or the highest top that a single buffer requires
 ///                     for each order: greedy fit; keep the lowest
 ///                     move buffers that reach above the bound forward in the order, and fit again
 ///                     stop when the height equals the bound: it is optimal
 ///
-/// Two buffers conflict unless one may reuse the bytes of the other in every execution. A buffer's conflicts
-/// are several ranges of positions with holes; otherwise it is the problem of place.hpp. No guaranteed
-/// factor.
+/// Two buffers conflict unless one may reuse the bytes of the other in every execution. So a buffer's
+/// conflicts are several ranges of positions; otherwise it is the problem of place.hpp. No guaranteed factor.
 ///
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
@@ -308,8 +295,7 @@ placement::proof check_pins(std::vector<Buffer> const& buffers, placement_confli
     return {};
 }
 
-/// The lowest placement that orders and search find for one pool. `best` is the initial placement, or has
-/// height `no_limit`. Returns false if the visits were spent before each order was tried to its end.
+/// `best` is the initial placement, or has height `no_limit`. False: the visits ended before the last order.
 template <class Buffer>
 bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
                        std::vector<unsigned char> is_in_antichain, byte_count bound, std::uint64_t visits,

@@ -41,8 +41,6 @@ struct place_options {
     per_value<bool> keep = false;                     ///< by buffer: it must not move
 };
 
-/// Places the buffers of a problem.
-///
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
 /// Ensures:    as pack(); placement/problem.hpp defines the status. Kept buffers have their old offsets.
 ///             `is_timed_out`: a time limit or a stop request may have changed the result; otherwise same

@@ -27,13 +27,12 @@
 ///          |    b    |_| |
 ///        0 +---------+---+--> position
 ///
-/// Not all of a rectangle need be solid. During a gap, none of a buffer's bytes matter, or only a window of
-/// them (below d: the bytes that it leaves free at first), and other buffers may lie there. A search
-/// enumerates *stackings*: in some order of the buffers each lies above all earlier ones that it is live
-/// with, by the distance that their windows require. If each buffer has a byte that matters whenever any of
-/// its bytes do, every placement is a stacking: of two buffers, the one with the higher byte is above the
-/// other at all positions. A buffer with windows that have no byte in common may also be *threaded* through
-/// others: above one of them now and below it later. Heuristics that look for free gaps find such
+/// During a gap, none of a buffer's bytes matter, or only a window of them (below d: the bytes that it leaves
+/// free at first), and others may lie there. A search enumerates *stackings*: in some order, each buffer lies
+/// above all earlier ones that it is live with, by the distance that their windows require. If each buffer
+/// has a byte that matters whenever any of its bytes do, every placement is a stacking: of two buffers, the
+/// one with the higher byte is above the other at all positions. A buffer with windows that have no byte in
+/// common may be *threaded* through others: above one of them now and below it later. Heuristics find such
 /// placements, but no search exhausts them: bounds on them come only from live bytes, pins and sizes.
 
 namespace sublet {
@@ -92,8 +91,6 @@ namespace detail {
 
 // --- result ----------------------------------------------------------------------------------------------
 
-/// The result of a placement.
-///
 ///     optimal      the height equals the proved bound (with objective::fit: it fits the capacity)
 ///     feasible     fits its pools, and is `height - lower_bound` above the proved bound
 ///     limit        does not fit, and infeasibility is not proved: the budget ended, or windows let buffers
@@ -102,7 +99,6 @@ namespace detail {
 ///
 /// If nothing fits, the offsets are those of the lowest placement found, unless pins or parts contradict
 /// each other. checking/check_placement.hpp checks a result; it shares no code with placement.
-
 struct placement {
     struct proof {
         /// The kinds of proof that no placement of a pool is lower than `bytes`.

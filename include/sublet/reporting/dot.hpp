@@ -61,7 +61,6 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
     return color;
 }
 
-/// Writes boxes, ellipses and edges.
 template <class Stream, class Names, class Steps>
 class dot_writer {
 public:

@@ -19,10 +19,6 @@
 
 // --- names -----------------------------------------------------------------------------------------------
 
-/// A name is whatever your function returns for a value:
-///
-///     std::string, char const*, a view of characters, 17
-///
 /// Names come from files, so they may be any bytes.
 
 namespace sublet {
@@ -37,7 +33,6 @@ concept character_range = requires(R& text) {
                               text.begin() != text.end();
                           };
 
-/// A type that can be written as a name: an integer, or characters.
 template <class T>
 concept text_like = integer<std::remove_cvref_t<T>> || std::convertible_to<T, std::string_view> ||
                     character_range<std::remove_reference_t<T>>;
@@ -49,7 +44,6 @@ concept text_like = integer<std::remove_cvref_t<T>> || std::convertible_to<T, st
 template <class F>
 concept name_function = std::invocable<F&, value_id> && text_like<std::invoke_result_t<F&, value_id>>;
 
-/// Reads the characters of the value's name into `text`.
 template <name_function Names>
 void read_name(std::vector<char>& text, Names& name_of, value_id v)
 {
@@ -73,13 +67,11 @@ void read_name(std::vector<char>& text, Names& name_of, value_id v)
     }
 }
 
-/// Whether this byte of UTF-8 begins a character.
 constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 /// Drops control characters and replaces what is not UTF-8 by '?'; returns the number of characters left.
 std::size_t keep_printable(std::vector<char>& text);
 
-/// The default name of a value: its number.
 struct own_id {
     value_id operator()(value_id v) const { return v; }
 };
@@ -139,7 +131,6 @@ Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id o
     return out;
 }
 
-/// The same with the ids of the root values as names.
 template <detail::text_stream Stream>
 Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = detail::every_pool)
 {

@@ -132,7 +132,6 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kin
     return detail::draw_plan(out, plan, name_of, drawn, detail::kinds_of(drawn, kind_of), options);
 }
 
-/// The same with the ids of the root values as names.
 template <detail::text_stream Stream>
 Stream& write_svg(Stream& out, memory_plan const& plan, svg_options options = {})
 {

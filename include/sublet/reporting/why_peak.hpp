@@ -67,7 +67,6 @@ struct why_peak_options {
 
 namespace detail {
 
-/// A cell of a table, and its width.
 struct table_cell {
     std::vector<char> text;
     std::size_t characters = 0;

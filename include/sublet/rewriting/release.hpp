@@ -133,8 +133,7 @@ struct flow_release_points {
     std::vector<buffer_id> at_start; ///< given, and dead at the entry of the program
 };
 
-/// The release points of a control-flow graph. `buffer_of`, by value, is `no_buffer` for values that are not
-/// released; `role` has one entry per value.
+/// The release points of a control-flow graph; `buffer_of` as for releases(), `role` by value.
 ///
 /// Requires:   a value that some path reads before it writes it is given.
 /// Ensures:    on every path from node 0 a buffer is allocated when it is touched, if it is allocated at its
@@ -160,8 +159,6 @@ struct flow_release_points {
 ///
 /// Source: the reference counts of Apache SINGA's scheduler, which were correct for one order only; here
 /// happens-before decides which steps count.
-
-/// The release points of a program that runs its steps as soon as they are ready.
 ///
 /// Requires:   `g` is the graph of `p`, without violation; `role` has one entry per value.
 /// Ensures:    a buffer's counter is lowered by the steps that touch it and that no other touch of it follows

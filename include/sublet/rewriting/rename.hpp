@@ -3,9 +3,9 @@
 #define SUBLET_REWRITING_RENAME_HPP
 
 /// Writes a slot plan back into a program, or a tree of nested programs, as names: values that share a slot
-/// get one name. Every step then reads what it read before, which check_rewrite proves. Renaming takes
-/// O(values + versions + slots + touches). New names repeat none in use, and a log lists which values share
-/// and the bytes saved. After Caffe2's memonger and PaddlePaddle's memory transpiler.
+/// get one name. Renaming takes O(values + versions + slots + touches), and check_rewrite proves that every
+/// step reads what it read before. New names repeat none in use, and a log lists which values share and the
+/// bytes saved. After Caffe2's memonger and PaddlePaddle's memory transpiler.
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
@@ -35,10 +35,8 @@
 ///
 /// For executors that allocate by name. Plans are by version, so a value that is written twice may be in two
 /// slots, and each touch gets the slot of the version that it touches: renames never chain. Inputs and
-/// outputs keep their names, by which the caller knows them.
-///
-/// A renamed program can be planned again, and the second plan may merge the names of the first. If you mark
-/// names of an earlier renaming with `is_slot`, such a program is left as it is.
+/// outputs keep their names, by which the caller knows them. A renamed program can be planned again, and the
+/// second plan may merge the names of the first; mark these with `is_slot`, and the program is left as it is.
 ///
 /// Sources: Caffe2's memonger (`apply_assignments`, "Net was already memongered"), and PaddlePaddle's memory
 /// transpiler, which renames from one operation on: a version by another name.
@@ -54,7 +52,6 @@ struct rename_options {
 
 /// The name of each version: v for the old name of value v, `values` + k for new name k.
 struct slot_renaming {
-    /// A new name, which replaces others.
     struct name {
         slot_id slot = no_slot;
         pool_id pool = 0;
@@ -124,7 +121,6 @@ void rename(versioned_program const& versioned, slot_renaming const& names, SetI
 }
 
 /// The same for a program without uses at the end of predecessors.
-///
 /// Throws: precondition_error if it has one.
 template <class SetInput, class SetOutput>
     requires std::invocable<SetInput&, step_id, std::size_t, std::size_t> &&
@@ -139,7 +135,6 @@ void rename(versioned_program const& versioned, slot_renaming const& names, SetI
 }
 
 /// The program under its new names, views by the names of their storage: the input of check_rewrite.
-///
 /// Complexity: O(V + E + touches) time and memory.
 [[nodiscard]] snapshot renamed_program(versioned_program const& versioned, slot_renaming const& names);
 
@@ -164,7 +159,7 @@ void rename(versioned_program const& versioned, slot_renaming const& names, SetI
 
 namespace detail {
 
-/// The callbacks that report the new names of a tree.
+/// Reports the new names of a tree.
 ///
 /// Semantics:      new name k replaces operand i of a use, or of a def, of a step, counted as in rename();
 ///                 both names of capture i of a body; or one name in binding i of a body.
@@ -180,9 +175,8 @@ concept tree_renamer = requires(R& r, program_id p, step_id s, node_id n, std::s
 
 } // namespace detail
 
-/// The versions of a program with one version per value: the input of name_slots() for a flat tree, or for
-/// another program that is planned for control flow.
-///
+/// One version per value: the input of name_slots() for a flat tree, or for another program that is planned
+/// for control flow.
 /// Complexity: O(values), and a copy of the program.
 [[nodiscard]] versioned_program values_as_versions(snapshot const& p, plan_options const& options);
 
@@ -253,15 +247,12 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
 ///
 ///     prefix "slot"      in use: conv1, slot0, slot2, slot07        unused: slot1, slot3, slot4 ...
 ///
-/// Names come from files and from other planners, so all names in use are read: no prefix is assumed unused.
-///
-/// Source: a fault of Caffe2's memonger (`__m<i>_shared`), where a second plan in one scope merged unrelated
-/// values.
+/// Names come from files and from other planners, so no prefix is assumed unused. Source: a fault of Caffe2's
+/// memonger (`__m<i>_shared`), where a second plan in one scope merged unrelated values.
 
 namespace detail {
 
-/// The number after the prefix, if the name is the prefix and a decimal number of 64 bits without leading
-/// zeros.
+/// The number after the prefix, if the name is the prefix and a 64-bit decimal number without leading zeros.
 [[nodiscard]] constexpr std::optional<std::uint64_t> parse_numbered(std::string_view prefix,
                                                                     std::string_view name)
 {
@@ -340,10 +331,8 @@ struct sharing_log {
     [[nodiscard]] byte_count saved() const { return naive_bytes - slot_bytes; }
 };
 
-/// The log of a slot plan, in the order in which the steps run (empty: program order).
-///
-/// `plan` and `options` are by value: share_slots makes such a plan; translate a plan of buffers to their
-/// values first.
+/// The log of a slot plan, in the order in which the steps run (empty: program order). `plan` and `options`
+/// are by value: share_slots makes such a plan; translate a plan of buffers to their values first.
 ///
 /// Ensures:    one entry for every value that has a slot and is not a view; the bytes saved by the entries
 ///             add up to saved().
@@ -392,7 +381,6 @@ void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 
 namespace detail {
 
-/// Writes the last line: the numbers of values and slots, and the bytes.
 template <detail::text_stream Stream>
 void write_total(Stream& stream, sharing_log const& log)
 {
@@ -407,7 +395,6 @@ void write_total(Stream& stream, sharing_log const& log)
 
 } // namespace detail
 
-/// Writes a line per value and one for the total.
 template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {

@@ -24,17 +24,14 @@
 
 // --- color graph -----------------------------------------------------------------------------------------
 
-/// Slots for the vertices of any interference graph, and a clique as lower bound.
+/// Each value in turn gets the lowest slot that none of its neighbours has; the heuristic determines the
+/// order. All members of a clique interfere, so no plan has fewer slots than it has members.
 ///
 ///     a --- b        a: slot 0    b: slot 1    c: slot 0    d: slot 1    e: slot 2
 ///     |     |
 ///     e     c        a ring of five needs three slots, though no three of its vertices interfere,
 ///      \   /         a ring of four needs two
 ///        d
-///
-/// A program with branches can have any interference graph. Each value in turn gets the lowest slot that none
-/// of its neighbours has; the heuristic determines the order. The result comes with a clique, a set of values
-/// that all interfere: no plan has fewer slots than it has members; with as many it is optimal.
 ///
 /// Source: Brélaz 1979, Matula and Beck 1983 (see sharing/detail/coloring.hpp); Pemmaraju, Raman and
 /// Varadarajan, "Max-coloring and online coloring with bandwidths on interval graphs", TALG, 2011 (by_size,
@@ -68,9 +65,8 @@ struct graph_coloring {
     byte_count least_bytes = 0;   ///< no plan has fewer bytes
     std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
 
-    /// Proven to have the fewest slots. False: not proven.
+    /// Proven to have the fewest slots, or the fewest bytes. False: not proven.
     [[nodiscard]] bool is_optimal() const { return !clash && plan.slots == clique.size(); }
-    /// Proven to have the fewest bytes. False: not proven.
     [[nodiscard]] bool has_least_bytes() const { return !clash && total_bytes == least_bytes; }
 };
 
@@ -99,9 +95,7 @@ std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_
 ///             heuristic, or if all slots together exceed 64 bits.
 [[nodiscard]] graph_coloring color_graph(csr_graph const& g, coloring_options const& options = {});
 
-/// The same for the result of `interference`.
-///
-/// Throws: precondition_error if the graph did not fit.
+/// The same for the result of `interference`. Throws: precondition_error if the graph did not fit.
 template <class Found>
     requires requires(Found const& found) {
                  {
@@ -133,9 +127,6 @@ template <graph G>
 ///     1: def b    2           the end of 1, would be correct: 1 dominates its own end.)
 ///       \        /
 ///        3: use a, use b
-///
-/// In strict SSA form the live range of a value is a subtree of the dominator tree, so liveness needs two
-/// passes only, and colouring is exact.
 
 struct ssa_violation {
     enum class kind : std::uint8_t {
@@ -151,7 +142,6 @@ struct ssa_violation {
     friend bool operator==(ssa_violation, ssa_violation) = default;
 };
 
-/// Writes a sentence to any stream that takes text and integers.
 template <class Stream>
     requires requires(Stream& out, node_id number) { out << "text" << number; }
 Stream& operator<<(Stream& out, ssa_violation const& v)
@@ -183,7 +173,9 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 
 // --- color chordal ---------------------------------------------------------------------------------------
 
-/// The fewest slots for the values of a program in strict SSA form, on any control-flow graph.
+/// In strict SSA form a live range is a subtree of the dominator tree, and intersection graphs of subtrees
+/// are chordal. So assigning the lowest free slot in a preorder walk of that tree is optimal: the values that
+/// occupy slots at a definition are all alive there together.
 ///
 ///     0: def a, b               a takes slot 0, b slot 1
 ///       /       \             which is needed in 2 only
@@ -191,11 +183,6 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 ///        def c      def d       they are never alive together
 ///       \       /
 ///     3: def e = phi(c, d)      e prefers the slot of c or d, and gets it: it is free
-///
-/// Colouring a graph is NP-hard in general. But in strict SSA form a live range is a subtree of the dominator
-/// tree, intersection graphs of subtrees are chordal, and assigning the lowest free slot in a preorder walk
-/// of that tree is optimal: the values that occupy slots at a definition are all alive there together. So the
-/// number of slots is the most values alive at one step, and the interference graph is never built.
 ///
 /// Source: Hack, Grund and Goos, "Register allocation for programs in SSA-form", CC 2006; the subtrees after
 /// Gavril, "The intersection graphs of subtrees in trees are exactly the chordal graphs", J. Combinatorial
@@ -213,11 +200,9 @@ struct chordal_coloring {
     [[nodiscard]] bool is_optimal() const { return !violation && !clash && plan.slots == max_live; }
 };
 
-/// Colours a program with the live sets `live`.
-///
-/// A pair {in, out} that a step declares with `may_overwrite` (in a node's first step also a phi and its
-/// operand) is an affinity: each prefers the slot of the other if that is free. It is a preference only: a
-/// step's result never shares with an operand that the step holds.
+/// Colours a program with the live sets `live`. A pair {in, out} that a step declares with `may_overwrite`
+/// (in a node's first step also a phi and its operand) is an affinity: each prefers the slot of the other if
+/// that is free. A step's result never shares with an operand that the step holds.
 ///
 /// Requires:   `live` is the liveness of `p`; `fixed` is the slot that a value must have, an argument's
 ///             register for instance, or `no_slot`.

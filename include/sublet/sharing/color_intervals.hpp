@@ -23,15 +23,13 @@
 
 // --- color intervals -------------------------------------------------------------------------------------
 
-/// The fewest slots for intervals, so that buffers alive together have different slots.
+/// The interference graph is an interval graph, which one sweep from left to right colours optimally: a new
+/// slot is opened only when all open slots are occupied at one position.
 ///
 ///     position   0   1   2   3   4
 ///     buffer 0   [=======)              slot 0
 ///     buffer 1       [=======)          slot 1
 ///     buffer 2           [=======)      slot 0   (buffer 0 ends at 2)
-///
-/// The interference graph is an interval graph, which one sweep from left to right colours optimally: a new
-/// slot is opened only when all open slots are occupied at one position.
 ///
 /// Source: Hashimoto and Stevens, "Wire routing by optimizing channel assignment within large apertures",
 /// DAC 1971 (the left-edge algorithm).
@@ -62,7 +60,6 @@ template <detail::live_range_function Lives>
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.buffer < b.buffer;
     });
 
-    // Every open slot with the position at which it is free again, soonest first.
     struct busy_slot {
         step_id free_at;
         slot_id slot;
@@ -98,8 +95,7 @@ template <detail::live_range_function Lives>
 ///     c: 48              [===)    ?       best_fit   takes the smallest that is large enough: s0
 ///                                         grow       as best_fit, but would enlarge s0 if it were too small
 ///
-/// For executors without an arena: each slot is an allocation of its own. There is no bound on the distance
-/// from the optimum (color_intervals() has the fewest slots, placement/place.hpp the fewest bytes).
+/// For executors without an arena: each slot is an allocation of its own.
 ///
 /// Source: the recyclers of Caffe2 (`memonger`, linear mode) and of PaddlePaddle (memory transpiler, levels
 /// 0 and 1), on live ranges from first to last touch instead of names and last reads.
@@ -218,7 +214,6 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 
 namespace detail {
 
-/// A slot for each buffer, with sizes that hold for every batch.
 struct symbolic_slot_plan : slot_plan {
     std::vector<affine_bytes> slot_bytes; ///< by slot
     std::vector<pool_id> slot_pool;       ///< by slot

@@ -36,14 +36,11 @@
 ///     keeps the first bytes                     y        [=====)   over x: it begins where x begins, and
 ///                                                                  lies within x while both are needed
 ///
-/// Whether the operand is still needed, and whether the result's buffer is in use before the step, depends on
-/// how the program is read: callables answer it. Pairs of different steps never compete: an operand is free
-/// only at the last step that touches it, and a result begins at one step. A pair saves the bytes of its
-/// result at that step and changes nothing elsewhere. So the fewest bytes are alive at every position if at
-/// each step the results with an operand have the largest sum of bytes (detail/overwrite_matching.hpp).
-///
-/// What is overwritten is a buffer: a result written over a view starts at the first byte of the view's root,
-/// because every view starts there.
+/// Callables say whether the operand is still needed, and whether the result's buffer is in use before the
+/// step. Pairs of different steps never compete: an operand is free only at the last step that touches it,
+/// and a result begins at one step. A pair saves the bytes of its result there and changes nothing elsewhere.
+/// So the fewest bytes are alive at every position if the results of the pairs of each step have the largest
+/// sum of bytes (detail/overwrite_matching.hpp). A result over a view starts at the first byte of its root.
 
 namespace sublet {
 
@@ -141,11 +138,8 @@ template <class IsFree, class Begins>
 
 // --- in place --------------------------------------------------------------------------------------------
 
-/// In-place results if the steps run in one order.
-///
-/// Without a pair an output never shares with an input of its own step. The pairs taken leave the fewest
-/// bytes alive at every position. Placement may still need more: a joined buffer lives longer and may
-/// conflict with more buffers.
+/// In-place results if the steps run in one order. Without a pair an output never shares with an input of its
+/// step. Placement may need more than the bytes alive: a joined buffer may conflict with more buffers.
 
 /// The in-place pairs to take; `steps` are the program's steps by position.
 ///
@@ -179,8 +173,6 @@ match_in_place(snapshot const& p, std::vector<step_id> const& steps, buffer_tabl
 /// share with the operand and another one with the result, since these two could then share with each other.
 /// So the operand or the result can replace it, and with equal sizes the heaviest antichain does not grow.
 
-/// Joins the buffers of declared in-place pairs.
-///
 /// Requires:   `g` is the graph of `p`, without violation, and `oracle` answers for its order.
 /// Ensures:    as match_in_place(). A buffer is free if, under every schedule, all its other touches come
 ///             before the step (a read at the end of the step's node does not) and the step has a touch of it
@@ -236,10 +228,8 @@ template <detail::precedence_oracle Oracle>
     return detail::join_in_place(p, std::move(table), is_free, begins);
 }
 
-/// The same, with a graph search for the predecessors of each such step.
-///
-/// Complexity: in the worst case O(V + E) time for each pair; nothing is searched where the operand's other
-///             touches come directly before the step.
+/// The same, with a graph search for the predecessors of each such step: in the worst case O(V + E) time for
+/// each pair, but none where the operand's other touches come directly before the step.
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, dependence_graph const& g, buffer_table table);
 
 // --- in place flow ---------------------------------------------------------------------------------------
@@ -251,17 +241,11 @@ template <detail::precedence_oracle Oracle>
 ///     2: x = y, over y  --'      x     [==  so they get one storage, and the move becomes a no-op.
 ///     3: use x
 ///
-/// A buffer may have several first and several last steps here. Two buffers may be joined if no position has
-/// both, or if the steps at which both occur read the one for the last time on every path and may write the
-/// other over it.
-///
-/// Joins can exclude each other. They are taken greedily, first the pair that moves the most bytes, weighted
-/// by 8 per enclosing loop. The best choice is NP-hard.
+/// A buffer may have several first and several last steps here, and joins can exclude each other. They are
+/// taken greedily, first the pair that moves the most bytes, weighted by 8 per enclosing loop.
 ///
 /// Source: Chaitin, "Register allocation and spilling via graph coloring", SIGPLAN 1982 (coalescing).
 
-/// Joins the buffers of declared in-place pairs in the control-flow reading.
-///
 /// Requires:   `lives` are the cfg_live_ranges() of the program with operand_end::read_early; `position` maps
 ///             each step to its position in them.
 /// Ensures:    all values of a joined buffer have one size and one pool, and none of them is pinned; two of

@@ -85,19 +85,16 @@ struct buffer_slot_options {
                                        per_value<byte_count> const& sizes,
                                        buffer_slot_options const& options = {});
 
-/// The same with known conflicts.
-///
-/// Requires: `conflicts` are those of `lives`; a strategy other than tokens.
+/// The same with known conflicts, those of `lives`. Requires: a strategy other than tokens.
 [[nodiscard]] shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
                                        per_value<byte_count> const& sizes,
                                        buffer_slot_options const& options);
 
 } // namespace detail
 
-/// Gives the values of a program slots: program ─► dependences ─► buffers ─► in place ─► slots.
-///
-/// Replaces Caffe2's memonger: a renaming of blobs, for executors that allocate each blob by itself. Views
-/// and results written in place have the slot of their buffer.
+/// Gives the values of a program slots: program ─► dependences ─► buffers ─► in place ─► slots. Replaces
+/// Caffe2's memonger: a renaming of blobs, for executors that allocate each blob by itself. Views and results
+/// written in place have the slot of their buffer.
 ///
 /// Requires:   no view has more bytes than its root. `order` and `pinned` of `values` are ignored: slots have
 ///             no offsets.

@@ -28,7 +28,6 @@ namespace sublet {
 
 /// Handles are those of the inner device, so its kernels can be launched. A command that the inner device
 /// refuses is not recorded.
-///
 /// Requires: the inner device outlives this one, and gets no other commands meanwhile.
 template <stream_device Inner>
 class recording_device {
@@ -210,7 +209,6 @@ private:
         return events_.front();
     }
 
-    /// Index of the first block that begins after a byte.
     std::size_t first_after(byte_count at) const
     {
         auto const is_below = [](byte_count byte, block const& b) { return byte < address(b.data); };

@@ -90,10 +90,8 @@ struct stream_point {
     std::uint64_t done = 0;
 };
 
-/// Streams and events by number; numbers of destroyed ones are not reused.
-///
-/// Work that throws drops all that is queued, and everything queued until `forget_failure()`, like a device
-/// in an error state.
+/// Streams and events by number; numbers of destroyed ones are not reused. Work that throws drops all that is
+/// queued, and everything queued until `forget_failure()`.
 class stream_queues {
 public:
     explicit stream_queues(simulated_options const& options) : options_(options), random_state_(options.seed)
@@ -216,10 +214,8 @@ private:
 ///
 /// Bytes freed in stream a may be reused in a at once, and in b as soon as the next command of b happens
 /// after the free, by an event of a or of a stream that waited for a. So each free block keeps the stream
-/// point at which it was freed, whatever streams used it before.
-///
-/// Blocks are split from chunks of the source: best fit, ties to the block freed last. Free neighbours
-/// coalesce when one point happens after the other. Chunks are kept until `trim()`.
+/// point at which it was freed. Blocks are split from chunks of the source: best fit, ties to the block freed
+/// last. Free neighbours coalesce when one point happens after the other. Chunks are kept until `trim()`.
 
 struct stream_pool_use {
     byte_count used = 0, used_high = 0;         ///< by live blocks
@@ -273,7 +269,6 @@ private:
         return align_up(address(b.begin), alignment) - address(b.begin);
     }
 
-    /// Index of the first block that does not begin below `data`.
     std::size_t position_of(std::byte const* data) const;
 
     std::size_t best_fit(byte_count bytes, byte_count alignment, std::uint32_t stream,
@@ -301,18 +296,16 @@ private:
 
 // --- simulated device ------------------------------------------------------------------------------------
 
-/// A stream_device in host memory for tests; see the top of this file.
+/// A stream_device in host memory for tests.
 ///
 ///     sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
 ///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
 ///     run.run();
 ///
-/// Runs the same program as a real device, in an unlikely but repeatable order. Work is queued until a
-/// synchronisation. Bytes are painted at allocation and at deallocation, in stream order. A kernel that
-/// throws drops all that is queued, like a device in an error state.
-///
-/// All calls can fail except `destroy_...` and `deallocate`, which do nothing on a lost device. Memory
-/// returns to the upstream source with the destructor.
+/// Work is queued until a synchronisation. Bytes are painted at allocation and at deallocation, in stream
+/// order. A kernel that throws drops all that is queued, like a device in an error state. All calls can fail
+/// except `destroy_...` and `deallocate`, which do nothing on a lost device. Memory returns to the upstream
+/// source with the destructor.
 class simulated_device {
 public:
     /// A call failed on request: see fail_after().

@@ -78,12 +78,12 @@ struct synthetic_kernel {
 ///     as listed                  0   1   2   3        1 finds a, 3 finds c
 ///     first 0 and 2, last 1      0   2   3   1        1 finds c
 ///
-/// A random order rarely exposes an unsound pair; a constructed one always does. The producer of a runs, then
-/// the producer of b, which overwrites a, and only then the readers of a. So both producers run first, with
-/// all that they wait for, and the readers of a last, with all that waits for them. If a has no later reader
-/// but its producer may run late, the roles are swapped: it overwrites b before the readers of b. One run
-/// with digests for each pair of neighbours in bytes suffices. Pairs with a third buffer between them that is
-/// read later are skipped: if they conflict, so does one of them with the third.
+/// A random order rarely exposes an unsound pair; this one always does. The producer of a runs, then the
+/// producer of b, which overwrites a, each with all that it waits for, and only then the readers of a, with
+/// all that waits for them. If a has no later reader but its producer may run late, the roles are swapped: it
+/// overwrites b before the readers of b. One run with digests for each pair of neighbours in bytes suffices.
+/// Pairs with a third buffer between them that is read later are skipped: if they conflict, so does one of
+/// them with the third.
 ///
 /// Source: Sen, "Race directed random testing of concurrent programs", PLDI 2008.
 
@@ -95,9 +95,7 @@ public:
     explicit position_set(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
 
     [[nodiscard]] bool has(step_id at) const { return is_marked_[at] != 0; }
-    /// Adds a position and all that it waits for.
     void add_with_ancestors(step_id at) { add(at, waits_.before); }
-    /// Adds a position and all that wait for it.
     void add_with_descendants(step_id at) { add(at, waits_.after); }
 
 private:

@@ -3,10 +3,9 @@
 #define SUBLET_ANALYSIS_DETAIL_COPY_ORDER_HPP
 
 /// Orders parallel copies such that no copy overwrites a value that another has yet to read, in O(copies),
-/// with one spare value per cycle; and builds a program node by node. Included by analysis/flatten.hpp.
-/// Source: Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation
-/// for correctness, code quality, and efficiency", CGO 2009 (Algorithm 1); here some values may be views of
-/// others.
+/// with one spare value per cycle; and builds a program node by node. Source: Boissinot, Darte, Rastello,
+/// Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for correctness, code quality, and
+/// efficiency", CGO 2009 (Algorithm 1); here some values may be views of others.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -21,8 +20,6 @@
 
 // --- copy order ------------------------------------------------------------------------------------------
 
-/// Sequentialization of parallel copies.
-///
 ///     parallel      b = a   c = b   x = y   y = x
 ///     sequential    c = b   b = a   spare = x   x = y   y = spare
 ///
@@ -37,7 +34,7 @@ struct value_copy {
     friend bool operator==(value_copy, value_copy) = default;
 };
 
-/// Orders parallel copies. Its tables have one entry per value, so it is constructed once for all places.
+/// Its tables have one entry per value, so it is constructed once for all places.
 class copy_order {
 public:
     /// `root_of`, by value: values with the same root are the same bytes.
@@ -112,8 +109,6 @@ private:
 ///     builder.open_node();                     // node 1
 ///     builder.add_edge(0, 1);
 ///     snapshot p = builder.program(values);
-///
-/// Derives a program from others if the successors of a node become known later.
 
 class program_builder {
 public:
@@ -133,8 +128,6 @@ public:
     void add_edge(node_id from, node_id to) { edges_.push_back({from, to}); }
     void use_at_end_of(node_id node, node_id pred, value_id v) { operands_.push_back({node, pred, v}); }
 
-    /// The program so far, over so many values.
-    ///
     /// Ensures:    successors of a node, and operands, are in the order in which they were added.
     /// Complexity: O(V + E + touches) time and memory.
     /// Throws:     precondition_error for edges or operands of a node that does not exist; as snapshot().

@@ -5,7 +5,7 @@
 /// Computes the live-in and live-out sets of every node of a program by three exact methods: a worklist over
 /// rows of bits, two passes over the loop nesting forest (strict SSA form only), and path exploration value
 /// by value, which costs O(size of the sets). All number the few values that are live across nodes densely,
-/// and work on these only. The sources stand at each method. Included by analysis/liveness.hpp.
+/// and work on these only. The sources stand at each method.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -51,9 +51,8 @@ struct cross_block_values {
 /// In postorder a node comes after its successors, so one visit suffices unless the graph has cycles; then
 /// the nodes with a successor that has grown since are put on a stack.
 ///
-/// Source: Kildall, "A unified approach to global program optimization", POPL 1973; the order and the stack
-/// after Cooper, Harvey and Kennedy, "Iterative data-flow analysis, revisited", Rice University TR04-432,
-/// 2004.
+/// Source: Kildall, "A unified approach to global program optimization", POPL 1973; order and stack after
+/// Cooper, Harvey and Kennedy, "Iterative data-flow analysis, revisited", Rice University TR04-432, 2004.
 
 struct dense_sets {
     bit_rows in;
@@ -116,8 +115,7 @@ dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cros
 
 // --- liveness per value ----------------------------------------------------------------------------------
 
-/// Liveness of any program, value by value: path exploration from each node that reads the value back to the
-/// nodes that write it.
+/// Liveness of any program, value by value: path exploration from each node that reads it to its writers.
 ///
 ///     def a                        a is read in node 3: live in there, live out in 1 and 2, live in there,
 ///      /  \                        live out in 0, which writes it. No other node is visited.
@@ -129,8 +127,7 @@ dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cros
 /// order, and time and memory are proportional to the result.
 ///
 /// Source: Brandner, Boissinot, Darte, Dupont de Dinechin and Rastello, "Computing liveness sets for SSA-form
-/// programs", INRIA RR-7503, 2011 (path exploration, variable by variable); here without recursion, and for
-/// values with several defs too.
+/// programs", INRIA RR-7503, 2011 (path exploration by variables); here not recursive, and for several defs.
 
 struct sparse_sets {
     csr_rows in; // by node: values, ascending

@@ -2,8 +2,6 @@
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/impl/config.hpp>
 
-// --- copy order ------------------------------------------------------------------------------------------
-
 namespace sublet::detail {
 
 SUBLET_DECL copy_order::copy_order(std::vector<value_id> root_of)
@@ -19,8 +17,6 @@ SUBLET_DECL void copy_order::list_if_ready(std::vector<value_copy> const& copies
     is_listed_[i] = 1;
     ready_.push_back(i);
 }
-
-// --- program builder -------------------------------------------------------------------------------------
 
 SUBLET_DECL node_id program_builder::open_node()
 {

@@ -199,9 +199,6 @@ private:
         std::size_t first_arm = 0;   // of the choice, in arms_
     };
 
-    // --- nodes and edges ---
-
-    /// A new node with edges from all of these.
     node_id open_node_behind(std::vector<node_id> const& before)
     {
         node_id const opened = builder_.open_node();
@@ -224,8 +221,6 @@ private:
             if (p.successors(static_cast<node_id>(n)).empty()) found.push_back(tail_[first_node_[i] + n]);
         return found;
     }
-
-    // --- bodies ---
 
     bool is_branch(program_id i) const { return tree_.body(i).kind == program_body::run_kind::branch; }
 
@@ -276,8 +271,6 @@ private:
         open_node_behind(arms);
     }
 
-    // --- steps ---
-
     void add_step(flat_tree::step step)
     {
         flat_.step_of.resize(builder_.end_step()); // entries in between: empty nodes
@@ -313,7 +306,6 @@ private:
             });
     }
 
-    /// Emits a step, or its beginning or end.
     template <class Bodies>
     void emit_step(program_id program, step_id step, Bodies const& bodies, bool is_beginning)
     {

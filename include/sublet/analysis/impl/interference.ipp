@@ -2,8 +2,6 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/impl/config.hpp>
 
-// --- interference graph ----------------------------------------------------------------------------------
-
 namespace sublet {
 
 SUBLET_DECL interference_graph::interference_graph(csr_graph graph)
@@ -43,8 +41,6 @@ SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix
     }
     return interference_graph(csr_graph(std::move(rows)));
 }
-
-// --- interference ----------------------------------------------------------------------------------------
 
 SUBLET_DECL void range_sweep::add(value_id v, live_range life)
 {

@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-// --- def use ---------------------------------------------------------------------------------------------
-
 namespace sublet {
 
 namespace detail {
@@ -29,8 +27,6 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
 }
 
 } // namespace detail
-
-// --- live query ------------------------------------------------------------------------------------------
 
 SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const
 {

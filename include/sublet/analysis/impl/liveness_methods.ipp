@@ -151,8 +151,7 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, cross_block_values
         for (std::size_t w = 0; w != words; ++w) to[w] |= from[w];
     };
     transfer_function transfer(words);
-    // One search tree at a time: an edge into an earlier one, even into the middle of a loop, finds its sets
-    // complete.
+    // One search tree at a time: an edge into an earlier one, even into a loop, finds its sets complete.
     for (std::size_t begin = 0, end = 0; begin != p.nodes(); begin = end) {
         end = search.postorder_index[search.preorder[begin]] + std::size_t{1};
         for (std::size_t i = begin; i != end; ++i) {

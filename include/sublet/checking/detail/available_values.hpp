@@ -4,7 +4,7 @@
 
 /// Available values: which placed values are intact at each point of a control-flow graph, on every path. A
 /// forward must-analysis with one walk of each node, then removal of one value at a time; and, for a value
-/// that is not available, a path that clobbers it. Used by check_flow_plan.
+/// that is not available, a path that clobbers it.
 
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/witness.hpp>
@@ -77,7 +77,6 @@ private:
     csr_rows values_of_;              // by rank
 };
 
-/// A set of available values, all placed.
 class available_set {
 public:
     explicit available_set(placed_classes const& all, std::size_t values)
@@ -132,11 +131,9 @@ public:
     available_values(snapshot const& p, placed_classes const& classes, std::vector<value_id> const& given,
                      available_set& scratch);
 
-    /// Whether some path from the entry reaches n.
     [[nodiscard]] bool is_reached(node_id n) const { return is_reached_[n] != 0; }
     [[nodiscard]] std::vector<unsigned char> const& reached() const { return is_reached_; }
 
-    /// Adds the values available at the entry of n.
     void add_at_entry(node_id n, available_set& available) const;
 
 private:
@@ -176,7 +173,7 @@ private:
 /// found and a write of the value before it is still to be found. If the search reaches the entry without a
 /// write, the value was never written on that path, which is no fault of the placement.
 
-/// Input of the search for a clobber path. Refers to its arguments.
+/// Refers to its arguments.
 struct clobber_query {
     snapshot const& program;
     plan_requirements const& required;

@@ -3,7 +3,7 @@
 #define SUBLET_CHECKING_DETAIL_PLACES_HPP
 
 /// Constraints on the place of each class that do not depend on the order of the steps, and overlap of
-/// places; and rank_set, an ordered set of small integers. Used by the checkers of plans.
+/// places; and rank_set, an ordered set of small integers.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/plan_requirements.hpp>
@@ -40,9 +40,8 @@ public:
     void insert(std::uint32_t r);
     void erase(std::uint32_t r);
 
-    /// The largest member below r, or `none`.
+    /// The closest member below or above r, or `none`.
     [[nodiscard]] std::uint32_t below(std::uint32_t r) const;
-    /// The smallest member above r, or `none`.
     [[nodiscard]] std::uint32_t above(std::uint32_t r) const;
 
 private:
@@ -80,7 +79,6 @@ inline pool_place place_of(memory_plan const& plan, value_id v)
     return {b.pool, b.offset};
 }
 
-/// The bytes that two classes have in common.
 struct common_bytes {
     byte_count begin = 0;
     byte_count end = 0; ///< `begin` or less: none
@@ -102,9 +100,6 @@ bool is_complete(memory_plan const& plan, std::size_t values);
 std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
                                  plan_options const& options);
 
-/// Finds a view of more bytes than its root; a class without a place that needs one, or the converse; a place
-/// that is not allowed; an arena larger than its capacity.
-///
 /// Requires:   the plan has an entry for each value, each with a valid buffer or none.
 /// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
 ///             missing or needless; by value, a misplaced view, a wrong pool, a bad alignment, a missed pin,

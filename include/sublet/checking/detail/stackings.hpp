@@ -58,8 +58,7 @@ private:
 ///                             |     |    |         them included
 ///                             +-----+----+
 ///
-/// The buffers of a group move together, so each is represented by its *root* and its distance above the
-/// lowest buffer of the group.
+/// The buffers of a group move together: each has a *root*, and a distance above the lowest buffer.
 ///
 /// Source: union-find with distances on the links (Tarjan, "Applications of path compression on balanced
 /// trees", Journal of the ACM 26(4), 1979).
@@ -80,7 +79,7 @@ struct solid_parts {
     std::vector<solid_part> parts;              ///< by root; of one root disjoint, by ascending position
 };
 
-/// Requires:   windows lie within their buffers, gaps of a buffer are disjoint; in a group no distance
+/// Requires:   windows lie within their buffers, gaps of a buffer are disjoint; no distance in a group
 ///             exceeds 2^62.
 /// Ensures:    a buffer without bytes or positions, or of a group without solid parts, needs no place.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps and colocations.
@@ -100,7 +99,6 @@ struct solid_parts {
 /// In a given order, raising a group never lowers another, so the lowest placement of each order gives the
 /// lowest stacking. Only for a few groups: n of them have n! orders.
 
-/// A colocation group.
 struct rigid_group {
     static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
 

@@ -4,7 +4,6 @@
 
 /// Happens-before of steps that run concurrently, and the queries about it: the step order, batched
 /// reachability, first defs and last touches of each class, and a schedule in which two classes conflict.
-/// Used by check_concurrent_plan.
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/plan_requirements.hpp>

@@ -388,8 +388,6 @@ private:
         }
     }
 
-    // --- one buffer, or two ------------------------------------------------------------------------------
-
     bool is_misaligned(buffer_id b) const
     {
         byte_count const pin = problem_.buffers[b].pinned;
@@ -529,7 +527,6 @@ private:
         slot_access_kind what;
         value_id value;
         node_id node;
-        /// Whether it occupies the slot throughout its step.
         bool spans_step() const
         {
             return what == slot_access_kind::reads || what == slot_access_kind::writes;

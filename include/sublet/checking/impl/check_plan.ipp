@@ -750,8 +750,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
 
 namespace sublet::detail {
 
-/// Numbers the offsets at which classes begin or end, over all pools; by root, the numbers of its begin and
-/// its end. Returns their count.
+/// Numbers the offsets where classes begin or end, by pool; `begin`, `end`: by root. Returns the count.
 SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& required, memory_plan const& plan,
                                         std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
 {

@@ -35,22 +35,19 @@ namespace sublet::detail {
 
 /// The maximum of live bytes in each pool, with an optimal choice of in-place results, summed over the pools.
 /// A lower bound for arenas of these values and, for one pool, for any allocator.
-///
 /// Complexity: O(touches + buffers + pairs), and match_overwrites() at each position.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once.
 [[nodiscard]] byte_count live_peak(lowered_program const& lowered);
 
 // --- binding state ---------------------------------------------------------------------------------------
 
-/// Which values the caller must bind or supply, and which it has.
+/// Which values the caller must bind or supply, and which it has, wherever the bytes are.
 ///
 ///     value      storage        required
 ///     weights    the caller's   bind() once       ──► supplied for all runs
 ///     image      the plan's     input() per run   ──► supplied until that run is over
 ///     scores     the plan's     nothing
 ///
-/// Independent of where the bytes are, on the host or on a device.
-
 /// Every call takes the lowered program of the constructor.
 class binding_state {
 public:
@@ -110,23 +107,17 @@ private:
 
 // --- executor base ---------------------------------------------------------------------------------------
 
-/// Inputs, outputs and bindings of an executor on the host.
-///
-///     bind(weights)  once ────┐
-///     input(image)  per run ──┴─► run ──► output(scores)    until the next input()
-///
-/// It checks what is required before a run, and restores a consistent state after one, however it ended.
-
 /// The interface of cpu_executor and thread_executor for values.
 ///
 ///     external, state, not eligible, of unknown size     bind() your storage once
 ///     input                                              input() before every run, and fill it
 ///     output                                             output() after a run, until the next input()
+///
+/// It checks what is required before a run, and restores a consistent state after one, however it ended.
 class executor_base {
 public:
     /// The bytes of an input, to be filled before a run. Outputs of the last run become invalid: an input may
     /// share bytes with them.
-    ///
     /// Throws: precondition_error if v is no input or has storage of the caller's; allocation_error.
     template <id_like V>
     [[nodiscard]] std::span<std::byte> input(V const& v)
@@ -145,7 +136,6 @@ public:
     }
 
     /// The bytes of an output after a run.
-    ///
     /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
     ///         has been given since.
     template <id_like V>

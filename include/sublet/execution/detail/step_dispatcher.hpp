@@ -30,7 +30,7 @@
 
 namespace sublet::detail {
 
-/// Positions, each of which may become ready once.
+/// Each position may become ready once.
 class ready_queue {
 public:
     /// Requires: `order` names every position once for `given`, and is empty otherwise.
@@ -38,7 +38,6 @@ public:
     ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed = 0,
                 std::vector<step_id> order = {});
 
-    /// Back to the initial state: nothing is ready.
     void clear();
 
     /// Complexity: of `plan_order` O(log ready), of the others O(1); no allocation.
@@ -48,14 +47,13 @@ public:
     /// Complexity: as of push().
     step_id pop();
 
-    /// Whether pop() would return `no_step`.
     [[nodiscard]] bool is_empty() const
     {
         if (policy_ == queue_policy::given) return first_ == order_.size() || !is_ready_[order_[first_]];
         return ready_.size() == first_;
     }
 
-    /// Whether a worker may run the only ready step without the queue.
+    /// A worker may run the only ready step without the queue.
     [[nodiscard]] bool allows_bypass() const { return policy_ != queue_policy::given; }
 
 private:
@@ -92,13 +90,11 @@ private:
 class step_dispatcher {
 public:
     /// The caller owns the tables, so that another run allocates nothing.
-    ///
     /// Requires: `pending` has an entry for each position; a given order keeps the waits.
     step_dispatcher(step_waits const& waits, ready_queue& queue, std::vector<std::uint32_t>& pending);
 
     /// The loop of a worker: calls `do_step(position)` for steps as they become ready, until none is left.
     /// Any number of workers may call it, at any time; a single one runs all steps.
-    ///
     /// Requires: do_step throws nothing.
     template <class DoStep>
     void work(DoStep do_step)

@@ -100,8 +100,8 @@ private:
 ///     host: counts 64 bytes                                host: counts 64 bytes less
 ///
 /// The schedule decides when. Counters change when a command is issued, so `live` is what a single stream
-/// would hold; the memory that a device keeps for delayed frees is not counted.
-///
+/// would hold, without the memory that a device keeps for delayed frees.
+
 /// A stream of a device as a memory resource.
 template <stream_device Device>
 struct stream_pool_source {
@@ -140,8 +140,6 @@ public:
     stream_storage(stream_storage const&) = delete; // memory_ refers to source_
     stream_storage& operator=(stream_storage const&) = delete;
 
-    /// Allocates the arenas of a plan.
-    ///
     /// Throws: unsound_plan if a buffer has no offset, or ends outside of its arena; allocation_error.
     void place(memory_plan const& plan)
     {
@@ -231,7 +229,7 @@ public:
             }
     }
 
-    /// Sets whether releases are kept from the device.
+    /// While set, releases are kept from the device.
     void skip_device(bool skips_device) { source_.skips_device = skips_device; }
 
 private:
@@ -267,7 +265,7 @@ private:
 ///
 /// After an error, it waits until the device is idle, releases storage, then throws. It never calls a lost
 /// device.
-///
+
 /// A command failed on the device, now or earlier.
 class device_error : public run_error {
 public:
@@ -303,7 +301,6 @@ public:
         for (auto e : events) device_.destroy_event(e);
         for (auto s : streams) device_.destroy_stream(s);
     }
-    /// Creates streams and events up to these counts.
     void ensure(std::size_t streams_wanted, std::size_t events_wanted)
     {
         streams.reserve(streams_wanted);
@@ -327,7 +324,6 @@ public:
 
     /// The bytes of an input on the device, which you may write when this returns. Waits for issued runs, and
     /// ends the validity of their outputs: an input may share bytes with them.
-    ///
     /// Throws: precondition_error if v is no input or has storage of the caller's, or the device is lost;
     ///         allocation_error; errors of synchronize().
     template <id_like V>
@@ -342,7 +338,6 @@ public:
 
     /// Copies an input, or the contents of bound storage, to the device, after the runs issued so far. The
     /// source may be changed when this returns.
-    ///
     /// Throws: as input(), without errors of runs; precondition_error if the size differs from that of v.
     template <id_like V>
     void give(V const& v, std::span<std::byte const> bytes)
@@ -363,7 +358,6 @@ public:
     }
 
     /// The bytes of an output on the device, after the issued runs are over.
-    ///
     /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
     ///         has been given since; errors of synchronize().
     template <id_like V>
@@ -377,7 +371,6 @@ public:
     }
 
     /// Copies an output, or the contents of bound storage, to the host.
-    ///
     /// Throws: as output(); precondition_error if the size differs from that of v.
     template <id_like V>
     void take(V const& v, std::span<std::byte> bytes)
@@ -521,8 +514,7 @@ protected:
         return false;
     }
 
-    /// Waits until idle, releases what can be released, and throws `why` with the step.
-    /// `at`: the step of the kernel being launched, or `no_step`.
+    /// Waits until idle, releases what it can, and throws `why` with the step being launched, `at`, if any.
     [[noreturn]] void fail(std::exception_ptr why, step_id at = no_step)
     {
         is_lost_ = !wait_until_idle();

@@ -43,7 +43,6 @@ public:
     [[nodiscard]] std::size_t size() const { return hash_.size(); }
     [[nodiscard]] word const* operator[](id number) const { return bits_.data() + number * words_; }
     [[nodiscard]] std::uint64_t hash(id number) const { return hash_[number]; }
-    /// The memory that its contents take.
     [[nodiscard]] std::size_t bytes() const;
 
     /// What a member adds to the hash of a set: its number, mixed.
@@ -59,10 +58,7 @@ public:
         id number;
         bool is_new;
     };
-    /// The number of a set; a new number if the set is new.
-    ///
-    /// Requires:   `hash` is that of the set's members.
-    /// Complexity: O(words) expected.
+    /// The number of a set, known or new; `hash` is that of its members.  O(words) expected
     insertion find_or_insert(word const* set, std::uint64_t hash);
 
 private:
@@ -87,8 +83,8 @@ private:
 /// of the set that has run: the more nodes have run, the fewer bytes a node adds.
 ///
 /// The same holds for a set of nodes that leads to no more live bytes, if no down-set within it does so by
-/// itself. Here such a set is a chain, in which each node waits for the one before. Its down-sets are its
-/// prefixes, and the chain ends where the live bytes first return to their level at the start.
+/// itself. Here it is a chain, in which each node waits for the one before; it ends where the live bytes
+/// first return to their level at the start.
 ///
 /// One effect is excluded: a result that such a set defines can no longer be computed in place of an operand
 /// of a later node. A node that would cause this waits until the later node has run.
@@ -97,8 +93,7 @@ private:
 /// sparse matrix factorization", SIAM Journal on Algebraic and Discrete Methods 8, 1987.
 
 /// A walk over the down-sets of a window that runs each node with the deferred nodes it needs, and can undo
-/// the runs since the last jump.
-///
+/// the runs since the last jump. The window and its deferral_graph must outlive it.
 /// Requires:   the window and its deferral_graph outlive it.
 class safe_moves {
 public:
@@ -184,11 +179,10 @@ private:
 ///     allowed   64     {} ─ {0} ─ {0 1}                         64 is not enough
 ///               80     {} ─ {0} ─ {0 1} ─ {0 1 2} ─ {0 1 2 3}   continues from {0 1}, which needs 80
 ///
-/// Down-sets are the vertices of the search, nodes lead from one to the next, and a move needs a number of
-/// bytes. The search starts with a lower bound as the allowed peak and visits all sets within reach. When
-/// they are exhausted it raises the allowed peak to the least number of bytes that was refused. When the full
-/// set is reached, no order has a lower peak. Each set is visited once per level that it waited for, and no
-/// move needs more than the answer.
+/// The search starts with a lower bound as the allowed peak and visits all down-sets within reach, one node
+/// at a time. When they are exhausted it raises the allowed peak to the least number of bytes that was
+/// refused; when the full set is reached, no order has a lower peak. Each set is visited once per level that
+/// it waited for.
 ///
 /// Source: dynamic programming over down-sets with a soft budget is from Ahn, Lee, Lin, Cheng, Hou and
 /// Esmaeilzadeh, "Ordering chaos: memory-aware scheduling of irregularly wired neural networks for edge
@@ -243,7 +237,6 @@ template <class Stop>
     down_set_result result;
     result.lower_bound = lower_bound;
     id reached = ~id{0};
-    // Adds the current set of the walk, reached from another.
     auto add_state = [&](id from) {
         std::uint64_t hash = from == ~id{0} ? 0 : sets.hash(from);
         for (node_id n : moves.trail()) hash ^= down_set_table::hash_of(n);

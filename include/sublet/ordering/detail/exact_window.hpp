@@ -20,13 +20,11 @@
 
 // --- order cuts ------------------------------------------------------------------------------------------
 
-/// Divides an order into segments that can be ordered independently.
+/// The peak of an order is the largest peak of its segments. Deferred nodes
+/// (ordering/detail/order_window.hpp) do not prevent a cut: each moves to its first successor.
 ///
 ///     0 ──► 1 ──► 3 ──► 4 ──► 6        in every order 3 runs after 0 1 2 and before 4 5 6,
 ///     └───► 2 ──► ┘ └─► 5 ──► ┘        so any order is one of 0 1 2 3, followed by one of 4 5 6
-///
-/// The peak of an order is the largest peak of its segments. Deferred nodes
-/// (ordering/detail/order_window.hpp) do not prevent a cut: each moves to its first successor.
 
 namespace sublet::detail {
 
@@ -42,12 +40,10 @@ struct order_cuts {
 
 // --- exact window ----------------------------------------------------------------------------------------
 
-/// The best order of a window; the rest of the order stays.
+/// The best order of a window. The live bytes outside the window do not change.
 ///
 ///     0 1 2 [3 4 5 6] 7 8      peak of the window 160
 ///     0 1 2 [3 5 4 6] 7 8      peak of the window 128, and no order of 3 4 5 6 has less
-///
-/// The live bytes outside the window do not change, so a local peak can be lowered locally.
 
 struct window_order {
     std::vector<node_id> order; ///< the nodes of the window
@@ -116,10 +112,8 @@ template <class Stop>
                                         std::span<node_id const> nodes,
                                         order_search_limits const& limits = {});
 
-/// The same for the positions [first, last) of an order.
-///
+/// The same for the positions [first, last) of an order.  O(touches of the nodes before) more.
 /// Requires:   `order` names every node once, each after its predecessors.
-/// Complexity: O(touches of the nodes before) more.
 [[nodiscard]] window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
                                         std::size_t first, std::size_t last,
                                         order_search_limits const& limits = {});

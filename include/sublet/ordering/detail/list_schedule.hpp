@@ -22,8 +22,7 @@
 ///     forwards    0: def a     1: use a, def b     2: use b         live after each     a    b    -
 ///     mirrored    2: def b     1: use b, def a     0: use a         live after each     b    a    -
 ///
-/// A buffer is live between its first and its last touch; reversal exchanges the two, as it exchanges given
-/// and kept buffers. So an order of the mirrored graph, reversed, has the same peak, and a rule applied to
+/// Reversal exchanges the first and the last touch of a buffer, and given and kept buffers. A rule applied to
 /// the mirrored graph decides from the end.
 
 namespace sublet::detail {
@@ -147,14 +146,11 @@ public:
     [[nodiscard]] bool empty() const { return best_[1].node == no_node; }
     [[nodiscard]] bool holds(node_id n) const { return place_[n] != no_place; }
 
-    /// Inserts a node, or updates its keys.
-    ///
+    /// Inserts a node, or updates its keys.  O(log needs)
     /// Requires:   one of its possible needs is at least `need`.
-    /// Complexity: O(log needs).
     void put(node_id n, byte_count need, std::uint64_t growth_key, node_id rank);
 
-    /// Requires:   it is in the queue.
-    /// Complexity: O(log needs).
+    /// Requires:   it is in the queue.  O(log needs)
     void take(node_id n)
     {
         set(place_[n], {});
@@ -162,10 +158,7 @@ public:
     }
 
     /// Of the nodes that need at most `room`, the one with the least growth; if there are none, one with the
-    /// least need.
-    ///
-    /// Requires:   not empty().
-    /// Complexity: O(log needs).
+    /// least need. Requires: not empty().  O(log needs)
     [[nodiscard]] node_id best(byte_count room) const;
 
 private:
@@ -190,10 +183,9 @@ private:
 ///                                                 goal before 3 has freed its 31 bytes
 ///
 /// Least peak first: of the nodes that fit below the peak so far, or below a given goal, the one that leaves
-/// the fewest bytes live; if none fits, the one that raises the peak least. The rule decides well among
-/// nodes that free bytes, but badly among nodes that add some: it starts the smallest of them on every branch
-/// and leaves all branches half done. So these may go by rank instead, that is by an order which finishes
-/// what it begins.
+/// the fewest bytes live; if none fits, the one that raises the peak least. The rule decides well among nodes
+/// that free bytes, but among nodes that add some it starts the smallest on every branch and leaves all
+/// branches half done. So these may go by rank instead, that is by an order which finishes what it begins.
 ///
 /// Source: the first rule is that of PyTorch Inductor's reordering for peak memory (2024), which scans all
 /// ready nodes where this descends a tree. The goal and the rank are new here.

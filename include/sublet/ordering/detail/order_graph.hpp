@@ -21,18 +21,14 @@
 
 // --- order graph -----------------------------------------------------------------------------------------
 
-/// The input of every order search: the dependences of nodes and what each node does to memory.
+/// A buffer is a root value with its views; it is live from the first to the last step of an order that
+/// touches it. plan_memory() accepts each feasible order as `.order`.
 ///
 ///     program                           order_graph
 ///     0: def a          64 bytes        after   0 ──► 1 ──► 3       held   0: a     1: a b
 ///     1: use a, def b   32                      └───► 2 ──► ┘              2: a c   3: b c
 ///     2: use a, def c   32
 ///     3: use b, use c                   buffer  a: 64, touched by 3 steps, and so on
-///
-/// An order must respect data dependences, edges of the program, and storage that is written more than once:
-/// a value that is redefined is touched on the same sides of its writes as in the listed order. So
-/// plan_memory() accepts each of these orders as `.order`. A buffer is a root value with its views; it is
-/// live from the first to the last step of an order that touches it.
 
 namespace sublet::detail {
 
@@ -64,7 +60,7 @@ struct order_graph {
     }
 };
 
-/// `options.order` is the listed order; some feasible order must exist.
+/// `options.order` is the listed order.
 ///
 /// Ensures:    an order of the nodes respects `before` if and only if lifetimes() finds no violation in it,
 ///             no edge of the program is reversed, and touches of the same storage keep their order around
@@ -77,12 +73,10 @@ struct order_graph {
 
 // --- order bound -----------------------------------------------------------------------------------------
 
-/// The bytes that are live while a node runs, in every order.
+/// In every order a buffer is live while n runs if n touches it, or an ancestor and a descendant of n do:
 ///
 ///     0: def a ──► 1: use a, def b ──► 3: use a, use b      a is live while 1 runs: in every order 0 runs
 ///         └──────► 2: use a, def c                          before 1 and 3 after it. The same holds for 2.
-///
-/// A buffer is live while n runs if n touches it, or if both an ancestor and a descendant of n touch it.
 
 /// Each node once, after its predecessors.  O(V + E)
 std::vector<node_id> any_order(order_graph const& g);

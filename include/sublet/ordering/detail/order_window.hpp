@@ -60,8 +60,7 @@ struct order_window {
 /// The nodes of a window without the deferred ones.
 struct deferral_graph {
     std::vector<unsigned char> is_deferred; ///< by node
-    csr_rows deferred; ///< by node: the deferred nodes that it waits for, directly or through others of them,
-                       ///< ascending; empty for deferred nodes
+    csr_rows deferred; ///< by node, ascending: deferred nodes that it needs, transitively; deferred: none
     csr_rows after, before; ///< among all others: edges, direct or through deferred nodes
 };
 
@@ -74,12 +73,11 @@ struct deferral_graph {
 
 // --- down set walk ---------------------------------------------------------------------------------------
 
-/// Moves between down-sets of nodes and computes what running one more node does to memory.
+/// Moves between down-sets, which contain all predecessors of their nodes, and computes what running one more
+/// node does to memory.
 ///
 ///     {}  ──►  {0}  ──►  {0 1}         the live bytes after a set do not depend on its order,
 ///               └────►  {0 2}          so a set is the whole state of a prefix
-///
-/// A down-set contains all predecessors of its nodes.
 
 struct node_effect {
     byte_count most;       ///< bytes live while it runs
@@ -110,7 +108,7 @@ public:
     /// Undoes the run of a node, before which `live_before` bytes were live.
     void step_back(node_id n, byte_count live_before);
 
-    /// Changes to another set with `live_there` live bytes. Calls left(n) and entered(n) for the nodes in
+    /// Changes to another set with `live_there` live bytes. Calls removed(n) and added(n) for the nodes in
     /// which it differs.
     template <class Removed, class Added>
     void move_to(word const* set, byte_count live_there, Removed removed, Added added)

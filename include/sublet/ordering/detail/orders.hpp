@@ -36,35 +36,25 @@ namespace sublet::detail {
 ///
 /// Source: the order of Caffe2's memory optimizer for inference (memonger.py, 2017).
 
-/// By node: the number of nodes on the longest path from it to a sink, itself included.
-///
-/// Complexity: O(E + V log V).
+/// By node: the number of nodes on the longest path from it to a sink, itself included.  O(E + V log V)
 [[nodiscard]] std::vector<std::uint32_t> path_lengths(order_graph const& g);
 
-/// Ensures:    of the ready nodes, the one with the longest path to a sink runs first; of equal ones, the one
-///             that is listed first.
-/// Complexity: O(E + V log V).
+/// Of nodes with equally long paths the first listed runs first.  O(E + V log V)
 [[nodiscard]] std::vector<node_id> longest_path(order_graph const& g);
 
 // --- graph orders ----------------------------------------------------------------------------------------
 
-/// Orders that depend on the graph alone; ordering/best_order.hpp has a picture. Each is sometimes the best:
-/// it depends on whether the branches of a network make values smaller or larger.
+/// Orders that depend on the graph alone, each in O(E + V log V); ordering/best_order.hpp has a picture. Each
+/// is sometimes the best: it depends on whether the branches of a network make values smaller or larger.
 
 /// The node that has been ready longest runs first; of those that became ready at once, the first listed.
-///
-/// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> breadth_first(order_graph const& g);
 
 /// The node that became ready last runs first; of those that became ready at once, the first listed.
-///
-/// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> depth_first_order(order_graph const& g);
 
 /// For each sink in the listed order, its predecessors run first, recursively; of several predecessors, the
 /// first listed comes first.
-///
-/// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> on_demand(order_graph const& g);
 
 // --- least peak ------------------------------------------------------------------------------------------
@@ -77,8 +67,7 @@ namespace sublet::detail {
 ///
 /// No rule is best for all graphs, but all are cheap, so several run and the best stays. Its order is then
 /// the rank of the next schedule: nodes that add bytes keep their places, nodes that free bytes move forward
-/// as far as possible; backwards, definitions of buffers that are needed late move towards the end. A few
-/// rounds improve more than all rules together.
+/// as far as possible; backwards, definitions of buffers that are needed late move towards the end.
 
 struct least_peak_limits {
     std::uint32_t schedules = 32;  ///< at most
@@ -106,9 +95,8 @@ void schedule_again(order_incumbent& incumbent, order_graph const& g, order_grap
 ///     0 1 2 3 | 5 4 6 7 | 8 9          96 and 64 are below that: no search needed
 ///
 /// Cuts the order at nodes that all orders pass (ordering/detail/exact_window.hpp), then searches the
-/// segments with a peak above the lower bound (ordering/detail/down_set_search.hpp), the highest first. The
-/// time depends on how many nodes are independent of each other. If a limit is reached, the result is the
-/// best order and the best lower bound so far.
+/// segments with a peak above the lower bound (ordering/detail/down_set_search.hpp), the highest first. If a
+/// limit is reached, the result is the best order and the best lower bound so far.
 
 struct exact_order_report {
     std::size_t segments = 0; ///< independent parts of the order

@@ -2,10 +2,10 @@
 #ifndef SUBLET_ORDERING_DETAIL_PEAK_WALK_HPP
 #define SUBLET_ORDERING_DETAIL_PEAK_WALK_HPP
 
-/// Counts the live bytes along an order of nodes, forward and back, in time linear in the touches of each
-/// node plus the matching of its in-place pairs, and holds the limits of an order search and its best order.
-/// The counts equal those of lifetimes(). topological() returns the listed order if it is feasible, else the
-/// nearest (Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
+/// Counts the live bytes along an order of nodes, forward and back, as lifetimes(), gather_buffers() and
+/// take_in_place() do, in time linear in the touches of each node plus the matching of its in-place pairs.
+/// Holds the limits of an order search and its best order. topological() returns the listed order if it is
+/// feasible, else the nearest (Kahn, "Topological sorting of large networks", CACM 5, 1962).
 
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>
@@ -33,8 +33,6 @@ struct order_search_limits {
 ///
 ///     listed 3 0 1 2          0 ──► 1 ──► 3        runs 0 1 3 2: of the ready nodes always
 ///                             └───► 2              the one that is listed first
-///
-/// Every topological order results from some rank; the listed order results from the positions in the list.
 
 /// By node: its position in the listed order.
 [[nodiscard]] std::vector<node_id> listed_places(order_graph const& g);
@@ -46,8 +44,7 @@ struct order_search_limits {
 [[nodiscard]] std::vector<node_id> order_by_rank(order_graph const& g,
                                                  std::vector<std::uint64_t> const& rank);
 
-/// Ensures:    the listed order itself if the program can run in it.
-/// Complexity: then O(V + E), otherwise O(E + V log V).
+/// The listed order itself if the program can run in it, in O(V + E); otherwise O(E + V log V).
 [[nodiscard]] std::vector<node_id> topological(order_graph const& g);
 
 // --- peak walk -------------------------------------------------------------------------------------------
@@ -59,12 +56,7 @@ struct order_search_limits {
 ///      1          64          96  a b               96         b is 32 bytes, and a is needed once more
 ///      2          96         128  a b c             64         the live range of a ends
 ///      3          64          64  b c                0         peak 128
-///
-/// The live bytes after a set of nodes do not depend on the order in which they ran.
 
-/// The live bytes are those of lifetimes(), gather_buffers() and take_in_place() for the order in which the
-/// nodes are run.
-///
 /// Requires:   nodes run once each, after all their predecessors; the graph has no violation and outlives
 ///             the walk.
 /// Complexity: a run, and a step back, is linear in the node's touches, plus match_overwrites() for each step
@@ -75,7 +67,6 @@ public:
     explicit peak_walk(order_graph const& g);
 
     [[nodiscard]] byte_count live() const { return live_; }
-    /// The most bytes live at any time so far.
     [[nodiscard]] byte_count peak() const { return peak_; }
     [[nodiscard]] std::size_t ran() const { return log_.size(); }
     /// How many of the steps that touch a buffer have not run.
@@ -84,7 +75,6 @@ public:
     /// Runs a node. Returns the most bytes live while it runs.
     byte_count run(node_id n);
 
-    /// Undoes the run of the last node.
     void step_back();
 
     /// What run(n) would return.
@@ -128,15 +118,12 @@ private:
 
 class order_incumbent {
 public:
-    /// Starts with topological(g). `floor` is a lower bound on the peak of any order. If the graph has a
-    /// violation, so has the result.
-    ///
-    /// Requires: the graph outlives this object.
+    /// Starts with topological(g), or reports the graph's violation; `floor` is a lower bound on the peak of
+    /// any order. Requires: the graph outlives this object.
     explicit order_incumbent(order_graph const& g, byte_count floor = 0);
 
     /// Returns whether the order is better than all before; among equal peaks the first stays.
     bool offer(std::vector<node_id> order, node_order::method method);
-    /// Offers the reverse of an order.
     bool offer_reversed(std::vector<node_id> const& mirrored, node_order::method method)
     {
         return offer({mirrored.rbegin(), mirrored.rend()}, method);

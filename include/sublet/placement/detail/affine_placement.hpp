@@ -4,7 +4,7 @@
 
 /// Offsets that are affine in the batch size N, for buffers with such sizes: in a given order on top of all
 /// earlier ones (stack_affine) or into gaps (fit_affine), and hill climbing over the order (improve_affine).
-/// No guaranteed factor. Included by placement/pack.hpp.
+/// No guaranteed factor.
 
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
@@ -29,13 +29,10 @@ namespace sublet::detail {
 ///     a: 100 N     b: 1000       N = 1    c at 1000        c starts at the line over both: 929 + 71 N
 ///                c on both       N = 32   c at 3201        (the lowest that is affine and above a and b)
 ///
-/// Each buffer lies on top of all earlier ones that it is live with: its start is the lowest affine number
-/// at or above their tops for a batch of 1 and for the largest, and therefore for all between. If all sizes
-/// are proportional to N, no buffer is placed higher than by an ordinary placement, in the order of its
-/// offsets.
-///
-/// Tops are kept by position, two for each, in a tree as in segment_tree.hpp; they only rise, so no earlier
-/// buffer is examined twice.
+/// Each start is the lowest affine number at or above the tops of all earlier buffers that it is live with,
+/// for a batch of 1 and for the largest, and therefore for all between. If all sizes are proportional to N,
+/// no buffer is placed higher than by an ordinary placement, in the order of its offsets. Tops are kept by
+/// position, two for each, in a segment tree; no earlier buffer is examined twice.
 ///
 /// Requires:   `order` names no buffer twice; their sizes are known.
 /// Ensures:    no start is below `floor`; of two buffers that are live together, the later in the order
@@ -48,8 +45,7 @@ namespace sublet::detail {
 
 // --- fit affine ------------------------------------------------------------------------------------------
 
-/// Places buffers one after the other, each into a gap that exists for every batch; starts as
-/// stack_affine().
+/// Places buffers one after the other, each into a gap that exists for every batch; starts as stack_affine().
 ///
 ///     offset for the largest batch
 ///        |        [ 64 N ]  above both          x must lie below or above each buffer that it is live with,
@@ -58,8 +54,7 @@ namespace sublet::detail {
 ///        +-----------------------
 ///
 /// There may be no lowest gap: of two starts each may be the lower one for some batch. Placed buffers are
-/// checked by start for a batch of 1. The start of x only rises, so a buffer that x is above needs no second
-/// check.
+/// checked by start for a batch of 1; one that x is above needs no second check.
 ///
 /// Requires:   `order` names no buffer twice; their sizes are known.
 /// Ensures:    of two buffers that are live together, one starts at or above the top of the other, for every
@@ -77,12 +72,9 @@ namespace sublet::detail {
 ///     its critical path: the buffers stacked below it                              / |
 ///     move one of these in the order; stack again; keep unless it is worse        a  b
 ///
-/// If fixed and growing sizes are stacked on each other, the best order for one batch may be bad for
-/// another. Only buffers on the critical path contribute to the worst height, so mostly those are moved. No
-/// guaranteed factor; limits are counts.
-///
-/// Source: the hill climbing over the bottleneck of the Ethos-U compiler's allocator; here for several
-/// batches at once, and without its second address space.
+/// If fixed and growing sizes are stacked on each other, the best order for one batch may be bad for another.
+/// Only buffers on the critical path contribute to the worst height, so mostly those are moved. Source: the
+/// hill climbing of the Ethos-U compiler's allocator; here for several batches, in one address space.
 
 /// The height that a batch should need.
 struct batch_goal {

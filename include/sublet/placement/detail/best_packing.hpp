@@ -30,7 +30,6 @@
 
 namespace sublet::detail {
 
-/// Gaps by size, ties by begin.
 class sorted_gaps {
 public:
     struct gap {
@@ -182,13 +181,10 @@ private:
 ///        |   d        |  a   | +-+----+
 ///        +------------+------|-+
 ///
-/// The next shape meets only shapes that are live at its begin: the others have ended or are not placed yet.
-/// So one list of gaps suffices, as in an allocator. Unlike an allocator, which starts at the first
-/// position, this loses nothing at the peak. Best fit is much better here than first fit: an exact fit
-/// leaves no small gap.
-///
-/// Optimal if all shapes are live together, or if their live ranges are nested. Otherwise there is no
-/// guarantee; for many shapes the result is usually close to the bound.
+/// The next shape meets only shapes that are live at its begin, so one list of gaps suffices, as in an
+/// allocator; but this starts at the peak, and loses nothing there. Best fit is much better here than first
+/// fit: an exact fit leaves no small gap. Optimal if all shapes are live together, or if their live ranges
+/// are nested; otherwise without guarantee, but for many shapes usually close to the bound.
 ///
 /// Requires:   `order` names each shape once (it orders those that are live at the peak); `bound` is that of
 ///             the shapes; none is pinned.
@@ -207,16 +203,14 @@ private:
 ///            |  a  |    +----+--+
 ///            |-----+----+-------+--> position
 ///
-/// Every placement in which no shape can be lowered is such a sequence. Of shapes that can lie equally low,
-/// the one is taken that is live where most bytes are still to be placed, since waste raises the arena most
-/// there; `order` breaks ties between shapes of one position.
+/// Every placement in which no shape can be lowered is such a sequence. Ties go to where most bytes are still
+/// to be placed, since waste raises the arena most there; `order` breaks ties between shapes of one position.
 ///
 /// Source: the first descent of the branch and bound of Moffitt, "MiniMalloc: a lightweight memory allocator
 /// for hardware-accelerated machine learning", ASPLOS 2023, which has a static order instead.
 ///
 /// Requires:   `order` names each shape once; `bound` is that of the shapes; none is pinned.
-/// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the
-///             ceiling.
+/// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the ceiling.
 /// Complexity: O(n * (n + positions)) time, n = shapes; O(n + positions) memory.
 [[nodiscard]] packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                       placement_bound const& bound, byte_count ceiling = no_limit - 1);
@@ -230,8 +224,7 @@ private:
 ///          [=====)       |               |  [===)
 ///          component 0     component 1     component 2
 ///
-/// The arena is as high as the highest component. A batch of programs, or a program with repeated steps, has
-/// many components, each with a peak of its own.
+/// The arena is as high as the highest component. Batches and repeated steps make many components.
 
 /// By component, the number of its first shape; then the number of shapes.  O(n)
 [[nodiscard]] std::vector<std::uint32_t> time_components(placement_shapes const& all);
@@ -246,8 +239,6 @@ private:
 
 // --- best packing ----------------------------------------------------------------------------------------
 
-/// The lowest of the packings that several methods and orders make.
-///
 ///     bottom_left            the shape that can lie lowest is next              few shapes: quadratic
 ///     from_peak              the nearest in time is next, away from the peak    any number
 ///     first_fit, best_fit    one after the other into a gap                     any number; may be slow
@@ -255,9 +246,7 @@ private:
 ///     for each method and order, for each time component that is above the bound:  pack it; keep the lowest
 ///     stop when all equal the bound: the result is optimal
 ///
-/// Greedy, with no guaranteed factor: different problems need different orders. Shapes with a pin or a
-/// preferred origin are placed by first_fit and best_fit only.
-
+/// Shapes with a pin or a preferred origin are placed by first_fit and best_fit only.
 enum class packing_method : std::uint8_t { first_fit, best_fit, from_peak, bottom_left };
 
 inline constexpr std::size_t max_quadratic_shapes = 2048;

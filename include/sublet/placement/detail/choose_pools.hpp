@@ -3,7 +3,7 @@
 #define SUBLET_PLACEMENT_DETAIL_CHOOSE_POOLS_HPP
 
 /// The pool of each buffer by greedy cost per byte of relief (choose_pools), and placement that moves few
-/// bytes of a previous one (replan). No guaranteed factor. Included by placement/place.hpp.
+/// bytes of a previous one (replan). No guaranteed factor.
 
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/placement/detail/search_control.hpp>
@@ -33,7 +33,6 @@ struct pool_candidate {
     byte_count cost = 0;
 };
 
-/// For each piece of storage, a buffer or a group of colocated ones, its candidate pools.
 struct pool_candidates {
     std::vector<std::uint32_t> storage_of; ///< by buffer; numbered by first buffer
     std::vector<std::uint32_t> first{0};   ///< by storage, and one more
@@ -57,8 +56,6 @@ struct pool_candidates {
 
 // --- choose pools ----------------------------------------------------------------------------------------
 
-/// The kind of memory for each buffer, where each has several to choose from, at a cost.
-///
 ///     fast memory, 64 KiB      [ a ][ c ][  e  ]      cheapest for all; b and d cost least extra for their
 ///     slow memory              [    b    ][ d ]       bytes in slow memory
 ///
@@ -71,7 +68,6 @@ struct pool_candidates {
 ///
 /// Source of the problem: the constrained heaps and the memory space assignment of XLA, where fast memory is
 /// small and what does not fit stays in slow memory.
-
 struct pool_assignment {
     std::vector<pool_id> pool_of; ///< by buffer
     byte_count cost = 0;
@@ -80,12 +76,11 @@ struct pool_assignment {
 
 struct pool_assignment_state {
     pool_candidates candidates;
-    placement_shapes shapes;           ///< of all pools together
-    std::vector<std::uint32_t> choice; ///< by storage: which of its candidates
-    std::vector<std::uint32_t> shape_of,
-        storage_of;                   ///< maps between both; `no_buffer`: needs no bytes
-    std::vector<byte_count> capacity; ///< by pool
-    std::vector<segment_tree> load;   ///< by pool
+    placement_shapes shapes;                         ///< of all pools together
+    std::vector<std::uint32_t> choice;               ///< by storage: which of its candidates
+    std::vector<std::uint32_t> shape_of, storage_of; ///< maps between both; `no_buffer`: needs no bytes
+    std::vector<byte_count> capacity;                ///< by pool
+    std::vector<segment_tree> load;                  ///< by pool
 
     /// All storage in its cheapest pool. `together` is the problem with all buffers in one pool.
     pool_assignment_state(placement_problem const& together, pool_candidates const& where);
@@ -100,8 +95,7 @@ struct pool_assignment_state {
     [[nodiscard]] byte_count saving(std::uint32_t k) const { return now(k).cost - candidates.at(k, 0).cost; }
 
     void move(std::uint32_t k, std::uint32_t to);
-    /// Whether the load exceeds the capacity at a position of its live range; `including_it` adds its own
-    /// bytes.
+    /// Whether load exceeds capacity at a position of its live range; `including_it` adds its own bytes.
     [[nodiscard]] bool is_overloaded(std::uint32_t k, pool_id where, bool including_it) const;
 };
 
@@ -129,22 +123,15 @@ bool place_greedily(placement_problem const& problem, pool_assignment_state& all
 
 // --- replan ----------------------------------------------------------------------------------------------
 
-/// A new placement that moves few bytes of a previous one.
-///
 ///     previous    a b c d e              f is new, c is live longer than before, b must not move
 ///     fixed       a b . d e              c and d conflict now: the lighter one is unfixed
 ///     packed      a b c d e f            the others are placed around the fixed ones; if that is too high,
 ///                                        fixed shapes live near the excess are unfixed, the lightest first,
 ///                                        in the end all that may move
 ///
-/// The limit is the height with only the kept buffers fixed, so that stability costs no height. With
-/// placement::objective::fit the limit is the capacity, which moves fewer bytes.
-///
-/// Greedy: no buffer moves that could stay alone with all the others, but fewer bytes in all may be
-/// possible. (For one position and equal sizes it is a knapsack already.)
-
-/// Places the buffers with the kept ones at their old offsets, and moves few bytes of the others, within the
-/// height that they need anyway (or the capacities, if the objective is fit).
+/// The limit is the height with only the kept buffers fixed, so that stability costs no height; with
+/// placement::objective::fit it is the capacity. Greedy: fewer moved bytes may be possible. (Even for one
+/// position and equal sizes it is a knapsack problem.)
 ///
 /// Requires:   `previous` has the old offset of each buffer, `no_offset` for one that is new or may be
 ///             anywhere; `keep` is 0 or 1 for each, 1 only for those that have an old offset and no other

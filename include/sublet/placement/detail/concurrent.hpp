@@ -3,7 +3,7 @@
 #define SUBLET_PLACEMENT_DETAIL_CONCURRENT_HPP
 
 /// Placement of buffers by pairwise conflicts, for steps of which only a partial order is known: first fit
-/// in several orders, then local search over orders. No guaranteed factor. Included by placement/pack.hpp.
+/// in several orders, then local search over orders. No guaranteed factor.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -25,11 +25,9 @@
 ///     b              [===========)           and b with what begins at 1, 2 or 3
 ///     c                      [=======)       c begins at 3: with a, b and c's own range
 ///
-/// A buffer has ranges of positions, like live ranges with holes: a buffer that begins in one of them must
-/// not take its bytes. Two buffers conflict if and only if one begins in a range of the other. So the pairs,
-/// of which there may be n * n / 2, are never listed.
-///
-/// Only positions at which some buffer begins are kept; they are numbered densely.
+/// A buffer has ranges of positions, like live ranges with holes. Two buffers conflict if and only if one
+/// begins in a range of the other. So the pairs, of which there may be n * n / 2, are never listed. Only
+/// positions at which some buffer begins are kept; they are numbered densely.
 
 namespace sublet::detail {
 
@@ -55,8 +53,7 @@ private:
 /// The conflicts among some of the buffers, renumbered in the order of `members`.
 ///
 /// Requires:   `lives` are the concurrent_live_ranges of all buffers, and `lists` their conflict ranges
-///             (analysis/dependences.hpp): by buffer, the positions at which no reuse of its bytes may
-///             begin.
+///             (analysis/dependences.hpp): by buffer, the positions at which no reuse of its bytes may begin.
 /// Ensures:    two members conflict if and only if neither may reuse the bytes of the other. A member
 ///             without begins begins before all positions.
 /// Complexity: O(members + their begins and ranges + positions).
@@ -113,15 +110,12 @@ template <class Lives>
 ///      0 - 1   2 - 3   4 - 5   6 - 7        or if a begins under one of b's
 ///      0   1   2   3   4   5   6   7
 ///
-/// Each node of a segment tree has two unions of bytes (byte_unions): of the buffers that begin under it,
-/// and of those with ranges that cover it. Buffers that are packed without gaps are one interval of a union,
-/// so a query does not examine them one by one. It visits about twice log p unions for each range and begin,
-/// p = positions, and stops at the first gap. Nodes that cover no range of any buffer are never queried, and
-/// stay empty.
-
-/// Complexity: a query visits that many unions upwards to the gap found, an insertion downwards to the new
-///             bytes. `visits` counts these steps, one as up to 16 if the intervals are too many for the
-///             caches.
+/// Each node of a segment tree has two byte_unions: of the buffers that begin under it, and of those with
+/// ranges that cover it. Nodes that cover no range of any buffer are never queried, and stay empty.
+///
+/// Complexity: a query visits about 2 log p unions for each range and begin, p = positions, upwards to the
+///             gap found; an insertion downwards to the new bytes. `visits` counts these steps, one as up to
+///             16 if the intervals are too many for the caches.
 class placed_by_range {
 public:
     /// Requires: `conflicts` outlives this.
@@ -185,8 +179,7 @@ private:
     placement_conflicts const* conflicts_;
     std::size_t leaves_;
     std::vector<unsigned char> use_;
-    std::vector<byte_union>
-        unions_; // by node: of buffers with ranges that cover it, of buffers that begin under it
+    std::vector<byte_union> unions_; // by node, two: with ranges that cover it, with begins under it
     byte_unions intervals_;
     std::vector<interval> cursors_;
     std::uint64_t visits_ = 0, step_cost_ = 1;
@@ -194,8 +187,6 @@ private:
 
 // --- concurrent orders -----------------------------------------------------------------------------------
 
-/// The orders in which buffers are placed if only a partial order of the steps is known.
-///
 ///     size_class   by power of two of the size, largest first, then by begin
 ///     size         largest first, ties by the bytes of the conflicting buffers
 ///     area         by size times the bytes of the conflicting buffers
@@ -203,19 +194,15 @@ private:
 ///     last         latest end first
 ///     begin        by begin
 ///
-/// The antichain is a set of pairwise conflicting buffers with the most bytes. It plays the role of the peak
-/// of intervals: a height near its sum needs it packed without gaps.
-///
-/// Buffers with adjacent begins have nearly the same conflicts. Placed one after the other they are
-/// adjacent, too, and their bytes merge in the unions: size_class is the order for a million buffers that
-/// nearly all conflict.
+/// The antichain is a set of pairwise conflicting buffers with the most bytes: a height near its sum needs it
+/// packed without gaps. Buffers with adjacent begins have nearly the same conflicts; placed in turn, their
+/// bytes merge in the unions: size_class is the order for a million buffers that nearly all conflict.
 ///
 ///     a ──► b ──► c ──► d      by size d, b, c, a: b may lie above bytes that c needs
 ///     size  2  3  2  4         by levels a, c and then d, b: a, c at 0, and what lies above them at 2
 ///
 /// The levels of an order are its first-fit slots if all sizes are 1. Placing level by level, in each by
 /// size, keeps a long chain of buffers, each in conflict with the next few, from growing in height.
-
 enum class concurrent_order : std::uint8_t { size_class, size, area, peak, last, begin };
 
 /// By buffer, its bytes and those of all conflicting buffers; a buffer with several begins may count twice.

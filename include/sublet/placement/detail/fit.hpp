@@ -33,7 +33,6 @@ public:
         byte_count begin, end;
         std::uint32_t below, above; ///< their numbers, or `none`
     };
-    /// Intervals that neither overlap nor touch.
     struct byte_union {
         std::uint32_t lowest = none;
         std::uint32_t recent = none; ///< the interval changed last
@@ -52,8 +51,7 @@ public:
     /// Adds the bytes [begin, end) to a union. Returns the number of intervals visited.
     ///
     /// Requires:   begin < end; the union was empty, or filled here since the last clear().
-    /// Complexity: linear in the intervals between the last bytes and these; consecutive shapes of an order
-    ///             are usually close.
+    /// Complexity: linear in the intervals between the last bytes and these, usually few.
     std::uint64_t unite(byte_union& all, byte_count begin, byte_count end);
 
 private:
@@ -73,18 +71,14 @@ private:
 ///      0   1   2   3   4   5   6   7       inside bucket 1 are examined one by one.
 ///          [...................)
 ///
-/// The bytes of a node are a byte_union, so a query does not examine the pieces one by one. It visits the
-/// unions in turn, and each raises the origin above what overlaps, until none does. All rectangles of a
-/// shape are queried together: each adds its unions, and all move with the origin.
-///
-/// A bucket holds as many positions as have a few begins and ends; so there are few nodes per rectangle, and
-/// a rectangle that covers no node is in at most two lists.
+/// The bytes of a node are a byte_union. A query visits the unions of all rectangles of a shape in turn; each
+/// raises the origin above what overlaps, until none does. A bucket holds as many positions as have a few
+/// begins and ends; so a rectangle has few nodes, and one that covers no node is in at most two lists.
 
 enum class fit_rule : std::uint8_t { first_fit, best_fit };
 
-/// Complexity: a query visits the unions and buckets of its live range, twice the logarithm of the number of
-///             positions of them, upwards to the gap found; an insertion walks from the place of the last
-///             one. `visits` counts these steps.
+/// Complexity: a query visits about 2 log p unions and buckets, p = positions, upwards to the gap found; an
+///             insertion walks from the place of the last one. `visits` counts these steps.
 class placed_pieces {
 public:
     explicit placed_pieces(placement_shapes const& all);
@@ -125,7 +119,6 @@ private:
 
     static bool overlap_nonempty(live_range a, live_range b) { return a.first < b.last && b.first < a.last; }
 
-    /// Collects all that the shape must not overlap, ascending by offset.
     template <class Shapes>
     void collect_obstacles(Shapes const& all, std::uint32_t shape)
     {
@@ -154,9 +147,7 @@ private:
         visits_ += 4 + union_cursors_.size() + partial_cursors_.size();
     }
 
-    /// The lowest free origin at or above `at`.
     byte_count next_free_origin(placement_shape const& shape, byte_count at, byte_count highest);
-
     /// How far the origin may rise before it meets an obstacle; `no_offset`: without limit.
     byte_count next_obstacle();
 
@@ -184,17 +175,13 @@ private:
 
 // --- fit -------------------------------------------------------------------------------------------------
 
-/// Places shapes one after the other, each into a gap that the earlier ones left.
-///
 ///     gaps during the live range of x, from below:   [12 bytes]  [8 bytes]  [no end]        x: 8 bytes
 ///     first fit   takes the lowest that is large enough (12)
 ///     best fit    takes the smallest that is large enough (8)
 ///
-/// The result depends on the order alone, and no order is best for all problems; best_packing.hpp tries
-/// several.
-///
-/// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
-/// inference", MLSys workshop 2020 (best fit), for any order, windows, alignment and pins.
+/// No order is best for all problems; best_packing.hpp tries several. Source: the greedy by size of Pisarchyk
+/// and Lee, "Efficient memory management for deep neural net inference", MLSys workshop 2020 (best fit), for
+/// any order, windows, alignment and pins.
 
 struct packing {
     std::vector<byte_count> origin; ///< by shape; `no_offset` if not placed
@@ -228,7 +215,7 @@ struct fit_limits {
 
 // --- orders ----------------------------------------------------------------------------------------------
 
-/// The orders in which shapes are placed: each puts those first that it assumes are hardest to place.
+/// Each order puts those shapes first that it assumes are hardest to place.
 ///
 ///     size, area, load, lifetime          largest size, size times length, load in the live range, length
 ///     size_class                          by power of two of the size, then longest
@@ -249,7 +236,6 @@ struct fit_limits {
 ///
 /// Source: size, Pisarchyk and Lee 2020; breadth, ibid.; load, the Ethos-U compiler's allocator; the others
 /// are common, or were found on live ranges of real programs and on perturbed copies of them.
-
 enum class placement_order : std::uint8_t {
     size,
     size_class,

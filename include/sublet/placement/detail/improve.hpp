@@ -4,7 +4,7 @@
 
 /// Lowers a packing of shapes by local search: a shape above a ceiling is inserted among the others; if it
 /// fits nowhere, it ejects those with the least learned penalty. The result is never higher than the start,
-/// with no guaranteed factor; limits bound the insertions and pieces examined. For tens of thousands of
+/// with no guaranteed factor; limits bound the insertions and pieces examined. For up to tens of thousands of
 /// shapes. Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing
 /// problem with time windows", Operations Research Letters 37, 2009.
 
@@ -70,8 +70,7 @@ private:
 
     [[nodiscard]] std::size_t block_of(piece_entry const& piece) const;
 
-    /// Moves the pieces from index `at` on to a new block: the upper half, or the last one if they come in
-    /// order.
+    /// Moves the pieces from index `at` on to a new block.
     template <class Index>
     void split(Index which, std::size_t at)
     {
@@ -94,8 +93,6 @@ private:
 
 // --- ejection --------------------------------------------------------------------------------------------
 
-/// Lowers a packing below a ceiling by ejection.
-///
 ///     ceiling - - - - - +--x--+ - -              - - - - - - - - - -
 ///              +--a--+  |     |                  +--a--+
 ///              |     |  +-----+                  |     |  +--x--+
@@ -103,14 +100,13 @@ private:
 ///        +--c--+        |     |            +--c--+        +-----+     or ejects another one
 ///
 /// The penalty estimates how hard a shape is to place: first from its live range and size (length counts
-/// more), then it grows with each ejection that the shape causes. So two shapes that eject each other in
-/// turn soon eject a third, and shapes that are hard to place are rarely ejected.
-///
-/// In the source penalties grow by one; here by a quarter, since sizes differ by orders of magnitude.
+/// more), then it grows with each ejection that the shape causes. So two shapes that eject each other in turn
+/// soon eject a third, and shapes that are hard to place are rarely ejected. In the source penalties grow by
+/// one; here by a quarter, since sizes differ by orders of magnitude.
 
 struct ejection_limits {
     std::uint64_t steps = no_limit;  ///< ejecting insertions
-    std::uint64_t visits = no_limit; ///< limit for visits()
+    std::uint64_t visits = no_limit; ///< pieces examined in all
 };
 
 /// The current packing and the penalties, kept between calls of lower().
@@ -119,12 +115,9 @@ public:
     /// Requires: `all` outlives this.
     ejection(placement_shapes const& all, std::uint64_t seed);
 
-    /// Ejecting insertions, and pieces examined, so far.
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
-    /// Finds a packing that ends at `ceiling` or below.
-    ///
     /// Requires: `origin` is a packing of all shapes without overlaps.
     /// Ensures:  if true, `origin` is a packing that ends at `ceiling` or below; pins stay. If false, it is
     ///           unchanged: the limits were reached, or `stop`, which is called now and then, returned true.
@@ -288,8 +281,7 @@ private:
     std::uint64_t random_, steps_ = 0, visits_ = 0;
     std::vector<byte_count> initial_penalty_, penalty_, origin_;
     std::vector<std::uint32_t> unplaced_; // a stack
-    // Positions are cut into columns a few times as wide as the average live range: most shapes query the
-    // lists of one column, the others those of all pieces, which come first.
+    // First the list of all pieces, then one for each column of positions, a few average live ranges wide.
     step_id shift_ = 0;
     std::vector<sorted_pieces> by_begin_, by_end_;
     std::vector<piece_entry> from_, to_;
@@ -297,15 +289,12 @@ private:
 
 // --- improve ---------------------------------------------------------------------------------------------
 
-/// Lowers a packing that is above the bound, by ejection with a series of ceilings.
-///
 ///     height  |_____________                 bisect between the best height and failed ceilings; a round
 ///             |_ _ _ _ _ _ _ _ __________    ends when they nearly meet. The next round begins with another
 ///             |      ________ _ _ _          start packing; after all had a round, the step limit doubles
 ///     bound   |__________________________
 ///
-/// Fast for a few hundred shapes, too. A packing without gaps at the peak is a good start even if it is high
-/// elsewhere: shapes that are too high there have other places.
+/// A packing without gaps at the peak is a good start even if it is high elsewhere.
 
 struct improve_options {
     std::uint64_t visits = 20'000'000; ///< pieces examined

@@ -2,8 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_INFEASIBLE_CORE_HPP
 #define SUBLET_PLACEMENT_DETAIL_INFEASIBLE_CORE_HPP
 
-/// A minimal set of shapes that cannot be stacked within a capacity, for errors and proofs: two pins that
-/// overlap, or the result of a deletion filter that calls the exact search at most once per shape.
+/// A minimal set of shapes that cannot be stacked within a capacity, for errors and proofs. It is two pins
+/// that overlap, or the result of a deletion filter that calls the exact search at most once per shape.
 
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
@@ -29,8 +29,7 @@
 
 namespace sublet::detail {
 
-/// The highest top over a range of positions, and its shape. Each painted range reaches above all earlier
-/// ones there.
+/// The highest top over a range of positions, and its shape; each painted range is above all earlier ones.
 class skyline {
 public:
     static constexpr std::uint32_t no_shape = ~std::uint32_t{0};
@@ -50,7 +49,6 @@ private:
     {
         if (fresh.top > old.top) old = fresh;
     }
-    /// The canonical nodes of the range.
     template <class Visit>
     void for_each_node(live_range when, Visit visit) const
     {
@@ -70,7 +68,6 @@ private:
     std::vector<skyline_top> within_, over_; // by node: maximum under it, and over all of it
 };
 
-/// `conflict` is false if no pins overlap.
 struct clashing_pair {
     bool conflict = false;
     std::uint32_t one = 0; ///< the lower number
@@ -82,12 +79,10 @@ struct clashing_pair {
 
 // --- subset ----------------------------------------------------------------------------------------------
 
-/// Some of the shapes of a pool, as a problem of their own.
-///
 ///     shapes      0  1  2  3  4        ranks of positions are unchanged, so that numbers by
 ///     chosen         1     3  4        position of all shapes can be compared with those of
 ///     subset         0     1  2        the subset
-
+///
 /// Requires:   `chosen` ascends.
 /// Ensures:    shape i of the result is `chosen[i]`, with its parts.
 /// Complexity: O(all shapes and their parts + positions).
@@ -96,8 +91,6 @@ struct clashing_pair {
 
 // --- infeasible core -------------------------------------------------------------------------------------
 
-/// A minimal subset of shapes that cannot be stacked within a capacity.
-///
 ///     core of the search     a b c d e f g
 ///     without a              still infeasible, with the core b d e g
 ///     without b              feasible: b is needed

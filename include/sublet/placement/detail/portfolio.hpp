@@ -2,9 +2,8 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_PORTFOLIO_HPP
 #define SUBLET_PLACEMENT_DETAIL_PORTFOLIO_HPP
 
-/// A portfolio of exact searches with a common node budget: can shapes be stacked within a capacity
-/// (decide), and what is their lowest stacking (minimize)? Exponential at worst; at most `nodes` nodes of
-/// O(n) each.
+/// A portfolio of exact searches with a common node budget: can shapes be stacked within a capacity (decide),
+/// and what is their lowest stacking (minimize)? Exponential at worst; at most `nodes` nodes of O(n) each.
 
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search.hpp>
@@ -25,9 +24,8 @@
 ///     restart 0    L:TWA ▪    W:TWA ▪    W:TZW ▪    L:TZW ▪    W:WAT ▪
 ///     restart 1    L:TWA ▪▪   W:TWA ▪▪   ...        and two with random orders, new in each restart
 ///
-/// The nodes of a search vary wildly with its order: one order may need a hundred nodes, another a million.
-/// So no order gets a large budget before the others had the same. Source: Gomes, Selman and Kautz,
-/// "Boosting combinatorial search through randomization", AAAI 1998.
+/// One order may need a hundred nodes, another a million: so all budgets grow together. Source: Gomes, Selman
+/// and Kautz, "Boosting combinatorial search through randomization", AAAI 1998.
 
 namespace sublet::detail {
 
@@ -51,14 +49,13 @@ public:
     search_portfolio(search_portfolio const&) = delete;
     search_portfolio& operator=(search_portfolio const&) = delete;
 
-    /// Resets the failure weights.
     void reset_capacity(byte_count capacity)
     {
         problem.set_capacity(capacity);
         for (auto& s : searches)
             if (s) s->reset_weights();
     }
-    /// Searches for another capacity for a while; saves the failure weights.
+    /// For a while: swaps the failure weights with the saved ones.
     void switch_capacity(byte_count capacity)
     {
         problem.set_capacity(capacity);
@@ -137,9 +134,6 @@ bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_c
 ///     target        │      │ budget spent: no lower target in this round
 ///     bound   ──────┴──────┴── tried first; if exhausted, the bound rises
 ///
-/// A search exhausts stackings only. Where shapes may be threaded through each other (problem.hpp) this
-/// proves nothing about other placements: lower stackings are no longer searched for, but the bound stays.
-///
 /// The bound is usually attained, so it is tried first, with a small budget. Then the gap is bisected,
 /// nearer to the bound than to the best, which lowers the best quickly; then the budget is doubled.
 
@@ -159,8 +153,6 @@ struct minimize_result {
 /// The lowest height above `height` that a stacking can have: origins are multiples of the unit.
 byte_count next_height(placement_shapes const& all, byte_count unit, byte_count height);
 
-/// Lowers the incumbent as far as the node budget allows.
-///
 /// Requires:   all.fault is none; nothing is lower than `bound`; the incumbent is a placement of the shapes,
 ///             or none, with a height of `no_limit`.
 /// Ensures:    the same result with any control that does not stop the search. The bound is raised only if

@@ -17,22 +17,19 @@
 
 // --- search orders ---------------------------------------------------------------------------------------
 
-/// Variable ordering: the rule for the section to branch in, and the keys that break ties between its
-/// shapes.
+/// Variable ordering: the section to branch in, and the keys that break ties between its shapes.
 ///
 ///     W:TWA    W  in the section that failed most     T  the most bytes of a section that it is in
 ///     S:TWA    S  in the one with the least slack     W  its width: length of its live range
 ///     L:TZW    L  in any, as low as possible          A  its area    Z  its size
 ///
-/// No order is good for all problems, so there are several (portfolio.hpp): the first few do well on very
-/// different problems, the others are random. Among equally low shapes it usually pays to branch on the one
-/// that failed most often: Boussemart, Hemery, Lecoutre and Sais, "Boosting systematic search by weighting
-/// constraints", ECAI 2004.
+/// No order is good for all problems, so there are several (portfolio.hpp), the last of them random. Of
+/// equally low shapes it usually pays to branch on the one that failed most often: Boussemart, Hemery,
+/// Lecoutre and Sais, "Boosting systematic search by weighting constraints", ECAI 2004.
 
 namespace sublet::detail {
 
-/// Among the sections with the lowest floor: by failures, ties by slack; or by slack; or the lowest shape,
-/// ignoring sections.
+/// Among the sections with the lowest floor; `weight` breaks ties by slack. `lowest` ignores sections.
 enum class search_rule : std::uint8_t { weight, slack, lowest };
 
 /// Ties between equally low shapes of a section; the largest first.
@@ -114,8 +111,6 @@ inline constexpr std::uint32_t first_random_restart = 2;
 
 // --- search ----------------------------------------------------------------------------------------------
 
-/// Branch and bound over stacking orders within a capacity: finds a stacking or proves that there is none.
-///
 ///              which shape? one in the section with the lowest floor
 ///             /                  |
 ///     place: it lies below     postpone: an unplaced
@@ -130,7 +125,6 @@ inline constexpr std::uint32_t first_random_restart = 2;
 /// Source: Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine learning",
 /// ASPLOS 2023, which places in the order of offsets: the sections and their bound. Conflict sets: Prosser,
 /// "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence, 1993.
-
 enum class search_outcome : std::uint8_t { found, exhausted, limit };
 
 /// One search with one order. A restart with a larger budget keeps the failure weights.
@@ -221,9 +215,8 @@ private:
 
     search_order order{};
     std::vector<std::uint32_t> rank, saved_weights;
-    std::vector<std::uint32_t>
-        first_shape_at;              ///< by section, and one more: the first shape that starts there
-    std::vector<std::uint32_t> seen; ///< by section: the last round that visited it
+    std::vector<std::uint32_t> first_shape_at; ///< by section, and one more: the first that starts there
+    std::vector<std::uint32_t> seen;           ///< by section: the last round that visited it
     std::uint32_t round = 0;
     std::vector<frame> frames;
     std::vector<std::uint32_t> postponements;    ///< by shape: its frames in the postpone branch
@@ -268,7 +261,6 @@ private:
         return false;
     }
 
-    /// Counts a failure of every shape in the conflict.
     void count_conflict()
     {
         if (!order.by_failures) return;

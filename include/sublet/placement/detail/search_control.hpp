@@ -52,13 +52,10 @@ private:
     std::atomic<std::uint32_t> number_ = ~std::uint32_t{0};
 };
 
-/// Implemented by deterministic_control and timed_control.
 class search_control {
 public:
-    /// Whether to stop. May be called by several tasks at once; once true it stays true.
-    ///
-    /// `best` is the lowest height found (`no_limit`: none), no height below `bound` is possible, `nodes`
-    /// are those of the calling task.
+    /// May be called by several tasks at once; once true it stays true. `best` is the lowest height found
+    /// (`no_limit`: none), `bound` the pool's lower bound, `nodes` are those of the calling task.
     [[nodiscard]] virtual bool stop(byte_count best, byte_count bound, std::uint64_t nodes) = 0;
     /// Calls task(i) once for each i below `tasks`, and returns after the last.
     virtual void run(std::size_t tasks, task_ref task) = 0;
@@ -73,7 +70,6 @@ protected:
     ~search_control() = default;
 };
 
-/// Never stops, and runs tasks sequentially.
 class deterministic_control : public search_control {
 public:
     [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return false; }

@@ -23,12 +23,11 @@
 ///     |   b   +------+             neighbours that it could wait for are no lower
 ///     +-------+-+  a |             f, placed far away, is not in the conflict
 ///
-/// A conflict is two sets. Its *shapes* alone have no stacking in which its *decisions* hold. A decision
-/// that places a shape means: it lies below those neighbours that were unplaced then; so its origin is
-/// explained by the shape that raised its min_origin, and so on down. All placed shapes of a conflict have
-/// their decisions in it. That makes postponing (search_state) sound here, too: without the other shapes,
-/// all of them lie where the search put them, and a shape that moves down to its min_origin meets none of
-/// them.
+/// A conflict is two sets. Its *shapes* alone have no stacking in which its *decisions* hold. A decision that
+/// places a shape means: it lies below those neighbours that were unplaced then; so its origin is explained
+/// by the shape that raised its min_origin, and so on down. All placed shapes of a conflict have their
+/// decisions in it. That makes postponing (search_state) sound here, too: without the other shapes, all of
+/// them lie where the search put them, and a shape that moves down to its min_origin meets none of them.
 
 namespace sublet::detail {
 
@@ -151,8 +150,6 @@ private:
 
 // --- search state ----------------------------------------------------------------------------------------
 
-/// What is known while shapes are placed and removed again.
-///
 ///     |        . . . . .        min_origin        by shape: bound by the shapes placed below it
 ///     |   .----+                lb                by shape: bound that includes postponement
 ///     |   | b  |. . . . .       unplaced_height   by section: sum of the heights of unplaced pieces
@@ -166,13 +163,11 @@ private:
 /// There are two decisions. *Place j:* j lies below all its unplaced neighbours, so it lies at its
 /// min_origin. *Postpone j:* an unplaced neighbour m lies below j, and so low that j could not stay at its
 /// min_origin: below W(m), the lowest origin of an m above such a j. For if all neighbours below j were at W
-/// or higher, j could be moved down to its min_origin, below all of them, and no other shape would move:
-/// that is the other branch. (This holds with pins, alignments and negative distances: min_origin and W are
-/// those of the placed j; shapes above j are no nearer when it moves down; no placed shape lies above an
-/// unplaced one, so there is no cycle.) Hence the lb of a postponed j is the least lb[m] + distance over all
-/// m with lb[m] < W(m); without such m there is a conflict.
-///
-/// Placed shapes have an lb of `placed_bound`, so minima need no test for them.
+/// or higher, j could be moved down to its min_origin, below all of them, and no other shape would move: that
+/// is the other branch. (This holds with pins, alignments and negative distances: min_origin and W are those
+/// of the placed j; shapes above j are no nearer when it moves down; no placed shape lies above an unplaced
+/// one, so there is no cycle.) Hence the lb of a postponed j is the least lb[m] + distance over all m with
+/// lb[m] < W(m); without such m there is a conflict. Placed shapes have the lb `placed_bound`.
 
 /// Techniques that can be switched off: results stay the same, with more nodes.
 struct search_techniques {

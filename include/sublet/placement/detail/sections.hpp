@@ -36,17 +36,13 @@ struct scaled_shapes {
 
 // --- sections --------------------------------------------------------------------------------------------
 
-/// The shapes as a graph: which ones are live together, at what distances, and the sections of time.
-///
 ///     a  [=======)                     section   0    1    2
 ///     b      [=======)                           a b  b c  d
 ///     c          [=======)             A section is a rank with a maximal set of live
 ///     d                  [===)         pieces; other ranks add no constraint.
 ///     rank   0   1   2   3   4   5
-///
-/// Numbers are units of scaled_shapes.
 
-using search_number = std::int64_t; ///< wide enough for twice the capacity
+using search_number = std::int64_t; ///< in units of scaled_shapes; wide enough for twice the capacity
 
 struct search_problem {
     struct span { ///< a piece, in sections
@@ -70,10 +66,9 @@ struct search_problem {
     std::vector<std::uint32_t> first_span, first_edge; ///< by shape, and one more
     std::vector<std::uint32_t> first_member;           ///< by section, and one more
     std::vector<span> spans;
-    std::vector<member> members; ///< by section, ascending by shape
-    std::vector<edge> edges;     ///< ascending
-    std::vector<search_number> alignment, phase, lowest,
-        highest;                            ///< by shape; of its origin
+    std::vector<member> members;                                  ///< by section, ascending by shape
+    std::vector<edge> edges;                                      ///< ascending
+    std::vector<search_number> alignment, phase, lowest, highest; ///< by shape
     std::vector<search_number> load;        ///< by section: sum of the heights of its pieces
     std::vector<std::uint32_t> first, last; ///< by shape: its range of sections
     std::vector<byte_count> size;           ///< by shape, in bytes
@@ -104,7 +99,6 @@ struct search_problem {
         return origin > highest[s] ? no_limit : static_cast<byte_count>(origin) * unit + size[s];
     }
 
-    /// Computes the highest origins and ends for an arena of `capacity` bytes.
     void set_capacity(byte_count capacity)
     {
         room.assign(sections, 0);

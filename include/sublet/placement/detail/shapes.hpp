@@ -4,7 +4,7 @@
 
 /// The form of a placement problem that the algorithms work on: rigid shapes, that is, rectangles over ranks
 /// of positions with a residue class of origins and perhaps a pin; and their lower bound. O(n log n), n =
-/// buffers, gaps and colocations. Included by all of placement/.
+/// buffers, gaps and colocations.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/problem.hpp>
@@ -30,7 +30,6 @@
 
 namespace sublet::detail {
 
-/// Offsets that are `phase` modulo `alignment`.
 struct residue_class {
     byte_count alignment = 1;
     byte_count phase = 0; ///< below the alignment
@@ -124,10 +123,8 @@ struct shape_piece {
 void append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps, buffer_id id,
                    byte_count distance, std::vector<shape_piece>& pieces);
 
-/// Replaces pieces that overlap in time by one at a position: from the lowest byte to the highest.
-///
-/// Paints the elementary intervals between piece ends twice; the first paint stays: in the order of rising
-/// begins, then in that of falling ends.  O(n log n)
+/// Replaces pieces that overlap in time by one at a position, from the lowest byte to the highest: paints the
+/// intervals between piece ends twice, by rising begin and by falling end; the first paint stays.  O(n log n)
 void merge_pieces(std::vector<shape_piece>& pieces);
 
 /// Replaces the positions of `pieces` by their ranks, and returns the positions by rank: by counting sort if
@@ -146,7 +143,6 @@ void merge_pieces(std::vector<shape_piece>& pieces);
 /// A graph search from one buffer of each group adds up distances. A buffer that is reached twice must get
 /// the same distance; otherwise the colocations contradict each other.
 
-/// A buffer in its shape.
 struct shape_part {
     std::uint32_t shape = 0;
     buffer_id buffer = no_buffer;
@@ -173,17 +169,6 @@ struct colocated_groups {
 // --- shapes ----------------------------------------------------------------------------------------------
 
 /// The unit of placement: a rigid shape of pieces, which is one buffer or a group of colocated buffers.
-///
-///     a buffer     one with a gap and a window   two, colocated 8 apart
-///     +------+     +--+   +----+                     +------+
-///     |      |     |  |   +--+ |                  +--+------+
-///     |      |     |  |      | |                  |     |  |
-///     +------+     +--+      +-+                  +-----+--+
-///     1 piece      3 pieces                       3 pieces: at each position one
-///
-/// min_separation() gives for two shapes the least distance of their origins, in each of the two vertical
-/// orders.
-
 struct placement_shape {
     live_range life;          ///< in ranks, from the first piece to the last; never empty
     byte_count size = 0;      ///< bytes above the origin; never 0
@@ -238,12 +223,9 @@ struct shape_separation {
 /// Whether b can be above one piece of a and below another: the forbidden distances are no interval.
 bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b);
 
-/// Whether every placement of `some` shapes is a stacking.
-///
-/// It is if each shape has a byte that all of its pieces have: where two shapes meet, the one with the
-/// higher byte is above the other, so sorting by these bytes gives a stacking order. Otherwise the function
-/// looks for two shapes that can interleave, or a cycle: a above b at one position, b above c at another, c
-/// above a at a third.
+/// Whether every placement of `some` shapes is a stacking. It is if each has a byte that all of its pieces
+/// have (problem.hpp). Otherwise the function looks for two shapes that can interleave, or a cycle: a above b
+/// at one position, b above c at another, c above a at a third.
 ///
 /// Ensures:    if true, it holds for any alignments and pins; if false, it fails without them, or there are
 ///             more than 64 shapes, or they are very large.
@@ -278,9 +260,7 @@ bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t 
 ///            |--+         +---     stacked
 ///            +---------^------> position
 ///
-/// Or the top of a single shape: its pin plus its size, or its size alone. Alignment padding between shapes
-/// is not in the bound.
-
+/// Or the top of a single shape: its pin plus its size, or its size. Alignment padding is not in the bound.
 struct placement_bound {
     byte_count bytes = 0;
     std::vector<byte_count> live_bytes = {}; ///< by rank of position
@@ -289,8 +269,6 @@ struct placement_bound {
     std::uint32_t shape = ~std::uint32_t{0}; ///< for top_of_pin: the first that reaches this high
 };
 
-/// The lower bound for the shapes of one pool.
-///
 /// Complexity: O(pieces + positions).
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once, or a shape ends beyond that.
 [[nodiscard]] placement_bound lower_bound(placement_shapes const& all);

@@ -4,8 +4,7 @@
 
 /// Controls a search by a time limit, a stop request, several threads and a progress listener. The number of
 /// threads changes the time to a result, not the result; a limit or a stop request ends the search early.
-/// Reports come at a new result or 100 ms after the last, and never overlap. Included by
-/// placement/place.hpp.
+/// Reports come at a new result or 100 ms after the last, and never overlap.
 
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/units.hpp>
@@ -33,9 +32,7 @@ namespace sublet::detail {
 template <class Signature>
 class copyable_function;
 
-/// Empty, or a copy of any callable.
-///
-/// Requires: it is not called while empty.
+/// Empty, or a copy of any callable. Requires: it is not called while empty.
 template <class Result, class... Arguments>
 class copyable_function<Result(Arguments...)> {
 public:
@@ -81,8 +78,7 @@ private:
 /// bound, both of the current pool, and the nodes of the reporting task. Calls never overlap.
 using search_listener = copyable_function<void(byte_count, byte_count, std::uint64_t)>;
 
-/// Empty (never stops), a std::stop_token, or any predicate. Kept by value; may be called by several threads
-/// at once.
+/// Empty (never stops), a std::stop_token, or any predicate; may be called by several threads at once.
 class stop_request {
 public:
     stop_request() = default;
@@ -110,14 +106,11 @@ private:
 
 // --- timed control ---------------------------------------------------------------------------------------
 
-/// A search_control with a time limit, a stop request, threads and a listener.
-///
 ///     stop    ── time limit reached, or stop requested? ──►  true, and true from then on
 ///             └─ a new result, or 100 ms later?         ──►  listener(best, bound, nodes)
 ///     run     ── 7 tasks on 2 threads: each takes the next task that is left
 ///
 /// Only this part of placement includes threads and clocks; the searches see search_control.hpp alone.
-
 class timed_control final : public search_control {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -126,9 +119,7 @@ public:
     timed_control(std::size_t threads, stop_request request, search_listener listener, double seconds = 0,
                   time_point (*now)() = &std::chrono::steady_clock::now);
 
-    /// Gives the next item its share of the time that is left.
     void begin(std::size_t left) override;
-
     [[nodiscard]] bool stop(byte_count best, byte_count bound, std::uint64_t nodes) override;
     [[nodiscard]] bool has_stopped() const { return has_stopped_; }
 

@@ -70,8 +70,7 @@ SUBLET_DECL byte_count gap_list::allocate(std::uint32_t id, placement_shape cons
             insert_gap(id);
             return at;
         }
-        // After many gaps that only alignment made too small: with this much room any begin of a gap is
-        // fine.
+        // After many gaps that only alignment made too small: with this much room any begin is fine.
         bool const skips_ahead = ++rejected == 64 && sum_fits(shape.size, shape.alignment);
         found = skips_ahead ? gaps_.first_with_room(shape.size + shape.alignment) : gaps_.next(found);
     }
@@ -268,7 +267,6 @@ struct packing_attempt {
 
 /// A fast first attempt for any number of shapes; a better one for few.
 inline constexpr packing_attempt first_attempt_large{packing_method::from_peak, placement_order::peak_birth};
-
 inline constexpr packing_attempt first_attempt_small{packing_method::bottom_left, placement_order::load_area};
 
 /// Ordered by the gain over the attempts before, measured on live ranges of networks, on perturbed copies of
@@ -289,12 +287,11 @@ inline constexpr packing_attempt packing_attempts[] = {
     {packing_method::best_fit, placement_order::size},
     {packing_method::first_fit, placement_order::birth}};
 
-/// A time component and the lowest packing of its shapes.
 struct component_packing {
     placement_shapes own; ///< unless it is the only component
     placement_shapes const* all = nullptr;
     std::uint32_t first = 0;
-    bool has_pin_or_preference = false; ///< some shape has one
+    bool has_pin_or_preference = false;
     placement_bound bound;
     packing best;
 

@@ -35,7 +35,6 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
         if (is_anchored[b] == 0) has_chooser[find(b)] = 1;
     auto is_chooser = [&](buffer_id b) { return is_anchored[b] == 0 || has_chooser[find(b)] == 0; };
 
-    // One entry per chooser and pool, in the order of storage, pool, chooser, cost.
     std::vector<sort_key> cost_entries; // {storage and pool, chooser, cost's index}
     std::vector<byte_count> cost;
     std::vector<std::uint32_t> choosers(n, 0); // by leader
@@ -139,12 +138,10 @@ SUBLET_DECL bool pool_assignment_state::is_overloaded(std::uint32_t k, pool_id w
 
 SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
 {
-    return std::bit_cast<std::uint64_t>(static_cast<double>(extra_cost) /
-                                        relief); // ascends as the ratio does
+    return std::bit_cast<std::uint64_t>(static_cast<double>(extra_cost) / relief);
 }
 
-/// Moves storage with the least extra cost per relief to its next pool, until no load exceeds a capacity or
-/// no candidate is left.
+/// Moves storage to its next pool until no load exceeds a capacity or no candidate is left.
 SUBLET_DECL void lower_loads(pool_assignment_state& all)
 {
     auto const positions = static_cast<step_id>(all.shapes.positions.size());
@@ -184,7 +181,6 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
     }
 }
 
-/// Packs one pool with small budgets. Returns its result, and the offsets in `offset`.
 SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
                                             pool_assignment_state const& all, pool_id pool,
                                             pack_options options, search_control& control,
@@ -386,10 +382,8 @@ SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placemen
     return former;
 }
 
-/// Of two fixed shapes that overlap, unfixes the lighter, unless it is pinned.
-///
-/// Pieces are painted from below as in clashing_pins(). A shape below an unfixed one may be hidden, so
-/// another round follows whenever a shape was unfixed.
+/// Of two fixed shapes that overlap, unfixes the lighter, unless it is pinned. Pieces are painted from below
+/// as in clashing_pins(); a shape may be hidden by one that is unfixed, so another round follows.
 SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement const& former,
                                    std::vector<unsigned char>& is_fixed)
 {

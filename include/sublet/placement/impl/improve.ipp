@@ -47,7 +47,6 @@ SUBLET_DECL std::size_t sorted_pieces::block_of(piece_entry const& piece) const
 
 // --- ejection --------------------------------------------------------------------------------------------
 
-/// The integer part of the square root.
 [[nodiscard]] constexpr byte_count square_root(byte_count n) noexcept
 {
     byte_count root = 0;
@@ -79,8 +78,7 @@ SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
     by_end_.resize(by_begin_.size());
 }
 
-SUBLET_DECL std::uint64_t
-ejection::random_below(std::uint64_t n) // xorshift: Marsaglia, Journal of Statistical Software 2003
+SUBLET_DECL std::uint64_t ejection::random_below(std::uint64_t n)
 {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
@@ -95,8 +93,7 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
 {
     static constexpr placement_order peak_orders[] = {placement_order::peak_birth,
                                                       placement_order::peak_length};
-    constexpr std::uint64_t most_visits =
-        10'000'000; // of one start packing, which does not call control.stop()
+    constexpr std::uint64_t most_visits = 10'000'000; // of a start packing, which cannot be stopped
     if (best.height == no_limit) return best;
     ejection eject(all, options.seed);
     std::uint64_t spent = 0; // on start packings

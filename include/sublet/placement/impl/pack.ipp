@@ -194,7 +194,6 @@ SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_plan::bu
     return samples;
 }
 
-/// The buffers of one pool, and the best starts so far.
 class symbolic_pool {
 public:
     symbolic_pool(std::vector<symbolic_plan::buffer> const& buffers, pool_id pool,
@@ -300,7 +299,6 @@ private:
         return height;
     }
 
-    /// Keeps the starts with the least worst ratio to the height of one batch alone.
     void offer(std::vector<affine_bytes> start)
     {
         double worst = 1;
@@ -328,7 +326,7 @@ private:
     byte_count most_;
     ids fixed_, scaled_; // ascending
     std::vector<affine_bytes> best_;
-    double worst_ = 0; // of `best_`: its largest ratio to the height of a batch alone
+    double worst_ = 0; // of `best_`: the largest ratio to the height of a batch alone
 };
 
 } // namespace sublet::detail

@@ -10,7 +10,6 @@
 
 namespace sublet::detail {
 
-/// The pack_options for the given place_options.
 SUBLET_DECL pack_options budgets_of(place_options const& options)
 {
     pack_options budgets;
@@ -34,7 +33,6 @@ SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, 
         shapes, minimize_core(shapes, proof.bytes - 1, std::move(core), budgets.nodes, control).shapes);
 }
 
-/// Places each buffer in its own pool.
 SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
                                   std::vector<unsigned char> const& keep, pack_options const& budgets,
                                   timed_control& control)

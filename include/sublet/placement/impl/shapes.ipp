@@ -9,7 +9,6 @@
 
 namespace sublet::detail {
 
-/// Sorts the positions and removes duplicates.
 SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
 {
     std::sort(positions.begin(), positions.end());
@@ -237,7 +236,6 @@ SUBLET_DECL shape_separation min_separation(placement_shapes const& all, std::ui
     return result;
 }
 
-/// Whether all pieces of a shape share a byte.
 SUBLET_DECL bool has_common_byte(placement_shapes const& all, std::uint32_t shape)
 {
     byte_count highest_begin = 0, lowest_end = no_limit;
@@ -284,8 +282,7 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     }
     if (with_common_byte == n) return true;
     if (n > 64 || largest >> 53 != 0) return false; // no sum of distances is as large as `apart`
-    std::vector<std::int64_t> up(n * n,
-                                 apart); // least distance of the second above the first, if it is above
+    std::vector<std::int64_t> up(n * n, apart);     // least distance of the second above the first
     for (std::size_t a = 0; a != n; ++a)
         for (std::size_t b = 0; b != n; ++b) {
             if (a == b) continue;
@@ -303,7 +300,6 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     return true;
 }
 
-/// Collects shapes in any order, and sorts them at the end.
 class shape_collector {
 public:
     shape_collector(placement_problem const& problem, std::vector<buffer_id> const& members,
@@ -432,7 +428,6 @@ private:
         }
     }
 
-    /// The collected shapes, sorted by the begin of their live ranges.
     placement_shapes sorted_by_start()
     {
         placement_shapes result;

@@ -57,7 +57,6 @@ struct svg_plot {
     std::uint64_t y_of(byte_count at) const { return top + height - portion(height, at, ceiling); }
 };
 
-/// The stream, the time axis, and elements that all parts use.
 template <text_stream Stream>
 struct svg_canvas {
     using px = hundredths;
@@ -97,7 +96,6 @@ struct svg_canvas {
         }
     }
 
-    /// The time axis below the lowest plot.
     void time_axis(std::uint64_t bottom)
     {
         std::uint64_t step = 1, next = 2; // 1, 2, 5, 10 and so on

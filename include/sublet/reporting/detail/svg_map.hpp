@@ -27,8 +27,7 @@
 ///       1      Relu    16    [1, 3)        32       B  Relu  20 %
 ///       2      Relu    16    [3, 5)        32
 ///
-/// A byte held for one step is a byte-step, the area of a rectangle in the picture. Rare kinds share one
-/// grey.
+/// A byte held for one step is a byte-step, an area in the picture. Rare kinds share one grey.
 
 namespace sublet::detail {
 
@@ -112,7 +111,6 @@ template <name_function Kinds>
 /// How many kinds have their own colour; the others come last.
 inline constexpr std::size_t svg_colors = 11;
 
-/// The layout of the kinds in rows and columns below the plots.
 struct svg_legend {
     static constexpr std::uint64_t row = 1800, swatch = 1600, head = 2200, longest = 24; // letters of a kind
     std::size_t entries;
@@ -231,8 +229,6 @@ void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<
 ///     └───────┆──┴──────────┘
 ///     ▂▆▄▄▆███┆██▄▂▂▂▂▄▂▂▂▂▂▂ live bytes       the profile
 ///     0          10         20
-///
-/// A rectangle too small for a name has a tooltip only.
 
 struct svg_panel {
     std::size_t first = 0, last = 0; // range of the drawn buffers

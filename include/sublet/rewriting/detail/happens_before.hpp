@@ -33,7 +33,6 @@
 namespace sublet::detail {
 
 /// A precedence_oracle for few queries, or for queries grouped by b.
-///
 /// Memory: one bit per position, and four bytes per predecessor.
 class ancestor_walk {
 public:
@@ -43,7 +42,6 @@ public:
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
 
     /// Whether edges lead from a to b.
-    ///
     /// Complexity: O(edges among positions above a that reach b, + positions / 64), less what has been walked
     ///             since the last query about another b.
     [[nodiscard]] bool before(step_id a, step_id b)
@@ -52,7 +50,6 @@ public:
         return (is_before_[a / 64] >> a % 64 & 1) != 0;
     }
 
-    /// The number of positions that reach b.
     [[nodiscard]] std::uint64_t ancestors(step_id b);
 
 private:
@@ -77,11 +74,10 @@ private:
 /// All columns at once are n^2 bits, too many for a million positions. A block of them is one cache line per
 /// position. Only a position that reaches the block has a row; a walk with one bit per position finds these.
 ///
-/// Source: Warshall, "A theorem on Boolean matrices", Journal of the ACM 1962; here one pass suffices, since
-/// positions are topologically ordered.
+/// Source: Warshall, "A theorem on Boolean matrices", Journal of the ACM 1962; positions are topologically
+/// ordered, so one pass suffices.
 
 /// A precedence_oracle for queries with ascending b, or few different b: each change of block costs a pass.
-///
 /// Memory: 64 bytes per position, and four bytes per predecessor.
 class column_closure {
 public:
@@ -94,11 +90,9 @@ public:
     [[nodiscard]] std::size_t blocks() const { return (positions() + width - 1) / width; }
 
     /// Loads the columns [block * width, block * width + width).
-    ///
     /// Complexity: O(edges among positions that reach the block, 64 bytes each, + positions / 64).
     void load(std::size_t block);
 
-    /// Whether edges lead from a to b.
     [[nodiscard]] bool before(step_id a, step_id b);
 
     /// One bit for each of the positions from 64 * word: whether it reaches the loaded block.
@@ -106,7 +100,6 @@ public:
 
     /// The lowest position of the loaded block, from `from` on, that all of `ends` reach; the position after
     /// the block if there is none.
-    ///
     /// Requires: `from` is in the block.
     [[nodiscard]] step_id next_after(std::span<step_id const> ends, step_id from) const;
 
@@ -143,7 +136,7 @@ private:
 ///
 /// Happens-before is reachability in the dependence graph. A table of all pairs has 10^12 bits for a million
 /// steps, but networks are narrow: a step fails to reach only the branches parallel to it, a few ranges in a
-/// good numbering. For other graphs the columns give the same answers, block by block.
+/// good numbering.
 
 /// How queries are answered. The answers are the same.
 enum class precedence_method : std::uint8_t {
@@ -181,7 +174,6 @@ public:
     }
 
     /// Step a has ended, in every execution, before step b begins.
-    ///
     /// Requires:   both are steps of the program.
     [[nodiscard]] bool ends_before(step_id a, step_id b)
     {
@@ -194,13 +186,11 @@ public:
     ///             block is loaded. Search: the walk from b to a.
     [[nodiscard]] bool before(step_id a, step_id b);
     /// Those of `positions` that come after all of `ends`, in the given order.
-    ///
     /// Requires:   all are below positions(); with columns, `positions` should ascend.
     [[nodiscard]] std::vector<step_id> after_all(std::span<step_id const> ends,
                                                  std::span<step_id const> positions);
 
     /// The number of ordered pairs of positions, without the undecided ones.
-    ///
     /// Complexity: ranges: O(positions + ranges). Others: O(pairs), or a 512th of it.
     [[nodiscard]] std::uint64_t ordered_pairs();
     /// At most this many ordered pairs count as unordered because of `max_ranges`.
@@ -218,7 +208,6 @@ private:
 };
 
 /// The order of positions and steps that holds in every execution.
-///
 /// Requires:   `g` was made by `dependences`.
 [[nodiscard]] inline precedence happens_before(dependence_graph const& g,
                                                precedence_options const& options = {})

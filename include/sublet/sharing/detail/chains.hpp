@@ -31,9 +31,8 @@
 ///     u ──► v ──► w        v may reuse the bytes of u in every execution, w those of v, and so w those of u
 ///
 /// The relation is transitive. So in the order of begins a buffer is tested against the last occupant of a
-/// slot only; in another order it has to fit between two occupants. Largest first (largest_first.hpp) no slot
-/// ever grows. In the order of begins slots grow, but one pass suffices, and it needs only single queries of
-/// the partial order.
+/// slot only: one pass with single queries of the partial order, but slots grow. Largest first
+/// (largest_first.hpp) no slot ever grows, but a buffer has to fit between two occupants.
 ///
 /// No plan for every schedule has fewer bytes than the heaviest antichain (detail/antichain.hpp), and no plan
 /// of slots fewer than least_slot_bytes().
@@ -101,8 +100,6 @@ sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<
     return std::move(chooser).finish();
 }
 
-/// A slot for each buffer.
-///
 /// Requires:   `conflicts` are those of `lives`.
 /// Ensures:    each buffer in a slot may reuse the bytes of the one before it; a slot is as large as its
 ///             largest occupant. A buffer of 0 bytes has `no_slot`.
@@ -161,10 +158,9 @@ template <precedence_oracle Oracle, size_function Sizes>
 ///     a ──┤        ├──► d    a is read by b and by c, so only d may reuse its bytes
 ///         └──► c ──┘        chains a ─► d, b and c: three slots; no two of b, c, d may share
 ///
-/// A slot is a chain of buffers in the reuse relation. The relation is transitive, so chains that share
-/// buffers can be made disjoint: each buffer has at most one predecessor and one successor. Each such pair
-/// saves a slot, so a maximum bipartite matching gives the fewest chains, and an antichain of the same size
-/// as proof.
+/// A slot is a chain in the reuse relation, which is transitive: each buffer has at most one predecessor and
+/// one successor, and each such pair saves a slot. So a maximum bipartite matching gives the fewest chains,
+/// and an antichain of the same size as proof.
 ///
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
 /// Fulkerson, "Note on Dilworth's decomposition theorem for partially ordered sets", Proc. AMS 1956 (as a
@@ -188,8 +184,6 @@ struct chain_cover {
 /// By place: the places of the buffers that may reuse its bytes.
 live_range_lists ranges_of(reuse_ranges const& members);
 
-/// A slot for each buffer: the fewest slots of any plan that is valid under every schedule.
-///
 /// Requires:   `conflicts` are those of `lives`.
 /// Ensures:    buffers share a slot only if one may reuse the other's bytes. If no conflict was undecided,
 ///             `antichain` has as many members as there are slots, and `is_fewest()`. Slots are numbered by
@@ -218,18 +212,16 @@ live_range_lists ranges_of(reuse_ranges const& members);
 ///                                         40 + 8 + 8 bytes in three slots, where two would take 40 + 40
 ///
 /// A slot is as large as its largest occupant. Minimising the bytes is as hard as graph colouring, but with
-/// few different sizes a search over slot sizes decides most instances (slot_size_search.hpp). Reductions
-/// come first: a dominated value gets the slot of its dominator, values fixed to one slot are merged, and
-/// co-components (sets of values that interfere with all values outside, such as pools) are solved alone.
-///
-/// Source: the reductions are folklore of graph colouring; for the search see slot_size_search.hpp.
+/// few different sizes a search over slot sizes decides most instances (slot_size_search.hpp). Reductions,
+/// folklore of graph colouring, come first: a dominated value gets the slot of its dominator, values fixed to
+/// one slot are merged, and co-components (sets that interfere with all values outside, such as pools) are
+/// solved alone.
 
 struct exact_options {
     per_value<byte_count> bytes = byte_count{1}; ///< 0: needs no slot
     per_value<pool_id> pool = pool_id{0};        ///< only values of one pool share
     per_value<slot_id> fixed = no_slot;          ///< a prescribed slot
-    /// Assignments tried at most. A count, not a time: equal problems have equal results on every machine.
-    std::uint64_t nodes = 10'000'000;
+    std::uint64_t nodes = 10'000'000; ///< assignments tried at most: a count, so results are reproducible
 };
 
 struct exact_assignment : sized_slot_plan {

@@ -3,7 +3,8 @@
 #define SUBLET_SHARING_DETAIL_COLORING_HPP
 
 /// Building blocks of graph colouring: a set of slots, vertex orders, cliques as lower bounds, and DSATUR.
-/// All are greedy and take O((V + E) log V) at most. Included by sharing/color_graph.hpp.
+/// All are greedy and take O((V + E) log V) at most. Every graph must have each edge once in the rows of both
+/// its ends, and no loops.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
@@ -58,13 +59,11 @@ struct smallest_last_order {
     std::uint32_t degeneracy = 0; ///< the most neighbours that a vertex has before it
 };
 
-/// Requires:   each edge stands once in the rows of both its ends; no loops.
 /// Ensures:    no order has a lower degeneracy. It is filled from the end; of equal degrees the vertex with
 ///             the neighbour removed last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
 [[nodiscard]] smallest_last_order smallest_last(csr_graph const& g);
 
-/// Requires:   each edge stands once in the rows of both its ends; no loops.
 /// Ensures:    in a chordal graph, the neighbours of a vertex before it form a clique. Of equals the vertex
 ///             with the neighbour that came last, else the lowest id.
 /// Complexity: O(V + E) time, O(V) memory.
@@ -84,7 +83,6 @@ struct smallest_last_order {
 /// order of the neighbours of v before it: v, and its neighbours in the clique of u. In a chordal graph, in
 /// the order of largest cardinality, that is v and all its neighbours before it.
 
-/// Lower bounds of any slot plan.
 struct clique_bound {
     std::vector<value_id> clique; ///< ascending; each needs a slot of its own
     byte_count bytes = 0;         ///< of all slots together
@@ -92,8 +90,7 @@ struct clique_bound {
 
 /// The largest clique found in an interference graph, and the bytes that all cliques found prove necessary.
 ///
-/// Requires:   each edge stands once in the rows of both its ends; no loops. `bytes` has an entry for every
-///             vertex, and one of 0 bytes has no edges.
+/// Requires:   `bytes` has an entry for every vertex, and one of 0 bytes has no edges.
 /// Ensures:    of equally large cliques the first found. In a chordal graph none is larger, and `bytes` is
 ///             the bound by all cliques of the graph together, which is at least the bytes of the heaviest. A
 ///             vertex of 0 bytes is in no clique.
@@ -119,8 +116,8 @@ struct clique_bound {
 
 /// Gives each of `vertices` the lowest slot that none of its neighbours has, the most saturated first.
 ///
-/// Requires:   each edge stands once in the rows of both its ends; no loops. Vertices that have a slot in
-///             `slot_of` keep it and are not in `vertices`; other vertices outside it stay without a slot.
+/// Requires:   vertices that have a slot in `slot_of` keep it and are not in `vertices`; other vertices
+///             outside it stay without a slot.
 /// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the next one
 ///             has the most uncoloured neighbours, then the lowest id.
 /// Complexity: O((V + E) log V) time, O(V + E / 64) memory.

@@ -3,8 +3,7 @@
 #define SUBLET_SHARING_DETAIL_LARGEST_FIRST_HPP
 
 /// Slots valid under every schedule, assigned to the largest buffers first, so that no slot ever grows, and
-/// improved by relinking chains while that saves bytes. A heuristic, often at the lower bound
-/// least_slot_bytes(). Included by sharing/detail/chains.hpp.
+/// improved by relinking chains while that saves bytes. A heuristic, often at its bound least_slot_bytes().
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/plan.hpp>
@@ -98,12 +97,10 @@ public:
     }
 
     /// Of the slots in which b fits, the one inserted first, or `no_slot`.
-    ///
     /// Complexity: O((begins + ranges of b) log positions) for each 64 slots.
     [[nodiscard]] slot_id find(buffer_id b);
 
     /// Makes b an occupant of the slot. Slots are numbered densely.
-    ///
     /// Complexity: O((begins + ranges of b) log positions), for all calls together.
     void insert(buffer_id b, slot_id slot);
 
@@ -139,7 +136,6 @@ private:
 ///
 /// Source: the augmenting path of Berge, "Two theorems in graph theory", PNAS 1957, with costs.
 
-/// Buffers of one pool in slots.
 struct sized_chains {
     std::vector<slot_id> slot_of;       ///< by place in the order of begins
     std::vector<byte_count> slot_bytes; ///< by slot: of its largest occupant
@@ -164,10 +160,8 @@ struct sized_chains {
 ///     slot 1    a ─► c                           a fits before c
 ///
 /// The first occupant determines the size of a slot; later ones that fit cost nothing. A buffer that fits
-/// nowhere opens a slot, unless relinking chains (relink_chains) costs less.
-///
-/// The fewest bytes are NP-hard to find even for a total order. least_slot_bytes() of
-/// sharing/detail/chains.hpp is a lower bound that this often reaches.
+/// nowhere opens a slot, unless relinking chains (relink_chains) costs less. The fewest bytes are NP-hard to
+/// find even for a total order.
 ///
 /// Source: first fit by falling size as in Pemmaraju, Raman and Varadarajan, "Max-coloring and online
 /// coloring with bandwidths on interval graphs", TALG 2011; here over a partial order, and with relinking.
@@ -175,14 +169,10 @@ struct sized_chains {
 struct largest_first_options {
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
-    /// Work budget for relinking: buffers visited at most. A count, not a time: equal problems have equal
-    /// results on every machine.
-    std::uint64_t visits = 4'000'000;
+    std::uint64_t visits = 4'000'000;     ///< work budget for relinking: buffers visited at most
 };
 
-/// A slot for each buffer; `sizes` has an entry for each.
-///
-/// Requires:   `conflicts` are those of `lives`.
+/// Requires:   `conflicts` are those of `lives`; `size` has an entry for each buffer.
 /// Ensures:    each buffer in a slot may reuse the bytes of the one before it; a slot is as large as its
 ///             largest occupant, and a buffer of 0 bytes has `no_slot`. The largest buffer comes first, of
 ///             equal ones the first to begin; slots are numbered by pool and falling size, those of

@@ -4,7 +4,6 @@
 
 /// The relation "may reuse the bytes of" as ranges of buffers, and a maximum bipartite matching of rows with
 /// ranges of columns (Hopcroft and Karp 1973); the cost depends on the number of ranges, not of pairs.
-/// Included by sharing/detail/chains.hpp and largest_first.hpp.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -40,7 +39,6 @@ public:
     [[nodiscard]] buffer_id operator[](std::size_t place) const { return members_[place]; }
 
     /// Calls `visit(live_range)` for the places of the buffers that may reuse the one at `place`, ascending.
-    ///
     /// Complexity: O(ranges log size), and a test for each member in them that begins at several positions.
     template <class Visit>
     void for_each_range(std::size_t place, Visit visit) const
@@ -94,8 +92,7 @@ private:
 ///     row 2     [===)
 ///
 /// A breadth-first search from all free rows removes each column when it is first reached, so it costs as
-/// much as there are ranges and columns, however many pairs the ranges contain. Relations of storage reuse
-/// are dense and have few ranges.
+/// much as there are ranges and columns, however many pairs the ranges contain.
 ///
 /// The last search proves that the matching is maximum: every allowed pair has its column among those reached
 /// or its row among those not reached, and each pair of the matching has exactly one of the two (a vertex

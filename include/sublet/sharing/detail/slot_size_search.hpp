@@ -4,7 +4,7 @@
 
 /// Exact slot assignment with the fewest bytes, by branch and bound over the sizes of the slots. Cliques give
 /// the lower bound, dominated vertices are merged first, and each vector of slot sizes is tested by a list
-/// colouring. Exponential in the worst case, limited by a work budget. Included by sharing/detail/chains.hpp.
+/// colouring. Exponential in the worst case, limited by a work budget.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -31,7 +31,6 @@ namespace sublet::detail {
 /// Values are numbered by falling size.
 class reduced_graph {
 public:
-    /// Without edges.
     explicit reduced_graph(std::size_t values);
     void connect(value_id u, value_id v)
     {
@@ -39,8 +38,7 @@ public:
         interferes_.set(v, u);
     }
 
-    /// Merges `removed` into `into`, which gets the union of the neighbours. Not always without loss.
-    ///
+    /// Merges `removed` into `into`, which gets the union of the neighbours; not always without loss.
     /// Requires: both remain, and `into` comes before `removed`.
     void merge(value_id removed, value_id into);
 
@@ -53,10 +51,8 @@ public:
     /// Gives merged values the slot of their target. Requires: the remaining values have a slot.
     void assign_merged(std::vector<slot_id>& slot_of) const;
 
-    [[nodiscard]] bit_rows const& interferes() const
-    {
-        return interferes_;
-    } ///< valid for the remaining values
+    /// Valid for the remaining values.
+    [[nodiscard]] bit_rows const& interferes() const { return interferes_; }
 
 private:
     using word = bit_rows::word;
@@ -99,8 +95,7 @@ private:
 /// for the maximum clique problem", Computers and Operations Research 38, 2011.
 
 struct prefix_cliques {
-    /// Row i: a clique of i + 1 vertices in the shortest prefix that has one; the prefix's last vertex is
-    /// last.
+    /// Row i: a clique of i + 1 vertices in the shortest prefix with one; its last vertex ends the prefix.
     csr_rows cliques;
     std::vector<std::uint32_t> size; ///< by vertex: largest clique found in the prefix that ends with it
     std::uint64_t nodes = 0;         ///< vertices tried
@@ -124,14 +119,12 @@ struct prefix_cliques {
 ///     at least 16 bytes   s0 s1 s2            those of 16 bytes from three,
 ///     at least  8 bytes   s0 s1 s2 s3         and those of 8 bytes from all four
 ///
-/// A decision problem with nested lists. The next value is the one with the fewest free slots, divided by the
-/// weight of its failures in this and earlier problems (dom/wdeg), since hard parts of a graph stay hard when
-/// slot sizes change a little. A value first tries its slot in the last solution, then the smallest slots, so
-/// that large ones remain for values that need them.
-///
-/// A dead end is attributed to the first values in the slots that were wanted, and the search jumps back to
-/// the last of these. Two symmetries are broken: empty slots of one size class are interchangeable, and a
-/// slot that a size class with a single value adds belongs to that value.
+/// The next value is the one with the fewest free slots, divided by the weight of its failures in this and
+/// earlier problems (dom/wdeg), since hard parts of a graph stay hard when slot sizes change a little. A
+/// value first tries its slot in the last solution, then the smallest slots, so that large ones remain for
+/// values that need them. A dead end is attributed to the first values in the slots that were wanted, and the
+/// search jumps back to the last of these. Two symmetries are broken: empty slots of one size class are
+/// interchangeable, and a slot that a size class with a single value adds belongs to that value.
 ///
 /// Source: Brélaz, "New methods to color the vertices of a graph", CACM 22(4), 1979; Prosser, "Hybrid
 /// algorithms for the constraint satisfaction problem", Computational Intelligence 9(3), 1993 (backjumping);
@@ -212,11 +205,10 @@ private:
 ///                                   8 | # # # #              four of at least 8:
 ///                                   0 +---------             24 * 1 + 8 * 3 + 8 * 4 = 80 bytes
 ///
-/// The cost of a plan is the area of this diagram: the number of slots of at least each size. So the
-/// search decides the number of slots per size class, from the largest size down. A class has at least as
-/// many slots as the one above it; whether all values so far can be coloured with these slots is one list
-/// colouring (bounded_list_coloring), and one answer stands for all plans with these counts. Cliques bound
-/// each count from below (prefix_cliques), and so the cost of the classes still to come.
+/// The cost of a plan is the area of this diagram. So the search decides the number of slots per size class,
+/// from the largest size down. A class has at least as many slots as the one above it; whether all values so
+/// far can be coloured with these slots is one list colouring (bounded_list_coloring), and one answer stands
+/// for all plans with these counts. Cliques bound each count from below (prefix_cliques).
 ///
 /// Targets rise from the lower bound to the incumbent (iterative deepening): each target that is refuted
 /// raises the bound, and a plan that meets a target is nearly optimal. Colourings that exceed their node

@@ -3,8 +3,7 @@
 #define SUBLET_SHARING_DETAIL_TOKEN_SETS_HPP
 
 /// Precedence queries in a directed acyclic graph by sets of tokens, stored as few ranges of integers, and
-/// the list of buffers that wait for a token. Exact unless a limit on ranges is set; one pass over positions
-/// and edges. Included by sharing/detail/tokens.hpp.
+/// the list of buffers that wait for a token. Exact unless a limit on ranges is set; one pass over the edges.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -46,14 +45,12 @@ struct token_range {
 
 // --- token set store -------------------------------------------------------------------------------------
 
-/// Keeps the token set of a position until its last successor has read it.
+/// Keeps the token set of a position until its last successor has read it. So a graph of branches that join
+/// again needs little memory, however long it is.
 ///
 ///     blocks of 1     [a]  [ ]  [d]              segregated free lists: sizes are powers of two,
 ///     blocks of 2     [b b]                      and a freed block is reused
 ///     blocks of 4     [c c c _]  [       ]
-///
-/// Only positions with successors still to come have a set; so a graph of branches that join again needs
-/// little memory, however long it is.
 
 class token_set_store {
 public:
@@ -66,7 +63,6 @@ public:
         return {store_.data() + stored_[x].at, stored_[x].ranges};
     }
     void store(step_id x, std::span<token_range const> ranges);
-    /// One successor of x has read its set.
     void drop_reader(step_id x);
 
 private:
@@ -91,18 +87,17 @@ private:
 ///
 /// A branch adds a token of its own to those it receives; a join holds the union. As sets of names they would
 /// grow with the number of branches. But tokens that have met, such as b and c, are never separated again: a
-/// token is a number of longest_path_forest, and the tokens of y are the numbers of all its predecessors and
-/// its own. They contain its whole subtree, one range. The others arrived by edges that leave their subtree,
-/// and merge into the subtree of the step where the branches join.
+/// token is a number of longest_path_forest, and the tokens of y, the numbers of y and its predecessors,
+/// contain its whole subtree, one range. The others arrived by edges that leave their subtree, and merge into
+/// the subtree of the step where the branches join.
 ///
 ///     Theorem.  tokens(x) is a subset of tokens(y) if and only if x is y or x comes before y.
 ///
 /// If the set is a subset, y holds the token of x; if x comes before y, so do all predecessors of x. Hence
-/// one set decides precedence for all earlier steps, and a set is kept only until its last reader.
+/// one set decides precedence for all earlier steps.
 ///
 /// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016), where tokens are unordered sets of integers.
 
-/// The token set of one position after the other.
 class token_sets {
 public:
     /// `g` has to outlive this. A set with more than `most_ranges` ranges drops the oldest: then before() may
@@ -125,7 +120,6 @@ public:
     [[nodiscard]] bool before(step_id a, step_id b);
 
     void advance_to(step_id b);
-    /// The token of a.
     [[nodiscard]] std::uint32_t token_of(step_id a) const { return subtree_[a].first; }
     /// The tokens of the position reached last, ascending; two ranges do not touch.
     [[nodiscard]] std::span<token_range const> tokens() const { return {current_.data(), count_}; }
@@ -181,12 +175,10 @@ class token_waitlist {
 public:
     token_waitlist(std::size_t tokens, std::size_t buffers);
 
-    /// Requires:   b waits for no token.
-    /// Complexity: O(log tokens) to the base of 64.
+    /// Requires:   b waits for no token.  O(log tokens) to the base of 64
     void block(buffer_id b, std::uint32_t token);
 
     /// Calls `visit(b)` for all b that wait for a token in [first, last), and removes them.
-    ///
     /// Complexity: O((1 + tokens with waiters) log tokens) to the base of 64, and the calls.
     template <class Visit>
     void unblock(std::uint32_t first, std::uint32_t last, Visit visit)

@@ -3,8 +3,7 @@
 #define SUBLET_SHARING_DETAIL_TOKENS_HPP
 
 /// Slots valid under every schedule in one pass, by tokens that travel along the edges of a graph (Caffe2's
-/// memonger), and the rule by which a buffer chooses among free slots. Works for graphs of any size; a
-/// heuristic for bytes.
+/// memonger), and the rule by which a buffer chooses among free slots. A heuristic for graphs of any size.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -40,28 +39,22 @@
 
 namespace sublet::detail {
 
-/// A request for a slot.
 struct slot_request {
     buffer_id buffer = no_buffer;
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
     step_id begins = 0;
-    step_id free_from =
-        no_step;           ///< first begin at which another may reuse the slot; `no_step`: after unblock()
-    bool may_reuse = true; ///< false: it gets a slot of its own
+    step_id free_from = no_step; ///< first begin at which another may follow; `no_step`: after unblock()
+    bool may_reuse = true;       ///< false: it gets a slot of its own
 };
 
-/// Assigns slots to buffers one by one.
 class slot_chooser {
 public:
-    /// For buffers with ids below `buffers`.
     explicit slot_chooser(std::size_t buffers, slot_choice choice = slot_choice::grow_largest);
 
-    /// The slot of `r.buffer`: a free one by the rule of choice, or a new one.
-    ///
-    /// `may_follow(u)` is the position from which on a buffer that begins there may follow u, the last
-    /// occupant of a slot: `r.begins` or lower for "yes", higher for "not before", `no_step` for "not before
-    /// `unblock(u)`".
+    /// The slot of `r.buffer`: a free one by the rule of choice, or a new one. `may_follow(u)` is the
+    /// position from which on a buffer that begins there may follow u, the last occupant of a slot:
+    /// `r.begins` or lower for "yes", higher for "not before", `no_step` for "not before `unblock(u)`".
     ///
     /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.free_from` may be too
     ///             low, which costs another test, but not too high, which costs a slot.
@@ -116,8 +109,7 @@ public:
     void unblock(buffer_id u, step_id from) { block(plan_.slot_of[u], from); }
 
     /// The plan of all requests; other buffers have no slot.
-    ///
-    /// Throws: precondition_error if all slots together exceed 64 bits.
+    /// Throws:     precondition_error if all slots together exceed 64 bits.
     [[nodiscard]] sized_slot_plan finish() &&;
 
 private:
@@ -163,19 +155,11 @@ private:
 
 // --- tokens ----------------------------------------------------------------------------------------------
 
-/// Slots for every schedule, by token sets.
-///
-///         ┌──► 1: use a, def b ──► 2: use b, def d ──┐       a, b, c are free after 1 and 3, 2, 4
-///     0 ──┤                                          ├──► 5: def f
-///         └──► 3: use a, def c ──► 4: use c, def e ──┘       d opens a new slot: 3 may not have run
-///                                                            f takes the slot of a, b or c
-///
 /// A slot is free for a buffer if all steps that touch its last occupant come before the step that defines
-/// the buffer: that step holds a token of each of them. So one set of slots serves all branches and all
-/// sources, and a slot freed in one branch is reused by another as soon as the two have met.
-///
-/// A slot that fails the test is blocked until the missing token arrives at a step; slots of branches that
-/// never meet again are not tested again.
+/// the buffer: that step holds a token of each of them (picture: sharing/share_slots.hpp). So one set of
+/// slots serves all branches and all sources, and a slot freed in one branch is reused by another as soon as
+/// the two have met. A slot that fails the test is blocked until the missing token arrives at a step; slots
+/// of branches that never meet again are not tested again.
 ///
 /// Source: Caffe2's memonger (`memonger.cc`, Facebook 2016). Differences: a buffer is free after its last
 /// touch, not its last read; the order of sources does not matter; edges without data count; no recursion.
@@ -195,14 +179,7 @@ struct token_plan : sized_slot_plan {
 
 /// Gives every buffer a slot, in the order of begins; `sizes` are by buffer.
 ///
-/// Requires:   `g` has no violation, and `lives` belong to `g`.
-/// Ensures:    each buffer of a slot may reuse the bytes of the one before it in every execution; a slot is
-///             as large as its largest buffer. An input neither reuses nor is reused; a buffer with several
-///             begins gets a new slot. 0 bytes have `no_slot`. Of buffers that begin at one position the
-///             lower index comes first.
-/// Complexity: O(positions + edges + sum over edges of the ranges of their ends) for the tokens, and
-///             O(log slots + ends x log ranges) for each test of a slot. Few tests fail if branches are
-///             numbered one after the other.
+/// Requires, Ensures and Complexity are those of detail::share_slots() by tokens (sharing/share_slots.hpp).
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
 template <size_function Sizes>

@@ -156,7 +156,6 @@ struct joined_life {
     std::vector<last_read> last_reads;
 };
 
-/// The union of two ascending lists.
 SUBLET_DECL std::vector<live_range> merged_ranges(std::vector<live_range> const& a,
                                                   std::vector<live_range> const& b)
 {
@@ -176,7 +175,6 @@ SUBLET_DECL bool has_position(std::vector<live_range> const& ranges, step_id pos
     return at != ranges.size() && ranges[at].first <= position;
 }
 
-/// By node: its loop depth.
 SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
 {
     loop_forest const forest = loops(p.graph());

@@ -108,12 +108,12 @@ private:
         return true;
     }
 
-    /// Finds the next column of a layer in a range of the row, and removes it.
     struct path_entry {
         std::uint32_t row;
         std::uint32_t range;  // the next one
         std::uint32_t column; // the last one
     };
+    /// Finds the next column of a layer in a range of the row, and removes it.
     bool advance(path_entry& at, std::size_t layer)
     {
         auto const ranges = rows_[at.row];

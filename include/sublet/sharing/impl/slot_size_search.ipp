@@ -339,7 +339,6 @@ SUBLET_DECL slot_id bounded_list_coloring::next_choice(value_id v, slot_id tried
 
 class slot_size_search {
 public:
-    /// Requires: sizes fall, none is 0, and together they do not exceed 64 bits; `interferes` is symmetric.
     slot_size_search(bit_rows const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
         : interferes_(interferes), size_(size), ends_(ends_of(size)), coloring_(interferes, ends_),
           nodes_(nodes)
@@ -392,7 +391,6 @@ private:
         return sum;
     }
 
-    /// The first plan: first fit by falling size.
     void color_first_fit()
     {
         std::vector<slot_id> slot_of(size_.size(), no_slot);
