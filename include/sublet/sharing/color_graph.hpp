@@ -177,8 +177,8 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// are chordal. So assigning the lowest free slot in a preorder walk of that tree is optimal: the values that
 /// occupy slots at a definition are all alive there together.
 ///
-///     0: def a, b               a takes slot 0, b slot 1
-///       /       \             which is needed in 2 only
+///     0: def a, b               a takes slot 0, b slot 1,
+///       /       \               which only 2 reads
 ///     1: use a   2: use a, b    c and d both take slot 0, because a is dead:
 ///        def c      def d       they are never alive together
 ///       \       /
