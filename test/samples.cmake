@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
-# Compiles the samples in the comments of public headers, each in a function of its own, so that what a reader copies
-# is C++: the lines between two empty lines of a comment
-# that are indented by five blanks, if some line of them ends in a semicolon.
+# Compiles the samples in the comments of public headers, each in a function of its own, so that what a reader
+# copies is C++. A sample: the lines between two empty lines of a comment that are indented by five blanks, if one
+# of them ends in a semicolon.
 #   cmake -DROOT=. -DCOMPILER=g++ -DOUT=samples.cpp [-DBOOST=folder] [-DCUDA=folder] -P test/samples.cmake
 # samples.hpp declares the variables and functions that they use.
 cmake_minimum_required(VERSION 3.25)
