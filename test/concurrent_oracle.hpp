@@ -43,6 +43,11 @@ public:
                     for (std::size_t d = 0; d != tasks.tasks.size(); ++d)
                         if (holds(tasks.tasks[d].defs, v)) waits_for_[t].push_back(d);
         }
+        for (std::size_t t = 0; t != tasks.tasks.size(); ++t) // a view is made after its root
+            for (auto v : tasks.tasks[t].defs)
+                for (std::size_t d = 0; d != tasks.tasks.size(); ++d)
+                    if (d != t && root_[v] != v && holds(tasks.tasks[d].defs, root_[v]))
+                        waits_for_[t].push_back(d);
         for (sublet::handoff h : plan.handoffs) waits_for_[h.to].push_back(h.from);
         for (sublet::byte_count bytes : plan.arena_bytes) {
             pool_begin_.push_back(cells_);

@@ -9,6 +9,7 @@
 ///
 /// Where the plan says that bytes are dead, they are painted before the step writes.
 
+#include "operations.hpp"
 #include "random_flow.hpp"
 #include "random_source.hpp"
 #include "view_sizes.hpp"
@@ -82,6 +83,7 @@ inline flow_program draw_flow_program(random_source& pick)
         pinned.push_back(pins && pick.below(5) == 0 ? 60 * pick.below(3) : no_offset);
     }
     drawn.bytes = within_roots(std::move(drawn.bytes), drawn.alias_of);
+    drawn.program = with_views(drawn.program, drawn.alias_of, true);
     drawn.options = {.bytes = drawn.bytes,
                      .alignment = alignment,
                      .role = drawn.role,

@@ -4,6 +4,7 @@
 
 /// Real networks built in code, so that tests need no files.
 
+#include "operations.hpp"
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
@@ -32,7 +33,7 @@ struct op_list {
     {
         return sublet::sequence(uses.size(), uses.size(), [this](auto op, sublet::effect_sink& s) {
             for (sublet::value_id v : uses[op]) s.use(v);
-            s.def(op);
+            add_results(s, std::vector<sublet::value_id>{static_cast<sublet::value_id>(op)}, alias_of);
             if (may_overwrite[op]) s.may_overwrite(uses[op][0], op);
         });
     }

@@ -19,6 +19,38 @@ inline sublet::snapshot op_list(std::size_t values, lists const& uses, lists con
         values, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
 }
 
+/// Results of a step: each is made, or is a view of a value that is there.
+template <class Results, class AliasOf>
+void add_results(sublet::effect_sink& sink, Results const& results, AliasOf const& alias_of)
+{
+    for (auto v : results)
+        if (alias_of[v] == sublet::no_value) sink.def(v);
+        else sink.view(v);
+}
+
+/// The program in which a step that defines a view makes it, and writes through it if `writes`.
+inline sublet::snapshot with_views(sublet::snapshot const& p, std::vector<sublet::value_id> const& alias_of,
+                                   bool writes = false)
+{
+    using sublet::touch;
+    return sublet::flow(
+        p.nodes(), p.values(), [&p](sublet::node_id n) { return p.successors(n); },
+        [&](sublet::node_id n, sublet::effect_sink& sink) {
+            sublet::step_range const steps = p.steps_of(n);
+            for (sublet::step_id s = steps.first; s != steps.last; ++s) {
+                if (s != steps.first) sink.next_step();
+                for (touch t : p.touches(s)) {
+                    bool const is_view =
+                        t.kind == touch::access::def && alias_of[t.value] != sublet::no_value;
+                    if (!is_view) sink.add(t.kind, t.value);
+                    else sink.add(writes ? touch::access::write_view : touch::access::view, t.value);
+                }
+                for (sublet::overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+            }
+            for (sublet::edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+        });
+}
+
 struct operation {
     std::vector<sublet::value_id> uses, defs;
     std::vector<std::pair<sublet::value_id, sublet::value_id>> overwrites = {}; ///< operand, result

@@ -4,6 +4,7 @@
 
 /// Random programs and buffers with sizes that grow with a batch.
 
+#include "operations.hpp"
 #include "random_program.hpp"
 #include "random_source.hpp"
 
@@ -38,7 +39,7 @@ struct random_batches {
                 if (i != 0) s.next_step();
                 for (auto v : steps[i].uses) s.use(v);
                 for (auto v : steps[i].early) s.use_early(v);
-                for (auto v : steps[i].defs) s.def(v);
+                add_results(s, steps[i].defs, drawn.alias_of);
                 for (auto v : steps[i].scratch) s.def(v);
                 for (auto [in, out] : steps[i].pairs) s.may_overwrite(in, out);
             }

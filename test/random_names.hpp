@@ -47,7 +47,16 @@ struct random_names {
                     step const& its = nodes[n].steps[i];
                     for (auto v : its.uses) s.use(v);
                     for (auto v : its.early) s.use_early(v);
-                    for (auto v : its.defs) s.def(v);
+                    std::set<sublet::value_id> touched; // storage of the step, by root
+                    for (auto const* row : {&its.uses, &its.early})
+                        for (auto v : *row) touched.insert(root(v));
+                    for (auto v : its.defs)
+                        if (alias_of[v] == sublet::no_value) s.def(v), touched.insert(v);
+                    for (auto v : std::set<sublet::value_id>(its.defs.begin(), its.defs.end())) {
+                        if (alias_of[v] == sublet::no_value) continue;
+                        s.view(v);
+                        if (touched.insert(root(v)).second) s.write(v); // a part
+                    }
                     for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
                 }
                 for (auto [pred, v] : nodes[n].ends) s.use_at_end_of(pred, v);
@@ -174,6 +183,7 @@ struct names_run {
             bool writes;
         };
         std::vector<std::vector<access>> accesses; // by cell
+        std::map<std::size_t, step_id> maker;      // by cell: the first step that makes a value there
         before.assign(steps, std::vector<bool>(steps));
         auto new_cell = [&] {
             cells.push_back(0);
@@ -206,21 +216,15 @@ struct names_run {
                 std::map<value_id, std::size_t> defs; // the first of each, by name
                 for (std::size_t i = 0; i != touches.size(); ++i) {
                     makes_view[s].push_back(false);
-                    if (touches[i].kind != touch::access::def) reads[s].push_back(read(touches[i].value, s));
+                    if (!touches[i].defines()) reads[s].push_back(read(touches[i].value, s));
                     else defs.insert({touches[i].value, i});
                 }
-                std::set<std::size_t> touched; // cells, other than by making a view
-                for (touch t : touches)
-                    if (t.kind != touch::access::def) touched.insert(cell_of[t.value]);
                 std::vector<std::size_t> written_cells;
                 for (auto [v, i] : defs) { // roots come before their views
                     value_id const of = names.alias_of[v];
-                    bool writes = of == no_value;
+                    bool const writes = touches[i].writes();
                     if (of != no_value) {
-                        bool const is_again = cell_of[v] == cell_of[of], is_kept = names.is_kept(v);
-                        bool const is_part = touched.count(cell_of[of]) == 0;
-                        writes = is_again || is_part || (is_kept && cell_of[v] != nowhere);
-                        if (!is_kept || cell_of[v] == nowhere) cell_of[v] = cell_of[of];
+                        if (!names.is_kept(v) || cell_of[v] == nowhere) cell_of[v] = cell_of[of];
                     } else if (cell_of[v] == nowhere || !names.is_kept(v)) {
                         cell_of[v] = new_cell();
                     }
@@ -228,9 +232,11 @@ struct names_run {
                         for (std::size_t k = i; k != touches.size(); ++k)
                             if (touches[k].value == v) makes_view[s][k] = true;
                     writer[v] = s;
-                    accesses[cell_of[v]].push_back({s, writes});
+                    if (of == no_value) maker.insert({cell_of[v], s});
+                    else if (auto const made = maker.find(cell_of[v]); made != maker.end() && made->second != s)
+                        before[made->second][s] = true;
                     if (!writes) continue;
-                    touched.insert(cell_of[v]);
+                    accesses[cell_of[v]].push_back({s, true});
                     written_cells.push_back(cell_of[v]);
                     cells[cell_of[v]] = written(s, i, reads[s]);
                 }

@@ -5,6 +5,7 @@
 /// Random programs that may run in many orders, a drawn order of them, its peak by the planner's own stages,
 /// and the best order by enumeration.
 
+#include "operations.hpp"
 #include "random_program.hpp"
 #include "random_source.hpp"
 
@@ -28,7 +29,7 @@ inline sublet::snapshot without_edges(random_program const& r)
             if (i != 0) s.next_step();
             for (auto v : steps[i].uses) s.use(v);
             for (auto v : steps[i].early) s.use_early(v);
-            for (auto v : steps[i].defs) s.def(v);
+            add_results(s, steps[i].defs, r.alias_of);
             for (auto v : steps[i].scratch) s.def(v);
             for (auto [in, out] : steps[i].pairs) s.may_overwrite(in, out);
         }

@@ -4,6 +4,7 @@
 
 /// Random programs with all features, stored as lists: an oracle reads only these lists.
 
+#include "operations.hpp"
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 
@@ -63,7 +64,7 @@ struct random_program {
             step const& its = nodes[n].steps[i];
             for (auto v : its.uses) s.use(v);
             for (auto v : its.early) s.use_early(v);
-            for (auto v : its.defs) s.def(v);
+            add_results(s, its.defs, alias_of);
             for (auto v : its.scratch) s.def(v);
             for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
         }

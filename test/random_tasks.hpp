@@ -5,6 +5,7 @@
 /// Random programs for the concurrent reading, stored as lists, and their happens-before and reuse relations
 /// by brute force, independent of the library.
 
+#include "operations.hpp"
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 
@@ -40,7 +41,7 @@ struct random_tasks {
             [this](sublet::node_id n, sublet::effect_sink& s) {
                 for (auto v : tasks[n].uses) s.use(v);
                 for (auto v : tasks[n].early) s.use_early(v);
-                for (auto v : tasks[n].defs) s.def(v);
+                add_results(s, tasks[n].defs, alias_of);
                 for (auto [in, out] : tasks[n].pairs) s.may_overwrite(in, out);
             });
     }
@@ -163,17 +164,22 @@ struct sharing_rule {
                     for (auto const* row : {&tasks.tasks[b].uses, &tasks.tasks[b].early})
                         if (std::find(row->begin(), row->end(), v) != row->end()) before[a][b] = true;
         }
+        for (std::size_t v = 0; v != tasks.values(); ++v) {
+            std::size_t r = v;
+            while (tasks.alias_of[r] != sublet::no_value) r = tasks.alias_of[r];
+            root.push_back(r);
+        }
+        for (std::size_t a = 0; a != n; ++a) // a view is made after its root
+            for (auto r : tasks.tasks[a].defs)
+                for (std::size_t b = 0; b != n; ++b)
+                    for (auto v : tasks.tasks[b].defs)
+                        if (a != b && v != r && root[v] == r) before[a][b] = true;
         for (sublet::handoff h : more) before[h.from][h.to] = true;
         for (std::size_t k = 0; k != n; ++k)
             for (std::size_t a = 0; a != n; ++a)
                 if (before[a][k])
                     for (std::size_t b = 0; b != n; ++b)
                         if (before[k][b]) before[a][b] = true;
-        for (std::size_t v = 0; v != tasks.values(); ++v) {
-            std::size_t r = v;
-            while (tasks.alias_of[r] != sublet::no_value) r = tasks.alias_of[r];
-            root.push_back(r);
-        }
         defs = late = early = std::vector<std::vector<std::size_t>>(tasks.values());
         is_given = is_kept = std::vector<bool>(tasks.values());
         for (std::size_t t = 0; t != n; ++t) {

@@ -5,6 +5,7 @@
 /// Random programs with nested programs, stored as lists: an oracle runs these lists, and not the library's
 /// copy. On no path is a value read before it is written.
 
+#include "operations.hpp"
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 
@@ -58,7 +59,7 @@ struct random_tree {
                         step const& its = nodes[n].steps[i];
                         for (auto v : its.uses) s.use(v);
                         for (auto v : its.early) s.use_early(v);
-                        for (auto v : its.defs) s.def(v);
+                        add_results(s, its.defs, alias_of);
                         for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
                     }
                     for (operand o : nodes[n].operands) s.use_at_end_of(o.pred, o.value);

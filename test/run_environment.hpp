@@ -49,8 +49,7 @@ inline subject draw_versions(random_source& pick)
                                        .order = names.order};
     auto const made = versions(names.program(), by_name, names.same_storage);
     REQUIRE(!made.violation);
-    return {made.program, with_versions(by_name, made), std::vector<bool>(made.value_of.size()),
-            made.handoffs};
+    return {made.program, with_versions(by_name, made), std::vector<bool>(made.value_of.size())};
 }
 
 /// The result of a run: by step what it wrote and how often, and the final contents.

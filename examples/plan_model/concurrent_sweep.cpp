@@ -60,30 +60,23 @@ struct sweep {
     void run(std::string const& file, network const& net)
     {
         sublet::plan_options const options = as_options(net, {.in_place = false});
-        auto const versioned = sublet::versions(as_program(net), options);
-        sublet::plan_options const versioned_options = sublet::with_versions(options, versioned);
-        sublet::snapshot const& program = versioned.program;
-        auto const planned =
-            sublet::plan_concurrent(program, versioned_options, {.handoffs = versioned.handoffs});
-        auto const small_budget = sublet::plan_concurrent(
-            program, versioned_options, {.handoffs = versioned.handoffs, .visits = 1'000'000});
-        auto const with_handoffs =
-            sublet::plan_with_handoffs(program, versioned_options, {.handoffs = versioned.handoffs});
-        auto const in_order = sublet::plan_memory(as_program(net), options);
+        sublet::snapshot const program = as_program(net);
+        auto const planned = sublet::plan_concurrent(program, options);
+        auto const small_budget = sublet::plan_concurrent(program, options, {.visits = 1'000'000});
+        auto const with_handoffs = sublet::plan_with_handoffs(program, options);
+        auto const in_order = sublet::plan_memory(program, options);
         sublet::byte_count const bound = planned.report.lower_bound_bytes;
         sublet::byte_count const bytes = planned.report.arena_bytes;
 
         // Caffe2's choice of slots on the same program, without and with sizes.
         auto by_tokens = [&](sublet::slot_choice choice) {
-            return sublet::share_slots(program, versioned_options,
-                                       {.choice = choice, .handoffs = versioned.handoffs});
+            return sublet::share_slots(program, options, {.choice = choice});
         };
         auto const most_shared = by_tokens(sublet::slot_choice::most_shared);
         auto const sized = by_tokens(sublet::slot_choice::caffe2_sized);
         sublet::byte_count const caffe2_bytes = std::min(most_shared.total_bytes, sized.total_bytes);
         auto const fewest = sublet::share_slots(
-            program, versioned_options,
-            {.strategy = sublet::slot_options::strategy_kind::fewest, .handoffs = versioned.handoffs});
+            program, options, {.strategy = sublet::slot_options::strategy_kind::fewest});
 
         std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
                     file.c_str(), planned.plan.buffers.size(), static_cast<unsigned long long>(bound),
@@ -92,9 +85,8 @@ struct sweep {
                     caffe2.add(caffe2_bytes, bound), fewest.slots,
                     static_cast<unsigned long long>(in_order.report.arena_bytes),
                     static_cast<unsigned long long>(with_handoffs.report.arena_bytes),
-                    with_handoffs.plan.handoffs.size() - versioned.handoffs.size(),
-                    1000 * planned.report.seconds);
-        without_handoffs += with_handoffs.plan.handoffs.size() == versioned.handoffs.size();
+                    with_handoffs.plan.handoffs.size(), 1000 * planned.report.seconds);
+        without_handoffs += with_handoffs.plan.handoffs.empty();
 
         expect(planned.is_sound() && small_budget.is_sound() && with_handoffs.is_sound(), file,
                "a plan is refuted");

@@ -12,7 +12,6 @@
 // threads in turn, and on three numbers of streams, so that all combinations occur. Exit status: 0 if all
 // runs of each network have the same digest.
 
-#include "network_versions.hpp"
 #include "read_onnx.hpp"
 #include "run_network.hpp"
 #include "timed_plan.hpp"
@@ -58,29 +57,21 @@ byte_count shrink(network& net, byte_count most)
     return divisor;
 }
 
-/// What is run: the network itself, or the versions of its values.
-struct run_variant {
-    sublet::snapshot program;
-    sublet::plan_options options;
-    std::vector<sublet::value_id> value_of = {};
-    std::vector<sublet::value_id> last = {};
-    std::vector<sublet::handoff> handoffs = {};
-};
-
 struct network_runs {
     network const& net;
+    sublet::snapshot program;
+    sublet::plan_options options;
     external_storage external;
     bool is_full = false;
     std::uint64_t left = 0;
     int modes = 0, runs = 0, different = 0;
 
     template <class Executor>
-    void run(Executor& execute, run_variant const& variant, char const* mode, char const* how,
-             std::size_t width)
+    void run(Executor& execute, char const* mode, char const* how, std::size_t width)
     {
         set_inputs(execute, net, external);
         execute.run();
-        std::uint64_t const run_digest = result_digest(execute, net, external, variant.last);
+        std::uint64_t const run_digest = result_digest(execute, net, external);
         if (runs++ == 0) left = run_digest;
         if (run_digest == left) return;
         ++different;
@@ -88,18 +79,16 @@ struct network_runs {
     }
 
     template <class Mode>
-    void run_everywhere(run_variant const& variant, char const* name, Mode const& mode)
+    void run_everywhere(char const* name, Mode const& mode, bool is_any_order = false)
     {
-        network_kernel const kernel{&net, variant.value_of.empty() ? nullptr : &variant.value_of};
+        network_kernel const kernel{&net};
         sublet::executor_options const how{.check = sublet::executor_options::checks::plan};
-        if (variant.handoffs.empty() && variant.last.empty()) {
-            sublet::cpu_executor one(variant.program, variant.options, mode, kernel, how);
-            run(one, variant, name, "serial", 1);
+        if (!is_any_order) {
+            sublet::cpu_executor one(program, options, mode, kernel, how);
+            run(one, name, "serial", 1);
         }
         std::vector<sublet::step_id> const last_first =
-            latest_first(sublet::thread_executor(variant.program, variant.options, mode, kernel,
-                                                 {.handoffs = variant.handoffs})
-                             .waits());
+            latest_first(sublet::thread_executor(program, options, mode, kernel).waits());
         struct named_policy {
             sublet::queue_policy policy;
             char const* name;
@@ -116,20 +105,17 @@ struct network_runs {
                 named_policy const& p = policies[i];
                 std::size_t const workers = std::size_t{1} << doublings;
                 sublet::thread_options wanted{.workers = workers, .policy = p.policy, .seed = workers};
-                wanted.handoffs = variant.handoffs;
                 if (p.policy == sublet::queue_policy::given) wanted.order = last_first;
-                sublet::thread_executor many(variant.program, variant.options, mode, kernel, wanted, how);
-                run(many, variant, name, p.name, workers);
+                sublet::thread_executor many(program, options, mode, kernel, wanted, how);
+                run(many, name, p.name, workers);
             }
         for (std::size_t streams = 1; streams != 9; ++streams) {
             if (is_full && (streams + 8 - 3 * turn % 8) % 8 > 2) continue;
             sublet::simulated_device device(
                 {.order = sublet::simulated_options::order_kind::random, .seed = streams});
             sublet::stream_options wanted{.streams = streams};
-            wanted.handoffs = variant.handoffs;
-            sublet::stream_executor queued(device, variant.program, variant.options, mode, kernel, wanted,
-                                           how);
-            run(queued, variant, name, "streams", streams);
+            sublet::stream_executor queued(device, program, options, mode, kernel, wanted, how);
+            run(queued, name, "streams", streams);
         }
     }
 };
@@ -144,24 +130,18 @@ bool run_all(std::string const& file, network net, bool is_full)
 {
     auto const start = std::chrono::steady_clock::now();
     byte_count const divisor = shrink(net, is_full ? most_of_full : 200'000), naive = naive_bytes(net);
-    run_variant const listed{.program = as_program(net), .options = as_options(net, {})};
-    network_versions versions(net);
-    run_variant const versioned{.program = versions.versioned.program,
-                                .options = versions.options,
-                                .value_of = versions.versioned.value_of,
-                                .last = versions.versioned.last,
-                                .handoffs = versions.versioned.handoffs};
-
-    network_runs all{.net = net, .external = external_storage(net, 1), .is_full = is_full};
-    all.run_everywhere(listed, "no_plan", sublet::no_plan{});
-    all.run_everywhere(listed, "recycle", sublet::recycle{});
-    all.run_everywhere(listed, "arena", sublet::arena{plan_memory(listed.program, listed.options).plan});
-    auto const any_order = plan_concurrent(versioned.program, versioned.options,
-                                           {.handoffs = versioned.handoffs, .visits = visits});
-    all.run_everywhere(versioned, "any_order", sublet::arena{any_order.plan});
-    auto const with_handoffs = plan_with_handoffs(versioned.program, versioned.options,
-                                                  {.handoffs = versioned.handoffs, .visits = visits});
-    all.run_everywhere(versioned, "waiting", sublet::arena{with_handoffs.plan});
+    network_runs all{.net = net,
+                     .program = as_program(net),
+                     .options = as_options(net, {}),
+                     .external = external_storage(net, 1),
+                     .is_full = is_full};
+    all.run_everywhere("no_plan", sublet::no_plan{});
+    all.run_everywhere("recycle", sublet::recycle{});
+    all.run_everywhere("arena", sublet::arena{plan_memory(all.program, all.options).plan});
+    auto const any_order = plan_concurrent(all.program, all.options, {.visits = visits});
+    all.run_everywhere("any_order", sublet::arena{any_order.plan}, true);
+    auto const with_handoffs = plan_with_handoffs(all.program, all.options, {.visits = visits});
+    all.run_everywhere("waiting", sublet::arena{with_handoffs.plan}, true);
     std::printf("%-40s %6llu %12llu %5d %9.1f  %016llx\n", file.c_str(),
                 static_cast<unsigned long long>(divisor), static_cast<unsigned long long>(naive), all.runs,
                 milliseconds_since(start), static_cast<unsigned long long>(all.left));

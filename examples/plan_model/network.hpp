@@ -65,8 +65,11 @@ inline sublet::snapshot as_program(network const& net)
                             [&](auto op, sublet::effect_sink& step) {
                                 operation const& node = net.operations[op];
                                 for (auto v : node.inputs) step.use(v);
-                                for (auto v : node.outputs) step.def(v);
-                                for (auto v : node.mutated) step.def(v);
+                                for (auto v : node.outputs)
+                                    if (v == sublet::no_value) continue;
+                                    else if (net.values[v].alias_of == sublet::no_value) step.def(v);
+                                    else step.view(v);
+                                for (auto v : node.mutated) step.write(v);
                                 for (auto v : node.overwritable) step.may_overwrite(v, node.outputs.front());
                             });
 }

@@ -37,14 +37,6 @@
 namespace plan_model {
 namespace {
 
-/// By value of the plan: its name in the model.
-auto names_of(network const& net, timed_plan const& timed)
-{
-    return [&](sublet::value_id v) {
-        return timed.versions ? timed.versions->name_of(net, v) : net.values[v].name;
-    };
-}
-
 /// The witness in terms of the model.
 template <class Names>
 std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order,
@@ -78,8 +70,7 @@ std::optional<mode_comparison> run_if_asked(arguments const& args, network const
 {
     if (!args.run) return std::nullopt;
     if (!timed.is_verified()) return mode_comparison{};
-    return compare_modes(net, wanted, timed.planned.plan, {.check = args.check, .limit = args.limit},
-                         timed.versions ? &*timed.versions : nullptr);
+    return compare_modes(net, wanted, timed.planned.plan, {.check = args.check, .limit = args.limit});
 }
 
 int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
@@ -117,7 +108,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
 
     timed_plan const timed = plan(net, wanted);
     sublet::planned_memory const& planned = timed.planned;
-    auto const name_of = names_of(net, timed);
+    auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
 
     if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
                             planned.refuted->what == sublet::fault::write_moved))
@@ -135,7 +126,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
 
     std::string const title = std::filesystem::path(args.model).filename().string();
     auto kind_of = [&](auto v) -> std::string {
-        auto const by = net.values[timed.versions ? timed.versions->versioned.value_of[v] : v].producer;
+        auto const by = net.values[v].producer;
         return by == sublet::no_node ? "input" : net.operations[by].type;
     };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
@@ -151,8 +142,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
     };
     write_file(args.dot, [&](auto& to) {
-        sublet::write_dot(to, timed.versions ? timed.versions->versioned.program : as_program(net), slot_of,
-                          name_of, label_of, {.title = title, .given_without_slot = false});
+        sublet::write_dot(to, as_program(net), slot_of, name_of, label_of,
+                          {.title = title, .given_without_slot = false});
     });
     write_file(args.why_peak, [&](auto& to) {
         sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);

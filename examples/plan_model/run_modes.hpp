@@ -12,7 +12,6 @@
 /// order that respects its hand-offs, and in the arena a second time, the last ready step first.
 
 #include "network.hpp"
-#include "network_versions.hpp"
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
@@ -43,12 +42,9 @@ struct limit_exceeded : std::runtime_error {
 };
 
 /// A clobbered value in terms of the model.
-inline std::string explain(sublet::clobbered_value::finding const& what, network const& net,
-                           network_versions const* versions)
+inline std::string explain(sublet::clobbered_value::finding const& what, network const& net)
 {
-    auto value = [&](auto v) {
-        return "value " + quoted(versions == nullptr ? net.values[v].name : versions->name_of(net, v));
-    };
+    auto value = [&](auto v) { return "value " + quoted(net.values[v].name); };
     std::string text = value(what.value);
     if (what.producer != sublet::no_step) text += ", made by " + net.operations[what.producer].label + ',';
     text += " is not what it was when ";
@@ -61,13 +57,13 @@ inline std::string explain(sublet::clobbered_value::finding const& what, network
 /// Runs the three modes one after the other, so that no two of them need memory at once. The run without a
 /// plan is skipped if it would exceed the limit.
 ///
-/// Requires: the plan is one of this network with these settings, or of its `versions`. (It may be unsound if
-///           `how` skips the proof.)
+/// Requires: the plan is one of this network with these settings. (It may be unsound if `how` skips the
+///           proof.)
 /// Throws:   limit_exceeded if the plan also exceeds the limit; allocation_error.
 inline mode_comparison compare_modes(network const& net, plan_settings const& settings,
-                                     sublet::memory_plan const& plan, sublet::executor_options how = {},
-                                     network_versions const* versions = nullptr)
+                                     sublet::memory_plan const& plan, sublet::executor_options how = {})
 {
+    bool const is_any_order = plan.valid_for == sublet::program_reading::concurrent;
     sublet::snapshot const program = as_program(net);
     sublet::plan_options const options = as_options(net, settings);
     external_storage external(net, settings.alignment);
@@ -106,14 +102,14 @@ inline mode_comparison compare_modes(network const& net, plan_settings const& se
                 result.faults.push_back(where + " the results differ from those in mode " + oracle);
             return mode_result;
         } catch (sublet::clobbered_value const& e) {
-            result.faults.push_back(where + ", " + explain(e.details(), net, versions));
+            result.faults.push_back(where + ", " + explain(e.details(), net));
             return std::nullopt;
         }
     };
     auto in_mode = [&](auto const& mode, bool last_first = false) {
         return [&, last_first] {
-            return versions == nullptr ? run(net, program, options, mode, external, how)
-                                       : run(net, *versions, mode, last_first, external, how);
+            return is_any_order ? run_any_order(net, program, options, mode, last_first, external, how)
+                                : run(net, program, options, mode, external, how);
         };
     };
     if (fits)
@@ -121,7 +117,7 @@ inline mode_comparison compare_modes(network const& net, plan_settings const& se
             attempt("no_plan", [&] { return run(net, program, options, sublet::no_plan{}, external, how); });
     result.recycle = attempt("recycle", in_mode(sublet::recycle{}));
     result.arena = attempt("arena", in_mode(sublet::arena{plan}));
-    if (versions != nullptr && result.arena)
+    if (is_any_order && result.arena)
         attempt("arena", in_mode(sublet::arena{plan}, true), ", the last steps first,");
     return result;
 }

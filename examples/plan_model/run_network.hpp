@@ -6,7 +6,6 @@
 /// that end with the same digest read the same values everywhere.
 
 #include "network.hpp"
-#include "network_versions.hpp"
 
 #include <sublet/execution.hpp>
 #include <sublet/execution/storage.hpp>
@@ -28,20 +27,18 @@ namespace plan_model {
 /// results, except for views, and the operands that the file declares as written, even if they are views.
 struct network_kernel {
     network const* net = nullptr;
-    std::vector<sublet::value_id> const* value_of = nullptr; ///< by version; null: values are run
 
     /// Complexity: O(bytes of operands and results), no allocation.
     template <class Call>
     void operator()(Call const& call) const
     {
-        auto named = [&](sublet::value_id v) { return value_of == nullptr ? v : (*value_of)[v]; };
         std::uint64_t sum = call.step;
         auto const uses = call.uses(), defs = call.defs();
         for (std::size_t i = 0; i != uses.size(); ++i) // in any order
-            sum += sublet::fold_digest(named(uses[i]), sublet::digest(call.in(i)));
+            sum += sublet::fold_digest(uses[i], sublet::digest(call.in(i)));
         std::size_t at = 0;
         auto write = [&](sublet::value_id v) {
-            while (named(defs[at]) != v) at = at + 1 == defs.size() ? 0 : at + 1;
+            while (defs[at] != v) at = at + 1 == defs.size() ? 0 : at + 1;
             sublet::fill_noise(call.out(at), sublet::fold_digest(sum, v));
         };
         operation const& op = net->operations[call.step];
@@ -144,15 +141,14 @@ void set_inputs(Executor& execute, network const& net, external_storage& externa
         if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
 }
 
-/// The digest of all results. `last`: by value, its last version, if versions were run.
+/// The digest of all results.
 template <class Executor>
-std::uint64_t result_digest(Executor& execute, network const& net, external_storage& external,
-                            std::vector<sublet::value_id> const& last = {})
+std::uint64_t result_digest(Executor& execute, network const& net, external_storage& external)
 {
     std::uint64_t sum = external.result_digest();
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::output))
-            sum = sublet::fold_digest(sum, sublet::digest(execute.output(last.empty() ? v : last[v])));
+            sum = sublet::fold_digest(sum, sublet::digest(execute.output(v)));
     return sum;
 }
 
@@ -199,22 +195,20 @@ inline std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits
 
 /// The same for a plan for every schedule: in the order of the plan, or always the last ready step first.
 template <class Mode>
-mode_run run(network const& net, network_versions const& versions, Mode const& mode, bool last_first,
-             external_storage& external, sublet::executor_options const& how = {})
+mode_run run_any_order(network const& net, sublet::snapshot const& program,
+                       sublet::plan_options const& options, Mode const& mode, bool last_first,
+                       external_storage& external, sublet::executor_options const& how = {})
 {
-    auto const& [versioned, options] = versions;
     sublet::thread_options one{.workers = 1};
-    one.handoffs = versioned.handoffs;
     if (last_first) {
-        sublet::thread_executor const first{versioned.program, options, mode, network_kernel{}, one, how};
+        sublet::thread_executor const first{program, options, mode, network_kernel{}, one, how};
         one.policy = sublet::queue_policy::given;
         one.order = latest_first(first.waits());
     }
-    sublet::thread_executor execute{
-        versioned.program, options, mode, network_kernel{&net, &versioned.value_of}, one, how};
+    sublet::thread_executor execute{program, options, mode, network_kernel{&net}, one, how};
     set_inputs(execute, net, external);
     sublet::run_report const report = execute.run();
-    return {.outputs = result_digest(execute, net, external, versioned.last),
+    return {.outputs = result_digest(execute, net, external),
             .peak_bytes = report.run.bytes.peak,
             .allocations = execute.memory().allocations.total};
 }

@@ -3,7 +3,6 @@
 #define SUBLET_EXAMPLES_PLAN_MODEL_TIMED_PLAN_HPP
 
 #include "network.hpp"
-#include "network_versions.hpp"
 
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
@@ -30,7 +29,6 @@ struct timed_plan {
     sublet::planned_memory planned;
     double milliseconds = 0; ///< from the network in memory to the checked plan
     std::optional<concurrent_facts> concurrent = {};
-    std::optional<network_versions> versions = {}; ///< the versions that a plan for every schedule is of
 
     bool is_verified() const { return planned.report.is_checked && planned.is_sound(); }
 };
@@ -55,27 +53,26 @@ inline timed_plan plan_concurrently(network const& net, plan_settings const& set
 {
     auto const start = std::chrono::steady_clock::now();
     timed_plan result;
-    auto const& [versioned, options] = result.versions.emplace(net, settings);
+    sublet::snapshot const program = as_program(net);
+    sublet::plan_options const options = as_options(net, settings);
     concurrent_facts& facts = result.concurrent.emplace();
     if (settings.handoffs) {
-        auto planned = sublet::plan_with_handoffs(
-            versioned.program, options, {.workers = settings.workers, .handoffs = versioned.handoffs});
+        auto planned = sublet::plan_with_handoffs(program, options, {.workers = settings.workers});
         facts.bytes_without = planned.bytes_without;
         facts.critical_path = planned.critical_path;
         facts.critical_path_with = planned.critical_path_with;
         result.planned = std::move(planned);
     } else {
         auto planned = sublet::plan_concurrent(
-            versioned.program, options,
+            program, options,
             {.strategy = settings.slots ? sublet::concurrent_options::strategy_kind::slots
-                                        : sublet::concurrent_options::strategy_kind::offsets,
-             .handoffs = versioned.handoffs});
+                                        : sublet::concurrent_options::strategy_kind::offsets});
         facts.is_bound_exact = planned.is_bound_exact;
         facts.slots = std::move(planned.slots);
         result.planned = std::move(planned);
     }
     result.milliseconds = milliseconds_since(start);
-    if (!settings.slots) facts.slots = slots_of(versioned.program, options, result.planned.plan);
+    if (!settings.slots) facts.slots = slots_of(program, options, result.planned.plan);
     return result;
 }
 

@@ -103,6 +103,7 @@ struct spilled_program {
     std::vector<value_id> final_version; ///< by value of the program: the version that holds it at the end
     std::vector<value_id> homes;         ///< ascending
     std::vector<value_id> alias_of;      ///< by value
+    std::vector<byte_count> view_offset; ///< by value
     std::vector<value_role> role;        ///< by value
 
     /// The options of the program, for these values.

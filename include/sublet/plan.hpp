@@ -236,7 +236,8 @@ struct plan_options {
     per_value<byte_count> bytes;                     ///< no default; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value; ///< v is a view of alias_of[v], not larger than its root
+    per_value<value_id> alias_of = no_value; ///< v is a view of alias_of[v]
+    per_value<byte_count> view_offset = byte_count{0}; ///< its first byte in alias_of[v]; it ends in the root
     per_value<pool_id> pool = pool_id{0};
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
@@ -349,11 +350,16 @@ struct memory_plan {
     std::vector<byte_count> arena_bytes = {}; ///< by pool
     std::vector<handoff> handoffs = {};       ///< that a concurrent execution must keep
     std::vector<value_id> unsized = {};       ///< roots of buffers of unknown size, which are not planned
+    /// By value: the first byte of a view in its root; no entry at all if every view begins where its root
+    /// begins.
+    std::vector<byte_count> offset_in_root = {};
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v) const
     {
-        return buffer_of[v] == no_buffer ? no_offset : buffers[buffer_of[v]].offset;
+        if (buffer_of[v] == no_buffer) return no_offset;
+        byte_count const begin = buffers[buffer_of[v]].offset;
+        return begin == no_offset || offset_in_root.empty() ? begin : begin + offset_in_root[v];
     }
     friend bool operator==(memory_plan const&, memory_plan const&) = default;
 };

@@ -129,6 +129,7 @@ struct symbolic_options {
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;
+    per_value<affine_bytes> view_offset = affine_bytes{}; ///< first byte in alias_of[v], for every batch
     per_value<pool_id> pool = pool_id{0};
     per_value<bool> eligible = true;
     std::vector<pool_limits> pools = {}; ///< capacities are for the largest batch
@@ -181,11 +182,15 @@ struct symbolic_plan {
     std::vector<buffer_id> buffer_of = {};           ///< by value; `no_buffer`: not planned
     std::vector<affine_bytes> arena = {};            ///< by pool, for every batch
     std::vector<value_id> unsized = {};              ///< roots of buffers of unknown size
+    /// By value: the first byte of a view in its root; no entry at all if every view begins with its root.
+    std::vector<affine_bytes> offset_in_root = {};
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v, byte_count batch) const
     {
-        return buffer_of[v] == no_buffer ? no_offset : buffers[buffer_of[v]].offset_at(batch);
+        if (buffer_of[v] == no_buffer) return no_offset;
+        byte_count const begin = buffers[buffer_of[v]].offset_at(batch);
+        return offset_in_root.empty() ? begin : checked_add(begin, offset_in_root[v].at(batch));
     }
 
     /// The plan for one batch. Its arenas may be smaller than `arena`.
@@ -200,6 +205,7 @@ struct symbolic_plan {
         plan.order = order;
         plan.buffer_of = buffer_of;
         plan.unsized = unsized;
+        for (affine_bytes begin : offset_in_root) plan.offset_in_root.push_back(begin.at(batch));
         plan.arena_bytes.assign(arena.size(), 0);
         plan.buffers.reserve(buffers.size());
         for (symbolic_plan::buffer const& b : buffers) {

@@ -31,8 +31,16 @@ operations operations_of(snapshot const& p)
     operations ops(p.steps());
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            (t.kind == touch::access::def ? ops[s].defs : ops[s].uses).push_back(t.value);
+            (t.defines() ? ops[s].defs : ops[s].uses).push_back(t.value);
     return ops;
+}
+
+/// The waits that the storage of the versions needs beyond data and edges.
+std::vector<handoff> waits_of(versioned_program const& made, std::vector<node_id> const& order = {})
+{
+    ordered_bytes const bytes =
+        find_ordered_bytes(made.program, {.role = made.role, .alias_of = made.alias_of});
+    return bytes.segments == 0 ? std::vector<handoff>{} : storage_order(made.program, bytes, order);
 }
 
 } // namespace
@@ -44,7 +52,7 @@ TEST_CASE("a value written twice has two versions, and each use reads its own")
     CHECK(made.value_of == std::vector<value_id>{0, 1, 0});
     CHECK(made.number == std::vector<std::uint32_t>{0, 0, 1});
     CHECK(made.last == std::vector<value_id>{2, 1});
-    CHECK(made.handoffs.empty());
+    CHECK(waits_of(made).empty());
     CHECK(made.program.overwrites().empty());
 }
 
@@ -80,7 +88,6 @@ TEST_CASE("a program that needs no versions is unchanged, whatever its order and
             versions_of(p, {.role = tasks.role, .alias_of = tasks.alias_of, .same_storage = true});
         CHECK(!made.violation);
         CHECK(made.program == p);
-        CHECK(made.handoffs.empty());
         CHECK(made.role == tasks.role);
         CHECK(made.alias_of == tasks.alias_of);
         for (value_id v = 0; v != tasks.values(); ++v) {
@@ -130,105 +137,90 @@ TEST_CASE("a value of the caller is overwritten in its storage, after its reader
     CHECK(made.alias_of[5] == 0);
     CHECK(made.role[0] == value_role::state);
     CHECK(made.role[5] == value_role::intermediate); // it may have a def
-    CHECK(made.handoffs == std::vector<handoff>{{0, 2}, {1, 2}});
+    CHECK(made.program.touches(2)[1] == touch{5, touch::access::write_view});
+    CHECK(waits_of(made) == std::vector<handoff>{{0, 2}, {1, 2}, {2, 3}});
 }
 
 TEST_CASE("an unread write comes before the next write")
 {
     auto const made = versions_of(program_of({{{}, {0}}, {{}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
-    CHECK(made.handoffs == std::vector<handoff>{{0, 1}});
+    CHECK(waits_of(made) == std::vector<handoff>{{0, 1}});
 }
 
-TEST_CASE("no hand-off repeats a data dependence")
+TEST_CASE("no wait repeats a data dependence")
 {
     auto const chain =
         versions_of(program_of({{{}, {0}}, {{0}, {0}}, {{0}, {0}}, {{0}, {}}}, 1), {.same_storage = true});
-    CHECK(chain.handoffs.empty());
+    CHECK(waits_of(chain).empty());
     auto const read = versions_of(program_of({{{}, {0}}, {{0}, {1}}, {{1}, {0}}}, 2), {.same_storage = true});
-    CHECK(read.handoffs.empty());
+    CHECK(waits_of(read).empty());
 }
 
 TEST_CASE("a view refers to the version that is available when its step ends")
 {
-    // 1: b = view of a; 2: a is written again; 3: b = view of a, again; 4: a and its view c by one step
+    // 1: b = view of a; 2: a is made again; 3: b = view of a, again; 4: a and its view c by one step
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}, {{0}, {1}}, {{0}, {0, 2}}, {{1, 2}, {}}};
-    auto const made = versions_of(program_of(ops, 3), {.alias_of = {-1, 0, 0}});
+    auto const made = versions_of(with_views(program_of(ops, 3), {no_value, 0, 0}), {.alias_of = {-1, 0, 0}});
     // a: 0, 3, 5; b: 1, 4; c: 2
     CHECK(made.alias_of == std::vector<value_id>{no_value, 0, 5, no_value, 3, no_value});
-    CHECK(made.handoffs.empty());
+    CHECK(made.program.touches(3)[1] == touch{4, touch::access::view});
+    CHECK(waits_of(made).empty());
 }
 
 TEST_CASE("a write through a view waits for the readers of its root, and new readers wait for the write")
 {
-    // 1: b = view of a; 2 reads a; 3 writes b in place; 4 reads a as written by 3
-    operations const ops{{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1}, {1}}, {{0}, {3}}};
-    auto const made = versions_of(program_of(ops, 4), {.alias_of = {-1, 0, -1, -1}});
-    CHECK(made.alias_of[4] == 0);
-    CHECK(made.handoffs == std::vector<handoff>{{2, 3}, {3, 4}});
+    auto const p = sequence(5, 4, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0);
+        if (s == 1) sink.use(0), sink.view(1);
+        if (s == 2) sink.use(0), sink.def(2);
+        if (s == 3) sink.write(1);
+        if (s == 4) sink.use(0), sink.def(3);
+    });
+    auto const made = versions_of(p, {.alias_of = {-1, 0, -1, -1}});
+    CHECK(made.program == p); // a write makes no version
+    CHECK(waits_of(made) == std::vector<handoff>{{1, 3}, {2, 3}, {3, 4}});
 }
 
-TEST_CASE("a step that defines a view of a value that it does not read writes a part of the value")
+TEST_CASE("a step may write a part that nothing has written")
 {
-    // 1 reads a; 2 writes the part b of a; 3 reads b and writes a again
-    operations const ops{{{}, {0}}, {{0}, {2}}, {{}, {1}}, {{1}, {0}}, {{0}, {}}};
-    auto const made = versions_of(program_of(ops, 3), {.alias_of = {-1, 0, -1}});
+    // 1 reads a; 2 writes the part b of a; 3 reads b and makes a again
+    auto const p = sequence(5, 3, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0);
+        if (s == 1) sink.use(0), sink.def(2);
+        if (s == 2) sink.view(1), sink.write(1);
+        if (s == 3) sink.use(1), sink.def(0);
+        if (s == 4) sink.use(0);
+    });
+    auto const made = versions_of(p, {.alias_of = {-1, 0, -1}});
     CHECK(made.alias_of == std::vector<value_id>{no_value, 0, no_value, no_value});
-    CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
-    // Parts of a value that is not available yet are written in any order.
-    operations const joined{{{}, {1}}, {{}, {2}}, {{1, 2}, {0}}, {{0}, {}}, {{}, {0}}};
-    CHECK(versions_of(program_of(joined, 3), {.alias_of = {-1, 0, 0}}).handoffs.empty());
+    CHECK(waits_of(made) == std::vector<handoff>{{0, 2}, {1, 2}});
 }
 
-TEST_CASE("a write of a part stays in order with the readers, even if no value has several versions")
+TEST_CASE("parts of a value wait for each other only where they overlap")
 {
-    auto waits = [](operations const& ops, version_options const& options) {
-        auto const made = versions_of(program_of(ops, 4), options);
-        CHECK(!made.violation);
-        CHECK(made.program == program_of(ops, 4));
-        return made.handoffs;
-    };
-    using list = std::vector<handoff>;
-    version_options const options{.alias_of = {-1, 0, -1, -1}};
-    CHECK(waits({{{}, {0}}, {{0}, {2}}, {{}, {1}}}, options) == list{{1, 2}});
-    CHECK(waits({{{}, {0}}, {{}, {1}}, {{0}, {2}}}, options) == list{{0, 1}, {1, 2}});
-    version_options given = options;
-    given.role = roles{value_role::state, {}, {}, {}};
-    CHECK(waits({{{0}, {2}}, {{}, {1}}}, given) == list{{0, 1}});
-    CHECK(waits({{{}, {1}}, {{0}, {2}}}, given) == list{{0, 1}});
-    CHECK(waits({{{0}, {2}}, {{0}, {1}}, {{0}, {3}}}, given).empty()); // a view alone writes nothing
-    // A list that cannot run gives no order; another list does.
-    operations const reordered{{{0}, {2}}, {{}, {1}}, {{}, {0}}};
-    CHECK(waits(reordered, options).empty());
-    version_options by_order = options;
-    by_order.order = {2, 0, 1};
-    CHECK(waits(reordered, by_order) == list{{0, 1}});
-    operations const twice{{{0}, {2}}, {{}, {1}}, {{}, {0, 0}}};
-    CHECK(waits(twice, by_order) == list{{0, 1}});
-    operations const elsewhere{{{}, {0}}, {{3}, {1}}, {{0}, {2, 3}}}; // 1 needs a result of 2
-    CHECK(waits(elsewhere, options).empty());
-    auto const back = flow(
-        3, 3, [](node_id n) { return n == 2 ? std::vector<int>{1} : std::vector<int>{}; },
-        [](node_id n, effect_sink& s) {
-            if (n == 2) s.use(0);
-            s.def(n == 2 ? 2 : n);
-        });
-    CHECK(versions_of(back, {.alias_of = {-1, 0, -1}}).handoffs.empty());
-}
-
-TEST_CASE("a list that cannot run gives parts no order, even if other values have versions")
-{
-    // 4 has versions, in listed order; 3 is used before it is defined, so 2 precedes 1.
-    operations const ops{{{}, {0, 4}}, {{3}, {1}}, {{0}, {2, 3}}, {{}, {4}}};
-    auto const made = versions_of(program_of(ops, 5), {.alias_of = {-1, 0, -1, -1, -1}});
-    CHECK(!made.violation);
-    CHECK(made.handoffs.empty());
+    enum { cache, first, second, both, x };
+    auto const p = sequence(5, 5, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(cache);
+        if (s == 1) sink.view(first), sink.write(first);
+        if (s == 2) sink.view(second), sink.write(second);
+        if (s == 3) sink.view(both), sink.write(both);
+        if (s == 4) sink.use(second), sink.def(x);
+    });
+    lifetimes_options const options{.alias_of = std::vector<int>{-1, cache, cache, cache, -1},
+                                    .view_offset = {0, 0, 8, 4, 0},
+                                    .bytes = {16, 8, 8, 8, 8}};
+    std::vector<handoff> const waits = storage_order(p, find_ordered_bytes(p, options));
+    CHECK(waits == std::vector<handoff>{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}});
+    lifetimes_options apart = options;
+    apart.view_offset = {0, 0, 8, 0, 0};
+    CHECK(storage_order(p, find_ordered_bytes(p, apart)) == std::vector<handoff>{{0, 1}, {0, 2}, {1, 3}});
 }
 
 TEST_CASE("one external view keeps the storage of the whole class")
 {
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}};
     auto const made =
-        versions_of(program_of(ops, 2), {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
+        versions_of(with_views(program_of(ops, 2), {no_value, 0}), {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
     CHECK(made.alias_of[made.last[0]] == 0);
 }
 
@@ -244,7 +236,7 @@ TEST_CASE("a use at the end of a node reads the version after the last step of t
     auto const made = versions_of(p, {.same_storage = true});
     CHECK(made.program.edge_uses()[0].value == 1);
     CHECK(made.program.touches(3)[0].value == 2);
-    CHECK(made.handoffs == std::vector<handoff>{{1, 2}});
+    CHECK(waits_of(made) == std::vector<handoff>{{1, 2}});
 }
 
 TEST_CASE("nodes are processed in the given order")
@@ -297,10 +289,11 @@ TEST_CASE("with and without kept storage, every execution order reads what the l
         if (expected.is_ambiguous) continue;
         auto const made = versions_of(names.program(), version_options_of(names));
         REQUIRE(!made.violation);
-        dependence_graph const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
+        dependence_graph const g = dependences(
+            made.program, {.role = made.role, .alias_of = made.alias_of, .listed = names.order});
         REQUIRE(!g.violation);
         for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, roots_of(made), pick);
-        handoffs += made.handoffs.size();
+        handoffs += waits_of(made, names.order).size();
         splits += made.value_of.size() - names.values();
         for (std::size_t v = names.values(); v != made.value_of.size(); ++v)
             views_again += names.alias_of[made.value_of[v]] != no_value;
@@ -337,7 +330,8 @@ TEST_CASE("numbers, values and views of versions are consistent")
             auto const before = p.touches(s), after = made.program.touches(s);
             REQUIRE(before.size() == after.size());
             for (std::size_t i = 0; i != before.size(); ++i) {
-                CHECK(before[i].kind == after[i].kind);
+                bool const is_kept = after[i].kind == touch::access::write_view;
+                CHECK((before[i].kind == after[i].kind || (is_kept && before[i].kind == touch::access::def)));
                 CHECK(before[i].value == made.value_of[after[i].value]);
             }
         }
@@ -345,7 +339,7 @@ TEST_CASE("numbers, values and views of versions are consistent")
         std::vector<std::set<step_id>> defs(made.value_of.size());
         for (step_id s = 0; s != made.program.steps(); ++s)
             for (touch t : made.program.touches(s))
-                if (t.kind == touch::access::def) defs[t.value].insert(s);
+                if (t.defines()) defs[t.value].insert(s);
         for (value_id v = 0; v != made.value_of.size(); ++v) {
             CHECK(made.number[v] == next[made.value_of[v]]++);
             bool const is_last = made.last[made.value_of[v]] == v;
@@ -411,41 +405,52 @@ snapshot tasks_of(std::vector<ids> const& uses)
     });
 }
 
+/// Each value is one segment, or none (-1).
+ordered_bytes parts(std::vector<int> const& segment_of)
+{
+    ordered_bytes bytes;
+    for (int i : segment_of) {
+        auto const segment = static_cast<step_id>(i < 0 ? 0 : i);
+        bytes.of.push_back({segment, i < 0 ? segment : segment + 1});
+        if (i >= 0) bytes.segments = std::max(bytes.segments, segment + 1);
+    }
+    return bytes;
+}
+
 } // namespace
 
 TEST_CASE("an overwriting step waits for the readers")
 {
     // 0 ─► 1, 2    3 overwrites 0
     auto const p = tasks_of({{}, {0}, {0}, {}});
-    CHECK(storage_order(p, 1, {0, no_buffer, no_buffer, 0}, {1, 1, 1, 1}) ==
+    CHECK(storage_order(p, parts({0, -1, -1, 0})) ==
           std::vector<handoff>{{1, 3}, {2, 3}});
 }
 
 TEST_CASE("a step that overwrites an unread value waits for the write")
 {
-    CHECK(storage_order(tasks_of({{}, {}, {}}), 1, {0, 0, 0}, {1, 1, 1}) ==
+    CHECK(storage_order(tasks_of({{}, {}, {}}), parts({0, 0, 0})) ==
           std::vector<handoff>{{0, 1}, {1, 2}});
 }
 
 TEST_CASE("storage that needs no order has no hand-offs")
 {
-    CHECK(storage_order(tasks_of({{}, {}}), 0, {no_buffer, no_buffer}, {1, 1}).empty());
-    CHECK(storage_order(tasks_of({{}, {}}), 2, {0, 1}, {1, 1}).empty());
-    CHECK(storage_order(snapshot{}, 0, {}, {}).empty());
+    CHECK(storage_order(tasks_of({{}, {}}), parts({-1, -1})).empty());
+    CHECK(storage_order(tasks_of({{}, {}}), parts({0, 1})).empty());
+    CHECK(storage_order(snapshot{}, parts({})).empty());
 }
 
-TEST_CASE("defining a view counts as a read, and readers of the view wait for nothing else")
+TEST_CASE("making a view accesses nothing, and its readers wait for the write before them")
 {
     // 1 = view of 0; 2 reads the view; 3 overwrites 0 and all its views; 4 reads the view, with the new
     // content
-    auto const p = tasks_of({{}, {0}, {1}, {}, {1}});
-    CHECK(storage_order(p, 1, {0, 0, no_buffer, 0, no_buffer}, {1, 0, 1, 1, 1}) ==
-          std::vector<handoff>{{1, 3}, {2, 3}, {3, 4}});
+    auto const p = with_views(tasks_of({{}, {}, {1}, {}, {1}}), {no_value, 0, no_value, no_value, no_value});
+    CHECK(storage_order(p, parts({0, 0, -1, 0, -1})) == std::vector<handoff>{{0, 2}, {2, 3}, {3, 4}});
 }
 
 TEST_CASE("an order that follows from edges, data or nodes is not repeated")
 {
-    CHECK(storage_order(tasks_of({{}, {0}, {1}}), 1, {0, no_buffer, 0}, {1, 1, 1}).empty());
+    CHECK(storage_order(tasks_of({{}, {0}, {1}}), parts({0, -1, 0})).empty());
     auto in_nodes = [](bool edge) { // a node with two steps, and a successor if there is an edge
         return flow(
             2, 4, [edge](node_id n) { return n == 0 && edge ? std::vector<int>{1} : std::vector<int>{}; },
@@ -454,10 +459,10 @@ TEST_CASE("an order that follows from edges, data or nodes is not repeated")
                 else s.def(2), s.next_step(), s.def(3);
             });
     };
-    CHECK(storage_order(in_nodes(false), 2, {0, 0, 1, 1}, {1, 1, 1, 1}).empty());
-    std::vector<buffer_id> const storage{0, no_buffer, no_buffer, 0};
-    CHECK(storage_order(in_nodes(true), 1, storage, {1, 1, 1, 1}).empty());
-    CHECK(storage_order(in_nodes(false), 1, storage, {1, 1, 1, 1}) == std::vector<handoff>{{1, 3}});
+    CHECK(storage_order(in_nodes(false), parts({0, 0, 1, 1})).empty());
+    ordered_bytes const storage = parts({0, -1, -1, 0});
+    CHECK(storage_order(in_nodes(true), storage).empty());
+    CHECK(storage_order(in_nodes(false), storage) == std::vector<handoff>{{1, 3}});
 }
 
 TEST_CASE("a use at the end of a node waits by data, and is waited for")
@@ -470,7 +475,7 @@ TEST_CASE("a use at the end of a node waits by data, and is waited for")
             if (n == 2) s.use_at_end_of(1, 0);
             if (n == 3) s.def(1);
         });
-    CHECK(storage_order(p, 1, {0, 0}, {1, 1}) == std::vector<handoff>{{1, 3}});
+    CHECK(storage_order(p, parts({0, 0})) == std::vector<handoff>{{1, 3}});
 }
 
 TEST_CASE("touches of one storage run in listed order, and no step waits needlessly")
@@ -479,18 +484,16 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 0, .given = 0});
+        auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 0, .given = 0, .views = 30});
         snapshot const p = tasks.program();
         auto const steps = static_cast<step_id>(p.steps());
-        unsigned const storages = 1 + pick.below(3);
-        std::vector<buffer_id> storage_of;
-        std::vector<unsigned char> is_written;
+        ordered_bytes bytes;
+        bytes.segments = 1 + pick.below(4);
         for (value_id v = 0; v != p.values(); ++v) {
-            buffer_id const b = pick.below(storages + 1);
-            storage_of.push_back(b == storages ? no_buffer : b);
-            is_written.push_back(pick.below(3) != 0);
+            step_id const first = pick.below(bytes.segments + 1);
+            bytes.of.push_back({first, first + pick.below(bytes.segments + 1 - first)});
         }
-        auto const handoffs = storage_order(p, storages, storage_of, is_written);
+        auto const handoffs = storage_order(p, bytes);
         sharing_rule const data(tasks), all(tasks, handoffs);
 
         auto required = data.before;
@@ -498,11 +501,10 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
             for (step_id b = a + 1; b < steps; ++b)
                 for (touch t : p.touches(a))
                     for (touch u : p.touches(b)) {
-                        bool const writes = (t.kind == touch::access::def && is_written[t.value]) ||
-                                            (u.kind == touch::access::def && is_written[u.value]);
-                        if (storage_of[t.value] != no_buffer && storage_of[t.value] == storage_of[u.value] &&
-                            writes)
-                            required[a][b] = true;
+                        if (t.kind == touch::access::view || u.kind == touch::access::view) continue;
+                        live_range const of_t = bytes.of[t.value], of_u = bytes.of[u.value];
+                        bool const overlap = std::max(of_t.first, of_u.first) < std::min(of_t.last, of_u.last);
+                        if (overlap && (t.writes() || u.writes())) required[a][b] = true;
                     }
         for (step_id k = 0; k != steps; ++k)
             for (step_id a = 0; a != steps; ++a)
@@ -519,8 +521,7 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
             bool is_said = false;
             for (touch t : p.touches(to))
                 for (touch u : p.touches(from))
-                    is_said |=
-                        t.kind != touch::access::def && u.kind == touch::access::def && u.value == t.value;
+                    is_said |= !t.defines() && u.defines() && u.value == t.value;
             auto const next = p.successors(from);
             REQUIRE(!is_said);
             REQUIRE(std::find(next.begin(), next.end(), to) == next.end());

@@ -54,12 +54,7 @@ struct renaming {
                 for (step_id s = own.first; s != own.last; ++s) {
                     if (s != own.first) sink.next_step();
                     for (std::size_t i = 0; i != names[s].size(); ++i) {
-                        value_id const v = names[s][i];
-                        switch (shape.touches(s)[i].kind) {
-                        case touch::access::use: sink.use(v); break;
-                        case touch::access::use_early: sink.use_early(v); break;
-                        case touch::access::def: sink.def(v); break;
-                        }
+                        sink.add(shape.touches(s)[i].kind, names[s][i]);
                     }
                     for (overwrite o : pairs)
                         if (o.step == s) sink.may_overwrite(o.in, o.out);

@@ -25,7 +25,7 @@ using steps = std::vector<step_id>;
 
 step_order order_of(snapshot const& p, std::vector<handoff> const& handoffs = {})
 {
-    return order_of_steps(p, std::vector<value_role>(p.values()), handoffs);
+    return order_of_steps(p, derive_requirements(p, {.bytes = 8}), handoffs);
 }
 
 /// By step, then step: whether a path of edges leads from one to the other.
@@ -186,7 +186,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     std::vector<value_role> role(4);
     role[3] = value_role::output;
     auto fault_with = [&](std::vector<value_role> const& roles) {
-        return *order_of_steps(p, roles, {}).fault;
+        return *order_of_steps(p, derive_requirements(p, {.bytes = 8, .role = roles}), {}).fault;
     };
     CHECK(fault_with(role) == witness{.what = fault::several_defs, .value = 0, .position = 3});
     auto const q = flow(
@@ -201,7 +201,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
                 sink.use_at_end_of(0, 2);
             }
         });
-    auto fault_of = [&] { return *order_of_steps(q, role, {}).fault; };
+    auto fault_of = [&] { return *order_of_steps(q, derive_requirements(q, {.bytes = 8, .role = role}), {}).fault; };
     CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 1, .position = 1});
     role[1] = value_role::input;
     CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 2, .position = 2});
@@ -230,7 +230,7 @@ namespace {
 concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
 {
     plan_requirements const asked = derive_requirements(p, options);
-    step_order const order = order_of_steps(p, asked.role, {});
+    step_order const order = order_of_steps(p, asked, {});
     memory_plan plan;
     plan.buffer_of.assign(p.values(), 0);
     plan.buffers.resize(1);
@@ -343,7 +343,7 @@ struct plan_case {
 
     plan_case(snapshot program, plan_options wanted)
         : p(std::move(program)), options(std::move(wanted)), asked(derive_requirements(p, options)),
-          order(order_of_steps(p, asked.role, {})), touches(p, asked, order)
+          order(order_of_steps(p, asked, {})), touches(p, asked, order)
     {
     }
     plan_case(plan_case const&) = delete;
@@ -489,12 +489,11 @@ namespace {
 step_order order_of(std::vector<std::vector<step_id>> const& operands)
 {
     auto const n = operands.size();
-    return order_of_steps(sequence(n, n,
-                                   [&](step_id s, effect_sink& sink) {
-                                       for (step_id d : operands[s]) sink.use(d);
-                                       sink.def(s);
-                                   }),
-                          std::vector<value_role>(n), {});
+    snapshot const p = sequence(n, n, [&](step_id s, effect_sink& sink) {
+        for (step_id d : operands[s]) sink.use(d);
+        sink.def(s);
+    });
+    return order_of_steps(p, derive_requirements(p, {.bytes = 8}), {});
 }
 
 std::vector<std::vector<step_id>> chain(step_id n)

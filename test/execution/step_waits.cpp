@@ -241,18 +241,16 @@ TEST_CASE("a view of an operand is not a write; a view that is given is one, and
     CHECK(waits({{{{a}, {x}}, {{v}, {v}}}, 3}, options) == list{{0, 1, anti}});
 }
 
-TEST_CASE("versions of a value in one place are ordered by their hand-offs")
+TEST_CASE("versions of a value in one place keep their order")
 {
     enum { w, x };
     snapshot const named = small_program{{{{w}, {x}}, {{w}, {w}}}, 2};
     auto const made = versions_of(named, {.role = {state, output}, .same_storage = true});
     REQUIRE(!made.violation);
-    REQUIRE(made.handoffs == std::vector<handoff>{{0, 1}});
     plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
-    run_order const order = run_order_of(made.program, options, no_plan{}, false, made.handoffs);
-    CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}});
-    CHECK(!check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after,
-                       made.handoffs));
+    run_order const order = run_order_of(made.program, options, no_plan{});
+    CHECK(order.waits.list == list{{0, 1, step_waits::kind::anti}});
+    CHECK(!check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after));
 }
 
 TEST_CASE("an unused input causes no wait")

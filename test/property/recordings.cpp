@@ -47,13 +47,13 @@ void each_plan(Recorder const& net, Run run)
     REQUIRE(!made.violation);
     auto const lifted = with_versions(options, made);
     auto const last = [&](value_id v) { return made.last[v]; };
-    run(made.program, lifted, recycle{}, made.handoffs, last);
-    auto const any_order = plan_concurrent(made.program, lifted, {.handoffs = made.handoffs});
+    run(made.program, lifted, recycle{}, std::vector<handoff>(), last);
+    auto const any_order = plan_concurrent(made.program, lifted);
     REQUIRE(any_order.is_sound());
-    run(made.program, lifted, arena{any_order.plan}, made.handoffs, last);
-    auto const waiting = plan_with_handoffs(made.program, lifted, {.handoffs = made.handoffs});
+    run(made.program, lifted, arena{any_order.plan}, std::vector<handoff>(), last);
+    auto const waiting = plan_with_handoffs(made.program, lifted);
     REQUIRE(waiting.is_sound());
-    run(made.program, lifted, arena{waiting.plan}, made.handoffs, last);
+    run(made.program, lifted, arena{waiting.plan}, std::vector<handoff>(), last);
 }
 
 } // namespace

@@ -105,7 +105,6 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
     REQUIRE(!versioned.violation);
     all.program = versioned.program;
     all.options = with_versions(by_name, versioned);
-    all.handoffs = versioned.handoffs;
 
     concurrent_options how{.handoffs = all.handoffs};
     all.offsets = plan_concurrent(all.program, all.options, how);

@@ -338,7 +338,7 @@ TEST_CASE("a renamed program reads what it read before, view by view and version
         for (bool tokens : {false, true}) {
             sized_slot_plan plan;
             if (tokens) {
-                auto const shares = share_slots(made.program, options, {.handoffs = made.handoffs});
+                auto const shares = share_slots(made.program, options);
                 if (shares.violation) continue;
                 plan = shares;
             } else {

@@ -370,7 +370,7 @@ TEST_CASE("joined buffers hold the values that are read, in every order")
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
         auto const made = versions_of(names.program(), version_options_of(names));
-        auto const g = dependences(made.program, {.role = made.role, .handoffs = made.handoffs});
+        auto const g = dependences(made.program, {.role = made.role, .alias_of = made.alias_of});
         REQUIRE(!g.violation);
         plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
         auto const before = buffers_of(made.program, options);

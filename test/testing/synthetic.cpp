@@ -30,6 +30,7 @@ struct plain_call {
     std::span<std::byte const> in(std::size_t i) const { return operands[i]; }
     std::span<std::byte> out(std::size_t j) const { return results[j]; }
     bool is_view(std::size_t j) const { return views.count(j) != 0; }
+    bool is_update(std::size_t) const { return false; }
     std::size_t scratch_count() const { return rooms.size(); }
     std::span<std::byte> scratch(std::size_t k) const { return rooms[k]; }
 };

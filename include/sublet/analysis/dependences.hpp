@@ -30,8 +30,9 @@
 ///     step 2: use a, def c                            steps of a node: in sequence
 ///     step 3: use b, use c                            1 and 2 are unordered
 ///
-/// The graph is over positions: a step that reads early has two, one to read and one to write. There are no
-/// anti and output dependences, because a value is written once (see analysis/versions.hpp).
+/// The graph is over positions: a step that reads early has two, one to read and one to write. A value is
+/// made once (see analysis/versions.hpp), so there are anti and output dependences only where a step changes
+/// bytes that are there already: `write` in graph/program.hpp.
 
 namespace sublet {
 
@@ -60,6 +61,12 @@ struct dependence_options {
     per_value<value_role> role = value_role::intermediate;
     std::vector<handoff> handoffs = {}; ///< additional order that the execution keeps
     dependence_options::position_order order = dependence_options::position_order::depth_first;
+    /// As in plan_options: which accesses of one storage wait for each other. Read if a step makes a view or
+    /// writes in place.
+    per_value<value_id> alias_of = no_value;
+    per_value<byte_count> view_offset = byte_count{0};
+    per_value<byte_count> bytes = no_size;
+    std::vector<node_id> listed = {}; ///< the order of nodes in which writes are listed; empty: 0, 1, 2 ...
 };
 
 struct dependence_graph {
@@ -77,6 +84,9 @@ struct dependence_graph {
 
 namespace detail {
 
+/// For a program under options of a plan.
+[[nodiscard]] dependence_options dependences_of(plan_options const& options, std::vector<handoff> handoffs);
+
 /// The defining step of each value, `no_step` for given values; or a violation.
 std::optional<dependence_violation> unique_defs(snapshot const& p, std::vector<value_role> const& role,
                                                 std::vector<step_id>& def_of);
@@ -93,8 +103,9 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 /// Ensures:    without a violation every step has a position, every edge leads from a lower position to a
 ///             higher one, and one position precedes another in every execution if and only if a path leads
 ///             from it to the other. Early reads are at the beginning of the step; a value used at the end
-///             of a node is read by the last step of the node.
-/// Complexity: O(V + E + steps + touches) time and memory.
+///             of a node is read by the last step of the node. A view waits for the step that makes its root.
+///             Accesses of bytes that a step changes keep the order in which the program lists them.
+/// Complexity: O(V + E + steps + touches) time and memory, and for writes in place storage_order().
 /// Throws:     precondition_error for a hand-off between steps that do not exist.
 [[nodiscard]] dependence_graph dependences(snapshot const& p, dependence_options const& options = {});
 

@@ -294,7 +294,7 @@ struct block_walk {
             for (step_id s = range.last; s-- != range.first;) {
                 starting.clear();
                 for (touch t : p.touches(s))
-                    if (t.kind == touch::access::def) {
+                    if (t.defines()) {
                         starting.insert(t.value);
                         active.erase(t.value);
                     }
@@ -310,7 +310,7 @@ struct block_walk {
                     add_conflicts(starting.list(), active.list());
                 }
                 for (touch t : p.touches(s))
-                    if (t.kind != touch::access::def) active.insert(t.value);
+                    if (!t.defines()) active.insert(t.value);
             }
         }
     }

@@ -86,7 +86,7 @@ template <class AliasOf>
 ///
 /// A use holds the storage to the end of its step, so no result of a step shares with its operands; an early
 /// use ends where the writes of its step begin. The order is only checked: it is a violation if a use
-/// precedes its def, or if a later write of a value now precedes one of its reads.
+/// precedes its def, or if a write moves across another access of the same bytes.
 
 namespace detail {
 
@@ -103,7 +103,7 @@ struct live_ranges {
         enum class kind : std::uint8_t {
             never_defined, ///< `value` is needed at `position` (`positions`: at the end) and has no def
             defined_later, ///< it is needed there, and its first def is not before
-            write_moved    ///< the order swaps its write there with another touch of it
+            write_moved    ///< the order swaps its write there with another access of these bytes
         };
 
         value_id value = no_value;
@@ -120,11 +120,6 @@ struct live_ranges {
 
 namespace detail {
 
-/// A write that the order swaps with another touch of its value: some step would read another version. A
-/// value that is written once and not given has one version.  O(touches log touches)
-std::optional<live_ranges::order_violation> moved_write(snapshot const& p, std::vector<step_id> const& steps,
-                                                        std::vector<value_role> const& role);
-
 /// The first position after which an edge leads to a node that is not later in the order.  O(V + E)
 /// Requires: `order` is empty or names every node once.
 std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
@@ -134,13 +129,65 @@ std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_i
 struct lifetimes_options {
     per_value<value_role> role = value_role::intermediate;
     std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
+    /// As in plan_options: which accesses of one storage keep their listed order.
+    per_value<value_id> alias_of = no_value;
+    per_value<byte_count> view_offset = byte_count{0};
+    per_value<byte_count> bytes = no_size;
 };
+
+namespace detail {
+
+[[nodiscard]] lifetimes_options lifetimes_of(plan_options const& options);
+
+/// A step that makes a value which is a view, without saying so, or says so of a value that is none.
+struct unclear_view {
+    step_id step = no_step;
+    value_id value = no_value;
+    value_id of = no_value; ///< `no_value`: it is no view
+};
+[[nodiscard]] std::optional<unclear_view> find_unclear_view(snapshot const& p,
+                                                            per_value<value_id> const& alias_of);
+
+/// Storage of views: the first byte of each value in its root. A sum of offsets that exceeds 64 bits
+/// saturates.
+///
+/// Requires: views form no cycle.
+[[nodiscard]] std::vector<byte_count> offsets_in_roots(std::vector<value_id> const& alias_of,
+                                                       std::vector<byte_count> const& view_offset);
+
+/// The bytes whose accesses keep their listed order: those of storage that is written more than once, where a
+/// given value counts as written.
+///
+///     cache    [===========================]      The borders of all values of one storage cut it into
+///     row 1    [========]                         segments: 0, 1, 2. row 1 is segment 0, row 2 is segment 1,
+///     row 2             [========]                and cache is 0 to 2. Writes of the rows are independent,
+///     segments 0        1        2                a read of the cache waits for both.
+struct ordered_bytes {
+    std::vector<live_range> of; ///< by value: its segments; none: its accesses need no order
+    std::uint32_t segments = 0; ///< of all storages
+};
+
+/// Sizes of `no_size` reach to the end of their storage.
+///
+/// Complexity: O(values + touches), and O(n log n) for the n values of the storages.
+[[nodiscard]] ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options);
+
+/// A write that moves across another access of its bytes, if the steps run in the order of `steps` and are
+/// listed by ascending `rank`.
+///
+/// Complexity: O(steps + segments of all touches).
+[[nodiscard]] std::optional<live_ranges::order_violation> moved_write(snapshot const& p,
+                                                                      ordered_bytes const& bytes,
+                                                                      std::vector<step_id> const& steps,
+                                                                      std::vector<step_id> const& rank);
+
+} // namespace detail
 
 /// Ensures:    an input is live from position 0, an output to the end. A value with several defs is one
 ///             value, live from its first to its last touch. A use at the end of a predecessor comes after
 ///             the writes of the last step of that node. If `violation` is set, the ranges are meaningless.
-/// Complexity: O(nodes + values + touches) time and memory; where an order is given, another
-///             O(touches log touches) for its check.
+/// Complexity: O(nodes + values + touches) time and memory; where an order is given, that of
+///             find_ordered_bytes() and moved_write() for its check.
 /// Throws:     precondition_error if the order does not name every node once.
 [[nodiscard]] live_ranges lifetimes(snapshot const& p, lifetimes_options const& options = {});
 
@@ -153,8 +200,9 @@ struct lifetimes_options {
 ///       b = view(a)   [2, 5)   align 6, output
 ///
 /// Size, pool and pin are those of the root (a pin on a view pins the buffer as well); alignments combine by
-/// lcm, roles by union, and the live range is the hull. A view may cover only part of the bytes: it begins
-/// where the root begins, and holds all of its storage. A view that is larger than its root prevents a plan.
+/// lcm, roles by union, and the live range is the hull. A view may cover only part of the bytes, and holds
+/// all of the storage. The alignment of a view counts if its offset in the root is a multiple of it. A view
+/// that ends beyond its root prevents a plan.
 
 struct buffer {
     value_id root = no_value;
@@ -185,8 +233,9 @@ struct buffer_table {
     std::vector<buffer> buffers;                           ///< by ascending root
     std::vector<buffer_id> buffer_of;                      ///< by value
     std::vector<memory_plan::in_place_pair> in_place = {}; ///< the pairs with joined buffers
-    value_id oversized_view = no_value; ///< the first view with more bytes than its root, if any
-    byte_count oversized_bytes = 0;     ///< and its size
+    std::vector<byte_count> offset_in_root = {}; ///< by value; empty if all are 0
+    value_id oversized_view = no_value;          ///< the first view that ends beyond its root, if any
+    byte_count oversized_bytes = 0;              ///< and where it ends
 };
 
 /// Requires:   `lives` are the live ranges of the values that `options` describes.

@@ -3,10 +3,10 @@
 #define SUBLET_ANALYSIS_VERSIONS_HPP
 
 /// Renames values that are written several times to versions that are written once, exactly, in
-/// O(V + E + values + touches), and returns the O(reads + writes) hand-offs that keep shared storage in
-/// listed order. Renaming removes anti and output dependences: Kuck, Kuhn, Padua, Leasure and Wolfe,
-/// "Dependence graphs and compiler optimizations", POPL 1981.
+/// O(V + E + values + touches). Renaming removes anti and output dependences: Kuck, Kuhn, Padua, Leasure and
+/// Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -20,13 +20,13 @@
 
 // --- storage order ---------------------------------------------------------------------------------------
 
-/// Storage order: the hand-offs needed because several values are written to one storage.
+/// Storage order: the waits needed because bytes are written more than once.
 ///
-///     0: def a        ┌──────► 3: def a', in the bytes of a     2 reads a: it waits for 0, by data
-///     2: use a  ──────┘                                         3 has to wait for 2: a hand-off
+///     0: def a        ┌──────► 3: write a                       2 reads a: it waits for 0, by data
+///     2: use a  ──────┘                                         3 has to wait for 2
 ///
-/// If each value has bytes of its own, data dependences suffice. If values share bytes, a read waits for the
-/// write before it, and a write for the reads of the bytes that it overwrites.
+/// If each byte is written once, data dependences suffice. Otherwise a read waits for the write before it,
+/// and a write for the reads of the bytes that it overwrites.
 
 namespace sublet {
 namespace detail {
@@ -55,18 +55,13 @@ struct listed_touches {
     }
 };
 
-/// The hand-offs that storage needs beyond data, edges and nodes, if the nodes are listed in `order`.
+/// The waits that ordered bytes need beyond data, edges and nodes, if the nodes are listed in `order`.
 ///
-/// Requires:   `storage_of`, by value, is below `storages`, or `no_buffer` for storage that needs no order;
-///             `is_written`, by value: its def writes (the def of a view may not). In `order` nothing is
-///             used before it is defined, and no edge leads backwards.
-/// Ensures:    with these hand-offs, two touches of one storage of which one writes run in listed order in
-///             every execution. No hand-off repeats a direct wait: an edge, a read by the same or an earlier
-///             step of the node, or the order within the node. Ascending, each once.
-/// Complexity: O(V + E + values + touches) time and memory.
-[[nodiscard]] std::vector<handoff> storage_order(snapshot const& p, std::size_t storages,
-                                                 std::vector<buffer_id> const& storage_of,
-                                                 std::vector<unsigned char> const& is_written,
+/// Ensures:    with these waits, two accesses of one byte of which one writes run in listed order in every
+///             execution. No wait repeats a direct one: an edge, a read of a value that the same or a later
+///             step of the node makes, or the order within the node. Ascending, each once.
+/// Complexity: O(V + E + values + segments of all touches) time and memory.
+[[nodiscard]] std::vector<handoff> storage_order(snapshot const& p, ordered_bytes const& bytes,
                                                  std::vector<node_id> const& order = {});
 
 } // namespace detail
@@ -80,8 +75,8 @@ struct listed_touches {
 ///
 /// If a value has several defs, a use reads the last def before it in the list. After renaming, each use
 /// names its def: 2 has to wait for 1 only if a and a' are the same bytes. Some values keep their storage,
-/// such as those of the caller, or those that a step writes only in part. Their versions are views of the
-/// first one, and the order that their storage needs is returned as hand-offs.
+/// such as those of the caller. Their versions are views of the first one: a step that defines such a value
+/// makes the view and writes through it, so the accesses of that storage keep their order.
 
 /// The first version of a value has its id. Further versions follow after all values, in listed order.
 struct versioned_program {
@@ -100,18 +95,15 @@ struct versioned_program {
     std::vector<value_id> last = {};        ///< by value: its last version
     std::vector<value_role> role = {};      ///< by version: the first is given, the last is the output
     std::vector<value_id> alias_of = {};    ///< by version
-    std::vector<handoff> handoffs = {};     ///< ascending: storage order beyond data and edges
     std::optional<versioned_program::reordering> violation; ///< if set, all else is meaningless
 };
 
 namespace detail {
 
-/// Each use comes after a def of its value in the list, or the value is given.
-bool can_run(listed_touches const& listed, std::vector<value_role> const& role);
-
-/// The program with its touches renamed to `name`. A step that reads and writes one value may do so in place.
+/// The program with its touches renamed to `name`. A step that reads and makes one value may do so in place;
+/// a def of a version that `is_kept` makes a view and writes through it.
 snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
-                 std::vector<value_id> const& name);
+                 std::vector<value_id> const& name, std::vector<unsigned char> const& is_kept = {});
 
 struct version_options {
     per_value<value_role> role = value_role::intermediate;
@@ -126,18 +118,17 @@ struct version_options {
 
 } // namespace detail
 
-/// The program with versions of p's values. If none is needed, it is unchanged; there are hand-offs if parts
-/// are written. A value keeps its storage if it is pinned, if its storage is not planned, or if
-/// `same_storage` says so: its versions are the same bytes, and so are those of all views of the same root.
+/// The program with versions of p's values; unchanged if none is needed. A value keeps its storage if it is
+/// pinned, if its storage is not planned, or if `same_storage` says so: its versions are the same bytes, and
+/// so are those of all views of the same root. A `write` makes no version.
 ///
 /// Ensures:    each version is defined in one step at most, and in none if it is given; a use reads the
 ///             version that its value has there in listed order, a use at the end of a node the version after
 ///             the last step of the node. A step that uses and defines a value declares that the new version
 ///             may overwrite the old one. A view refers to the version that is available when its step ends,
-///             or to the first; its def writes these bytes only if it was a view of them before, or if its
-///             step does not touch them otherwise. A value that is used before its only def is unchanged:
-///             planners report it. If some value has versions, an edge against the listed order, or a use of
-///             such a value before it is available, is a violation.
+///             or to the first. A value that is used before its only def is unchanged: planners report it. If
+///             some value has versions, an edge against the listed order, or a use of such a value before it
+///             is available, is a violation.
 /// Complexity: O(V + E + values + touches) time and memory.
 /// Throws:     precondition_error if a property has not one entry per value, views form a cycle, or the order
 ///             does not name every node once.

@@ -447,14 +447,13 @@ namespace detail {
 /// The inverse of an order of the steps: position by step.
 std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps);
 
-/// The accesses of all steps, by position; a step touches all bytes of a value with its views. The space of a
+/// The accesses of all steps, by position. The space of a
 /// planned value is its pool, of `pools`. Each class without a place has a space of its own behind these: the
 /// caller's storage, values of unknown size, every class if there is no plan. There a class of 0 bytes has
 /// one byte: its readers wait for its writer.
 ///
-/// A result is not written if it is a view of an existing class that the step reads: of a class that was
-/// given or written before, by a name that was not, and is written once. Its readers still wait for that
-/// step, so such a name has a byte of its own.
+/// A view accesses its own bytes only, and making one accesses none. Those who read it still wait for the step
+/// that makes it, so such a name has a byte of its own.
 ///
 /// Requires:   `step_at` names every step once; in a plan every value that needs one has a place within the
 ///             arena of its pool.

@@ -22,7 +22,8 @@ enum class fault : std::uint8_t {
     outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
     off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
     wrong_pool,     ///< value does not lie in `pool`, its own
-    oversized_view, ///< value is a view of other, but has end bytes and other only `needed`
+    unclear_view,   ///< step `position` defines value, a view of other; or makes a view of a value that is none
+    oversized_view, ///< value is a view of other, but ends at byte `end` of it, and other has only `needed`
     misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
     unplaced,       ///< value needs storage and has none
     needless,       ///< value has an offset, but the plan must not place it
@@ -74,9 +75,17 @@ Stream& operator<<(Stream& out, witness const& w)
     case fault::wrong_pool:
         out << "value " << w.value << " belongs to pool " << w.pool << " and does not lie there";
         break;
+    case fault::unclear_view:
+        out << "step " << w.position;
+        if (w.other == no_value)
+            out << " makes a view of value " << w.value << ", but alias_of does not say of what";
+        else
+            out << " defines value " << w.value << ", a view of value " << w.other
+                << ": say view() if it makes the view, write() if it writes through it, or both";
+        break;
     case fault::oversized_view:
-        out << "value " << w.value << " has " << w.end << " bytes and is a view of value " << w.other
-            << ", which has only " << w.needed;
+        out << "value " << w.value << " is a view of value " << w.other << " up to its byte " << w.end
+            << ", but that has only " << w.needed << " bytes";
         break;
     case fault::misplaced_view:
         out << "value " << w.value << " is a view of value " << w.other << " and lies elsewhere (offset "

@@ -23,8 +23,18 @@
 
 namespace sublet::detail {
 
-/// How a step accesses a value. `reads_at_end`: at the end of its node, after every write.
-enum class access_kind : std::uint8_t { reads_early, reads, writes, reads_at_end };
+/// How a step accesses a value. `changes`: reads and writes bytes in place; `views`: makes a view and accesses
+/// no byte; `views_and_changes`: makes a view and writes through it; `reads_at_end`: at the end of its node,
+/// after every write.
+enum class access_kind : std::uint8_t {
+    reads_early,
+    reads,
+    changes,
+    views,
+    views_and_changes,
+    writes,
+    reads_at_end
+};
 
 struct plan_requirements {
     static constexpr step_id never = ~step_id{0};
@@ -33,10 +43,11 @@ struct plan_requirements {
     std::vector<step_id> first_def; ///< by value: its position, or `never`
     std::vector<value_role> role;   ///< by value, without its class
     std::vector<byte_count> alignment;
-    std::vector<value_id> root;         ///< by value; the tables below are valid at roots
+    std::vector<byte_count> offset_in_root; ///< by value, saturated; the root's is 0
+    std::vector<value_id> root;             ///< by value; the tables below are valid at roots
     std::vector<value_role> class_role; ///< the union
     std::vector<byte_count> bytes;
-    std::vector<byte_count> pinned; ///< the root's pin, otherwise a pin of another member
+    std::vector<byte_count> pinned; ///< by value as given; the root's is that of its class, as far as it tells
     std::vector<pool_id> pool;
     std::vector<unsigned char> eligible; ///< all members are
     std::vector<live_range> life;
@@ -54,16 +65,26 @@ std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot co
 /// By value, the end of its chain of views, in O(values).
 std::vector<value_id> roots_of(std::vector<value_id> const& alias_of);
 
+/// By value, its first byte in its root, in O(values log values). Sums saturate at no_offset - 1.
+std::vector<byte_count> offsets_along(std::vector<value_id> alias_of, std::vector<byte_count> offset);
+
 /// Calls `visit(value, position, access_kind)` for every touch, step by step, then for uses at node ends.
 template <class Visit>
 void each_touch(snapshot const& program, std::vector<step_id> const& position, Visit visit)
 {
+    auto kind_of = [](touch t) {
+        switch (t.kind) {
+        case touch::access::use_early: return access_kind::reads_early;
+        case touch::access::use: return access_kind::reads;
+        case touch::access::write: return access_kind::changes;
+        case touch::access::view: return access_kind::views;
+        case touch::access::write_view: return access_kind::views_and_changes;
+        case touch::access::def: break;
+        }
+        return access_kind::writes;
+    };
     for (step_id s = 0; s != program.steps(); ++s)
-        for (touch t : program.touches(s))
-            visit(t.value, position[s],
-                  t.kind == touch::access::def   ? access_kind::writes
-                  : t.kind == touch::access::use ? access_kind::reads
-                                                 : access_kind::reads_early);
+        for (touch t : program.touches(s)) visit(t.value, position[s], kind_of(t));
     for (edge_use u : program.edge_uses())
         visit(u.value, position[program.steps_of(u.pred).last - 1], access_kind::reads_at_end);
 }

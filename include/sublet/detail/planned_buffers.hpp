@@ -29,6 +29,12 @@ namespace sublet::detail {
 /// A view that is larger than its root, if there is one.
 std::optional<witness> oversized_view(buffer_table const& table);
 
+/// A step that makes a value which is a view, without saying so, or says so of a value that is none.
+std::optional<witness> refuse_unclear_view(snapshot const& p, plan_options const& options);
+
+/// The program in which a step that makes a view uses its root, too: the bytes have to be there.
+snapshot with_view_uses(snapshot const& p, std::vector<value_id> const& alias_of);
+
 /// Lists the buffers that need storage in the plan and in the problem, under the same numbers, in O(values).
 /// Returns what refutes every plan: a view that is larger than its root, or a buffer with two pins.
 std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan, placement_problem& problem);

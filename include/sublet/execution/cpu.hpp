@@ -160,6 +160,8 @@ private:
 ///                          call.in(0)    the bytes of a          call.in(1)   of b
 ///                          call.out(0)   the bytes of c          as<float>(call.out(0))
 ///
+///     write(row)           call.out(0)   the bytes of row, as they are; written values come before results
+///
 /// One functor is the kernel of the whole program, for every memory mode.
 
 /// Views bytes as objects of a trivially copyable type.
@@ -204,6 +206,12 @@ public:
     {
         SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
         return lowered_->is_view(defs()[j], position);
+    }
+    /// The bytes of result j are there already: the step changes them, or a part of them.
+    [[nodiscard]] bool is_update(std::size_t j) const
+    {
+        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
+        return lowered_->is_update(defs()[j], position);
     }
 
     /// Scratch storage of the step, as `executor_options::scratch` names it.

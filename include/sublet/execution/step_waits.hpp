@@ -97,38 +97,36 @@ private:
 
 // --- program order ---------------------------------------------------------------------------------------
 
-/// Whether a reordering of steps preserves the order of writes to shared storage.
+/// Whether a reordering of steps preserves the order of writes to the same bytes.
 ///
-///     listed as           run as             part is a view of a, and 1 writes there without reading a
-///     0: def a            0: def a
-///     1: def part         2: use a           reads what 0 wrote, not what 1 writes
-///     2: use a            1: def part
+///     listed as                 run as                    part is a view of a
+///     0: def a                  0: def a
+///     1: view part, write part  2: use a                  reads what 0 wrote, not what 1 writes
+///     2: use a                  1: view part, write part
 ///
-/// Data and edges let 2 run first. Values with bytes of their own allow every order that data and edges
-/// allow. If several values are written to the same bytes, two touches, one of them a write, must stay in the
-/// order of the list, if the program can be run in that order; otherwise the order has no meaning.
+/// Bytes that are written once allow every order that data and edges allow. Of two accesses of bytes that are
+/// written more than once, one of them a write, the order of the list is kept, if the program can be run in
+/// that order; otherwise the order has no meaning.
 
-/// Requires:   each value of the program is written at most once, and never if it is given; the program and
+/// Requires:   each value of the program is made at most once, and never if it is given; the program and
 ///             the options outlive this.
-/// Complexity: construction O(V + E + values + steps + touches), and lifetimes() only where several values
-///             are written to the same bytes.
+/// Complexity: construction O(V + E + values + steps + touches), and lifetimes() only where bytes are written
+///             more than once.
 class program_order {
 public:
     program_order(snapshot const& program, plan_options const& options);
 
-    /// The first write that is reordered with another touch of its bytes.
-    /// Complexity: O(steps + touches) time, O(steps + values) memory.
+    /// The first write that is reordered with another access of its bytes.
+    /// Complexity: that of detail::moved_write().
     std::optional<witness> moved_write(std::vector<step_id> const& steps) const;
 
-    /// The order that keeps all writes, beyond data and edges. O(V + E + values + touches)
+    /// The order that keeps all writes, beyond data and edges: storage_order().
     std::vector<handoff> handoffs() const;
 
 private:
     snapshot const& program_;
     plan_options const& options_;
-    std::vector<unsigned char> is_written_; // by value: its definition writes bytes
-    std::vector<buffer_id> storage_of_;     // by value; `no_buffer`: written once, or only given
-    std::size_t storages_ = 0;
+    ordered_bytes bytes_;
     bool has_order_ = false; // the listed order can be run, and results depend on it
 };
 
@@ -143,14 +141,14 @@ private:
 ///     2: a -> w        2 ─handoff► 3          c takes the bytes of a: all readers of a must be done
 ///     3: b -> c        0 ──anti──► 2          2 writes w again: implied here by the wait for data
 ///
-/// A run leaves the same bytes in every order that keeps, of any two touches of the same bytes, one of them a
-/// write, the first before the second. One walk in program order, with the last writer of each buffer and its
-/// readers since, finds these pairs; for a plan for one order, so does a walk over the occupants of its
-/// bytes. Waits that follow from others are left out (transitive reduction).
+/// A run leaves the same bytes in every order that keeps, of any two accesses of the same bytes, one of them a
+/// write, the first before the second. One walk in program order, with the last writer of each range of bytes
+/// and its readers since, finds these pairs; for a plan for one order, so does a walk over the occupants of
+/// its bytes. Waits that follow from others are left out (transitive reduction).
 ///
-/// A step that reads a value and defines a view of it that has no other definition writes nothing: other
-/// readers need not wait for it, but readers of the view do. A view that does write, as for versions of a
-/// value in one place, is ordered against the other readers by the hand-offs of versions().
+/// A buffer is one range, unless a step changes it in place: then the borders of its values cut it, and
+/// accesses of different parts do not wait for each other. A step that makes a view waits for the step that
+/// makes its root, and those that read the view wait for it; it accesses no byte.
 ///
 /// Source: flow, anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs
 /// and compiler optimizations", POPL 1981.
@@ -211,7 +209,7 @@ public:
     step_waits reduced();
 
 private:
-    /// Of a buffer: its last writer and the readers since, without readers that a later reader waits for.
+    /// Of a range of bytes: its last writer and the readers since, without readers that a later one waits for.
     struct users {
         step_id writer = no_step;
         std::vector<step_id> readers{};
@@ -233,31 +231,22 @@ private:
         add(position_of_[from], position_of_[to], why);
     }
 
-    users& touched(value_id v, step_id at);
-    void read(value_id v, step_id at)
-    {
-        touched(v, at).read_at = at;
-        add(viewed_at_[v], at, step_waits::kind::data);
-    }
-
-    /// The step reads the root and defines a view of it, the only definition: nothing is written.
-    bool is_mere_view(value_id v, step_id at)
-    {
-        return lowered_.is_view(v, at) && versions_[v] == 1 && touched(v, at).read_at == at;
-    }
-
-    void wait(buffer_id b, step_id at, arena_occupants* arenas);
+    /// The ranges of bytes of a buffer.
+    live_range ranges_of(buffer_id b) const { return ranges_[lowered_.table.buffers[b].root]; }
+    void access(value_id v, step_id at, bool reads, bool writes);
+    void wait(std::uint32_t range, step_id at);
+    void occupy(buffer_id b, step_id at, arena_occupants& arenas);
 
     snapshot const& program_;
     lowered_program const& lowered_;
-    std::vector<step_id> position_of_;    // by step
-    std::vector<std::uint32_t> versions_; // by value: number of definitions, plus one if it is given
-    std::vector<step_id> viewed_at_;      // by value: position that defines it as a mere view
-    std::vector<sort_key> end_uses_;      // {position, 0, value}: needed where a node ends
-    std::vector<users> users_;            // by buffer
-    std::vector<buffer_id> touched_;      // by the current step
-    std::vector<step_id> last_waiter_;    // by position: the last position that waits for it
-    std::vector<sort_key> found_;         // {to and from, why}
+    std::vector<step_id> position_of_; // by step
+    std::vector<live_range> ranges_;   // by value: its ranges of bytes
+    std::vector<step_id> made_at_;     // by value: the last position that made it
+    std::vector<sort_key> end_uses_;   // {position, 0, value}: needed where a node ends
+    std::vector<users> users_;         // by range of bytes
+    std::vector<std::uint32_t> touched_; // ranges that the current step accesses
+    std::vector<step_id> last_waiter_;   // by position: the last position that waits for it
+    std::vector<sort_key> found_;        // {to and from, why}
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as close as possible to the
@@ -271,7 +260,7 @@ std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const
 /// not checked. If the listed order in `options.order` can be run, the new order has the same results: a part
 /// that is written through a view keeps its place among the readers. For a plan for one order, and without a
 /// plan, the order is `options.order`, and hand-offs are found where bytes are reused. `handoffs` are kept
-/// too, as `versions()` returns them.
+/// too.
 ///
 /// Requires:   as lower_program().
 /// Ensures:    every run that keeps the waits leaves what the lowered program leaves step by step. No wait

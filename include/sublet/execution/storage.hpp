@@ -44,13 +44,16 @@ struct operand_reuse {
 
 struct lowered_program {
     std::vector<step_id> step_at; ///< by position
-    csr_rows uses, defs, scratch; ///< by position: values, in program order
+    csr_rows uses, defs, scratch; ///< by position: values, in program order; `defs`: all that it may write
+    csr_rows views;               ///< by position: of `defs`, those that the step makes and does not write
+    csr_rows updates;             ///< by position: of `defs`, those whose bytes are there already
     csr_rows touched;             ///< by position: buffers, each once
     std::vector<operand_reuse> reuses;
     std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
     buffer_table table;                         ///< each value with its views
     std::vector<std::uint32_t> ref_counts;      ///< by buffer
-    std::vector<step_id> first_write;     ///< by buffer: the first position that defines it, or `no_step`
+    std::vector<step_id> first_write;     ///< by buffer: the first position that writes it, or `no_step`
+    std::vector<unsigned char> is_updated; ///< by buffer: a step changes it in place
     std::vector<byte_count> bytes;        ///< by value: its part of its buffer
     std::vector<buffer_id> unused_inputs; ///< inputs that no step reads: dead after the first step
     bool is_any_schedule = false;         ///< one of many orders: they are dead before any step
@@ -71,9 +74,20 @@ struct lowered_program {
     /// The result is a view of bytes that exist already: its step writes nothing.
     [[nodiscard]] bool is_view(value_id defined, step_id position) const
     {
-        buffer_id const b = table.buffer_of[defined];
-        buffer const& its = table.buffers[b];
-        return its.root != defined && (is_given(its.role) || first_write[b] < position);
+        return has(views[position], defined);
+    }
+    /// The step changes bytes that exist already.
+    [[nodiscard]] bool is_update(value_id written, step_id position) const
+    {
+        return has(updates[position], written);
+    }
+
+private:
+    static bool has(std::span<value_id const> row, value_id v)
+    {
+        for (value_id its : row)
+            if (its == v) return true;
+        return false;
     }
 };
 

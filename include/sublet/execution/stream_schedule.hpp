@@ -355,6 +355,12 @@ public:
         SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
         return lowered_->is_view(defs()[j], position);
     }
+    /// The bytes of result j are there already: the step changes them, or a part of them.
+    [[nodiscard]] bool is_update(std::size_t j) const
+    {
+        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
+        return lowered_->is_update(defs()[j], position);
+    }
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {

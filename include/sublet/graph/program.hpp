@@ -31,6 +31,16 @@
 ///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // calls s.use(a), s.def(b)
 ///     };
 ///
+/// Three words for three things that a step does to storage:
+///
+///     s.def(v)       makes v: all of its bytes are new                        c = add(a, b)
+///     s.view(v)      makes a view: v names bytes of alias_of[v]               row = cache[3]
+///     s.write(v)     changes v where it lies: a part, if v is a view          row[:] = c
+///
+/// Accesses of the same bytes, one of which writes, keep their listed order; those of other bytes of the same
+/// storage do not wait for each other. A `def` of a view is refused: it does not say which of the last two
+/// it is.
+///
 /// Node 0 is the entry. A name that is defined twice is one value. Edges are alternatives for liveness, only
 /// the order of nodes for a sequential plan, an order of execution for a concurrent plan.
 
@@ -40,11 +50,26 @@ struct touch {
     enum class access : std::uint8_t {
         use,       ///< reads; holds the storage until the step ends
         use_early, ///< reads before the step writes: a result may take the storage in the same step
-        def        ///< writes, even if the result is never read
+        write,     ///< reads and writes bytes of a value that is there already; it stays that value
+        view,      ///< makes a view: names bytes that are there, and neither reads nor writes them
+        write_view, ///< both in one step: the storage may be written here for the first time
+        def        ///< makes a value: writes all of its bytes, even if the result is never read
     };
 
     value_id value;
     touch::access kind;
+
+    /// The value is there from this step on: made, or a view of one that is.
+    [[nodiscard]] constexpr bool defines() const { return kind >= touch::access::view; }
+    [[nodiscard]] constexpr bool makes_view() const
+    {
+        return kind == touch::access::view || kind == touch::access::write_view;
+    }
+    /// Bytes of its storage change.
+    [[nodiscard]] constexpr bool writes() const
+    {
+        return kind != touch::access::view && kind >= touch::access::write;
+    }
     friend bool operator==(touch, touch) = default;
 };
 
@@ -72,6 +97,8 @@ struct effect_record {
     std::vector<std::uint32_t> step_begin; // into touches, and the end; empty if there is no step
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
+    bool has_writes = false; // some touch changes a value in place
+    bool has_views = false;  // some touch makes a view
     friend bool operator==(effect_record const&, effect_record const&) = default;
 };
 
@@ -79,7 +106,7 @@ struct effect_record {
 
 /// Records the effects of a node. A concrete type: a user's `effects` need not be a template.
 ///
-/// Within a step the calls may come in any order: reads are recorded before writes. `no_value` (and -1) is an
+/// Within a step the calls may come in any order: reads and writes are recorded before definitions. `no_value` (and -1) is an
 /// absent operand and skipped. Every member throws precondition_error for an id out of range.
 class effect_sink {
 public:
@@ -93,10 +120,30 @@ public:
     {
         touch_value(v, touch::access::use_early);
     }
+    /// The step makes v, which is not a view of another value.
     template <detail::id_like I>
     void def(I const& v)
     {
         touch_value(v, touch::access::def);
+    }
+    /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`, which is there.
+    template <detail::id_like I>
+    void view(I const& v)
+    {
+        touch_value(v, touch::access::view);
+    }
+    /// The step reads and writes the bytes of v, which is there already: an update in place or, if v is a
+    /// view, of a part. The step may make the view itself.
+    template <detail::id_like I>
+    void write(I const& v)
+    {
+        touch_value(v, touch::access::write);
+    }
+    /// The one of these that `kind` names: to copy a step of another program.
+    template <detail::id_like I>
+    void add(touch::access kind, I const& v)
+    {
+        touch_value(v, kind);
     }
     /// The result `out` of the step may overwrite the storage of its operand `in`, if that is not needed
     /// afterwards. Has no effect where the step does not use `in` or does not define `out`.
@@ -142,9 +189,13 @@ private:
     {
         value_id const id = checked(v);
         if (id == no_value) return;
-        if (kind == touch::access::def) writes_ = true;
-        else read_after_write_ |= writes_;
-        record_->touches.push_back({id, kind});
+        touch const one{id, kind};
+        if (one.defines()) defines_ = true;
+        else read_after_def_ |= defines_;
+        writes_ |= kind == touch::access::write;
+        record_->has_writes |= one.writes() && kind != touch::access::def;
+        record_->has_views |= one.makes_view();
+        record_->touches.push_back(one);
     }
     void close_step();
 
@@ -152,8 +203,9 @@ private:
     std::size_t values_;
     std::span<node_id const> predecessors_; // ascending
     node_id node_;
-    bool writes_ = false; // in the step so far
-    bool read_after_write_ = false;
+    bool defines_ = false; // in the step so far
+    bool writes_ = false;
+    bool read_after_def_ = false;
 };
 
 namespace detail {

@@ -61,7 +61,8 @@ public:
     {
         return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]};
     }
-    /// The touches of a step: reads, then writes, each in the order in which the program listed them.
+    /// The touches of a step: reads and writes, then definitions, each in the order in which the program
+    /// listed them.
     [[nodiscard]] std::span<touch const> touches(step_id s) const { return touches({s, s + 1}); }
     [[nodiscard]] std::span<touch const> touches(step_range steps) const
     {
@@ -89,6 +90,11 @@ public:
     {
         return {record_.edge_uses.data(), record_.edge_uses.size()};
     }
+
+    /// Some step changes a value in place.
+    [[nodiscard]] bool has_writes() const { return record_.has_writes; }
+    /// Some step makes a view.
+    [[nodiscard]] bool has_views() const { return record_.has_views; }
 
     void effects(node_id n, effect_sink& sink) const;
 

@@ -48,7 +48,7 @@ public:
             for (touch t : p_.touches(steps_[at])) add_candidates(t.value, at);
             for (touch t : p_.touches(steps_[at])) {
                 touch_buffer(t.value, at);
-                if (t.kind != touch::access::def) continue;
+                if (!t.defines() && !t.writes()) continue;
                 is_defined_[t.value] = 1;
                 history& its = history_[joined_.buffer_of[t.value]];
                 if (its.first_def == no_step) its.first_def = at;
@@ -98,7 +98,7 @@ private:
         for (touch t : p_.touches(steps_[its.first_def])) {
             buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
             history const& theirs = history_[joined_.buffer_of[t.value]];
-            if (t.kind != touch::access::def) {
+            if (!t.defines()) {
                 bool const is_unchanged = theirs.last_def == no_step || theirs.last_def < its.first_def;
                 bool const is_alive = !other.is_planned() || other.life.last > at;
                 if (!is_unchanged || !is_alive || other.is_unsized()) return false;
@@ -159,6 +159,7 @@ SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) con
     for (value_id h : homes) pinned[h] = no_offset;
     result.pinned = std::move(pinned);
     result.alias_of = alias_of;
+    result.view_offset = view_offset;
     result.role = role;
     result.pools = asked.pools;
     result.in_place = asked.in_place;
@@ -183,6 +184,8 @@ public:
             }
         });
         result_.alias_of = options.alias_of.tabulate(p.values());
+        result_.view_offset = options.view_offset.tabulate(p.values());
+        offset_in_root_ = offsets_in_roots(result_.alias_of, result_.view_offset);
         result_.role = options.role.tabulate(p.values());
         classes_ = aliases(p.values(), [&](value_id v) { return result_.alias_of[v]; });
         for (std::size_t v = 0; v != p.values(); ++v) {
@@ -210,7 +213,7 @@ public:
             back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.remat_step} + 1, i});
             if (is_copied) continue;
             for (touch t : p_.touches(steps_[a.remat_step])) // also a view with no other later use
-                if (t.kind != touch::access::def) need(t.value, a.before);
+                if (!t.defines()) need(t.value, a.before);
         }
         sort_by_key(out);
         sort_by_key(back);
@@ -226,7 +229,7 @@ public:
             }
             for (touch t : p_.touches(steps_[at])) {
                 touches_.push_back({current(t.value), t.kind});
-                if (t.kind == touch::access::def) is_defined_[t.value] = 1;
+                if (t.defines()) is_defined_[t.value] = 1;
             }
             auto const pairs = in_place_[steps_[at]];
             for (std::size_t i = 0; i != pairs.size(); i += 2)
@@ -252,8 +255,10 @@ private:
         result_.steps.push_back(step);
         end_.push_back(touches_.size());
     }
+    /// `alias`: the root that the value is a view of, if it is one.
     value_id add_value(value_id origin, value_role role, value_id alias)
     {
+        result_.view_offset.push_back(alias == no_value ? 0 : offset_in_root_[origin]);
         result_.origin.push_back(origin);
         result_.role.push_back(role);
         result_.alias_of.push_back(alias);
@@ -295,7 +300,8 @@ private:
     {
         touches_.push_back({home, touch::access::use});
         for (value_id v : replace(a))
-            if (is_defined_[v]) touches_.push_back({current(v), touch::access::def});
+            if (is_defined_[v])
+                touches_.push_back({current(v), v == a.root ? touch::access::def : touch::access::view});
         end_step({spilled_program::kind::copied_back, steps_[a.before]});
     }
 
@@ -305,7 +311,7 @@ private:
         replace(a);
         for (touch t : p_.touches(step)) {
             value_id v = current(t.value);
-            if (t.kind == touch::access::def) {
+            if (t.defines()) {
                 bool const is_side_result = classes_.buffer_of[t.value] != classes_.buffer_of[a.root];
                 bool const is_replaced = t.value == a.root || needed_until_[t.value] >= a.before;
                 if (is_side_result) v = add_value(t.value, value_role::intermediate, no_value);
@@ -331,12 +337,8 @@ private:
                 return std::span<node_id const>(next.data() + n, is_end ? 0 : 1);
             },
             [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
-                for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i) {
-                    touch const t = touches_[i];
-                    if (t.kind == touch::access::def) sink.def(t.value);
-                    else if (t.kind == touch::access::use_early) sink.use_early(t.value);
-                    else sink.use(t.value);
-                }
+                for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i)
+                    sink.add(touches_[i].kind, touches_[i].value);
                 for (; pair != overwrites_.size() && overwrites_[pair].step == n; ++pair)
                     sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
                 for (; use != edge_uses_.size() && next[edge_uses_[use].pred] == n; ++use)
@@ -350,6 +352,7 @@ private:
     std::vector<step_id> needed_until_;     // by value of the program: position of the last use
     std::vector<unsigned char> is_defined_; // by value of the program: given, or defined before
     buffer_classes classes_;
+    std::vector<byte_count> offset_in_root_; // by value of the program
     csr_rows members_;  // by class
     csr_rows in_place_; // by step of the program: operand, result, operand, result ...
     spilled_program result_;
@@ -422,7 +425,7 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
     : steps(steps_in_order(p, options.order))
 {
     buffer_table const unjoined =
-        gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
+        gather_buffers(lifetimes(p, detail::lifetimes_of(options)), options);
     buffer_table const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     in_place = joined.in_place;
     auto const remat_cost = how.remat_cost.tabulate(p.values());
@@ -489,7 +492,7 @@ SUBLET_DECL byte_count spill_problem::list_remat(snapshot const& p, buffer_table
         buffer_id const b = joined.buffer_of[t.value];
         buffer const& its = unjoined.buffers[unjoined.buffer_of[t.value]];
         if (its.size != no_size) touched = checked_add(touched, its.size);
-        if (t.kind != touch::access::def) {
+        if (!t.defines()) {
             auto const others = of_buffer[b];
             for (std::size_t k = partition_point(
                      others.size(), [&](std::size_t j) { return candidates[others[j]].before > a.before; });

@@ -60,8 +60,10 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     result.report.steps = p.steps();
     result.report.values = p.values();
 
+    result.refuted = detail::refuse_unclear_view(p, options);
+    if (result.refuted) return result;
     auto const role = options.role.tabulate(p.values());
-    dependence_graph const g = dependences(p, {.role = role, .handoffs = wanted.handoffs});
+    dependence_graph const g = dependences(p, detail::dependences_of(options, wanted.handoffs));
     if (g.violation) {
         result.refuted = detail::as_witness(*g.violation);
         return result;

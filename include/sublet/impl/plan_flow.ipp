@@ -48,7 +48,7 @@ SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 {
     std::vector<unsigned char> is_written(table.buffers.size(), 0);
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch::access::def) is_written[table.buffer_of[t.value]] = 1;
+        if (t.defines() || t.writes()) is_written[table.buffer_of[t.value]] = 1;
     for (std::size_t b = 0; b != table.buffers.size(); ++b)
         if (!is_written[b] && !has_role(table.buffers[b].role, value_role::input)) table.buffers[b].life = {};
 }
@@ -74,8 +74,13 @@ SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, 
 
 namespace sublet {
 
-SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& options, flow_options const& flow)
+SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& options,
+                                   flow_options const& flow)
 {
+    snapshot viewed;
+    if (given.has_views())
+        viewed = detail::with_view_uses(given, options.alias_of.tabulate(given.values()));
+    snapshot const& p = given.has_views() ? viewed : given;
     std::clock_t const begin = std::clock();
     planned_flow result;
     memory_plan& plan = result.plan;
@@ -85,6 +90,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
     result.report.steps = p.steps();
     result.report.values = p.values();
 
+    result.refuted = detail::refuse_unclear_view(p, options);
+    if (result.refuted) return result;
     std::vector<value_role> const role = options.role.tabulate(p.values());
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // by step
@@ -119,7 +126,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& p, plan_options const& option
 
     if (!result.refuted) result.refuted = detail::placement_witness(placed, problem, plan);
     if (options.check && !result.refuted) {
-        result.refuted = check_flow_plan(p, plan, options, flow);
+        result.refuted = check_flow_plan(given, plan, options, flow);
         result.report.is_checked = true;
     }
     result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

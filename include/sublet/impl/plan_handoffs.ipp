@@ -133,7 +133,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 
     auto const role = options.role.tabulate(p.values());
     auto const pinned = options.pinned.tabulate(p.values());
-    dependence_options graph{.role = role, .handoffs = plan.handoffs};
+    dependence_options graph = detail::dependences_of(options, plan.handoffs);
     dependence_graph const g = dependences(p, graph);
     placement_problem problem{{}, options.pools};
     placement now;

@@ -24,7 +24,9 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     result.report.steps = p.steps();
     result.report.values = p.values();
 
-    live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    result.refuted = detail::refuse_unclear_view(p, options);
+    if (result.refuted) return result;
+    live_ranges const lives = lifetimes(p, detail::lifetimes_of(options));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         bool const is_moved = what == live_ranges::order_violation::kind::write_moved;

@@ -43,6 +43,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     auto eligible = lift([](plan_options const& o) -> auto& { return o.eligible; });
     auto role = lift([](plan_options const& o) -> auto& { return o.role; });
     auto alias_of = lift([](plan_options const& o) -> auto& { return o.alias_of; });
+    auto view_offset = lift([](plan_options const& o) -> auto& { return o.view_offset; });
     auto pinned = lift([](plan_options const& o) -> auto& { return o.pinned; });
     for (std::size_t v = 0; v != flat.value_of.size(); ++v) {
         auto const [program, value] = flat.value_of[v];
@@ -50,6 +51,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
             eligible[v] = true;
             role[v] = value_role::intermediate;
             alias_of[v] = no_value;
+            view_offset[v] = 0;
             pinned[v] = no_offset;
             continue;
         }
@@ -66,6 +68,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     all.eligible = std::move(eligible);
     all.role = std::move(role);
     all.alias_of = std::move(alias_of);
+    all.view_offset = std::move(view_offset);
     all.pinned = std::move(pinned);
     return all;
 }
@@ -95,7 +98,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         buffer_id const from = plan.buffer_of[m.from], to = plan.buffer_of[m.to];
         bool const is_there = from != no_buffer && to != no_buffer &&
                               plan.buffers[from].pool == plan.buffers[to].pool &&
-                              plan.buffers[from].offset == plan.buffers[to].offset;
+                              plan.offset_of(m.from) == plan.offset_of(m.to);
         value_id const root = classes.root[classes.buffer_of[m.from]]; // sizes a view
         if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
     }

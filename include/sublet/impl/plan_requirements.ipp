@@ -43,12 +43,38 @@ SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of
     return root;
 }
 
+SUBLET_DECL std::vector<byte_count> offsets_along(std::vector<value_id> alias_of,
+                                                  std::vector<byte_count> offset)
+{
+    std::size_t const values = alias_of.size();
+    bool has_more = false;
+    for (value_id v = 0; v != values; ++v) {
+        if (alias_of[v] == no_value) offset[v] = 0;
+        has_more = has_more || offset[v] != 0;
+    }
+    while (has_more) { // each round doubles the part of the chain that an offset covers
+        has_more = false;
+        std::vector<value_id> const to = alias_of;
+        std::vector<byte_count> const covered = offset;
+        for (value_id v = 0; v != values; ++v) {
+            if (to[v] == no_value) continue;
+            byte_count const more = covered[to[v]];
+            offset[v] = sum_fits(covered[v], more) ? covered[v] + more : no_offset - 1;
+            alias_of[v] = to[to[v]];
+            has_more = has_more || alias_of[v] != no_value;
+        }
+    }
+    return offset;
+}
+
 SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_options const& options)
 {
     std::size_t const values = program.values();
     plan_requirements d;
     d.position = positions_in(options.order, program);
-    d.root = roots_of(options.alias_of.tabulate(values));
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(values);
+    d.root = roots_of(alias_of);
+    d.offset_in_root = offsets_along(alias_of, options.view_offset.tabulate(values));
     d.role = options.role.tabulate(values);
     d.class_role = std::vector<value_role>(values);
     d.alignment = options.alignment.tabulate(values);
@@ -62,7 +88,8 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
         SUBLET_EXPECTS(d.alignment[v] >= 1, "sublet: an alignment is at least 1");
         value_id const r = d.root[v];
         d.class_role[r] = d.class_role[r] | d.role[v];
-        if (d.pinned[r] == no_offset) d.pinned[r] = d.pinned[v];
+        if (d.pinned[r] == no_offset && d.pinned[v] != no_offset && d.pinned[v] >= d.offset_in_root[v])
+            d.pinned[r] = d.pinned[v] - d.offset_in_root[v];
         if (!d.eligible[v]) d.eligible[r] = 0;
     }
 
@@ -72,7 +99,7 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     each_touch(program, d.position, [&d](value_id v, step_id p, access_kind m) {
         live_range& life = d.life[d.root[v]];
         life.last = larger(life.last, m == access_kind::reads_early ? p : p + 1);
-        if (m != access_kind::writes) return;
+        if (m < access_kind::views || m == access_kind::reads_at_end) return;
         life.first = smaller(life.first, p);
         d.first_def[v] = smaller(d.first_def[v], p);
     });

@@ -51,9 +51,7 @@ struct equal_size_pairs {
         for (step_id s = mine.first; s != mine.last; ++s) {
             if (s != mine.first) sink.next_step();
             for (touch t : program.touches(s))
-                if (t.kind == touch::access::def) sink.def(t.value);
-                else if (t.kind == touch::access::use) sink.use(t.value);
-                else sink.use_early(t.value);
+                sink.add(t.kind, t.value);
             for (overwrite o : program.overwrites(s))
                 if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
         }
@@ -147,7 +145,12 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     result.report.steps = p.steps();
     result.report.values = p.values();
 
-    live_ranges const lives = lifetimes(p, {.role = options.role, .order = options.order});
+    plan_options const largest = options.at(options.max_batch);
+    if (auto const unclear = detail::refuse_unclear_view(p, largest)) {
+        result.refuted = {*unclear, 1};
+        return result;
+    }
+    live_ranges const lives = lifetimes(p, detail::lifetimes_of(largest));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
@@ -174,11 +177,11 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
 
     if (result.refuted) return result;
     if (result.report.fits_up_to != options.max_batch) {
-        memory_plan const largest = plan.at(options.max_batch);
+        memory_plan const last = plan.at(options.max_batch);
         for (pool_id pool = 0; pool != options.pools.size() && !result.refuted; ++pool)
-            if (largest.arena_bytes[pool] > options.pools[pool].capacity)
+            if (last.arena_bytes[pool] > options.pools[pool].capacity)
                 result.refuted = {{.what = fault::over_capacity,
-                                   .end = largest.arena_bytes[pool],
+                                   .end = last.arena_bytes[pool],
                                    .needed = options.pools[pool].capacity,
                                    .pool = pool},
                                   options.max_batch};

@@ -5,6 +5,7 @@
 #include <sublet/placement/pack.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -22,6 +23,42 @@ SUBLET_DECL std::optional<witness> oversized_view(buffer_table const& table)
                    .other = its.root,
                    .end = table.oversized_bytes,
                    .needed = its.size};
+}
+
+SUBLET_DECL std::optional<witness> refuse_unclear_view(snapshot const& p, plan_options const& options)
+{
+    auto const found = find_unclear_view(p, options.alias_of);
+    if (!found) return std::nullopt;
+    return witness{.what = fault::unclear_view,
+                   .value = found->value,
+                   .other = found->of,
+                   .position = found->step};
+}
+
+SUBLET_DECL snapshot with_view_uses(snapshot const& p, std::vector<value_id> const& alias_of)
+{
+    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    return flow(
+        p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); },
+        [&](node_id n, effect_sink& sink) {
+            step_range const steps = p.steps_of(n);
+            std::vector<value_id> made; // by the step
+            for (step_id s = steps.first; s != steps.last; ++s) {
+                if (s != steps.first) sink.next_step();
+                made.clear();
+                for (touch t : p.touches(s)) {
+                    sink.add(t.kind, t.value);
+                    if (t.defines()) made.push_back(t.value);
+                }
+                std::sort(made.begin(), made.end());
+                for (touch t : p.touches(s)) {
+                    value_id const root = classes.root[classes.buffer_of[t.value]];
+                    if (t.kind == touch::access::view && !std::binary_search(made.begin(), made.end(), root)) sink.use(root);
+                }
+                for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+            }
+            for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+        });
 }
 
 SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan,
@@ -50,6 +87,7 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
         }
     plan.buffer_of.clear();
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    plan.offset_in_root = table.offset_in_root;
     return refuted;
 }
 

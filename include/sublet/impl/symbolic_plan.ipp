@@ -11,6 +11,7 @@ SUBLET_DECL plan_options symbolic_options::at(byte_count batch) const
             .alignment = alignment,
             .role = role,
             .alias_of = alias_of,
+            .view_offset = [begin = view_offset, batch](value_id v) { return begin[v].at(batch); },
             .pool = pool,
             .eligible = eligible,
             .pools = pools,

@@ -243,7 +243,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
         for (step_id s = range.first; s != range.last; ++s) {
             defs.clear();
             for (touch t : p.touches(s)) {
-                if (t.kind != touch::access::def || last_def[t.value] == s) continue;
+                if (!t.defines() || last_def[t.value] == s) continue;
                 last_def[t.value] = s;
                 defs.push_back(t.value);
             }
@@ -277,16 +277,16 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
         auto const n = static_cast<node_id>(i);
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def) defined_in[t.value] = s;
+                if (t.defines()) defined_in[t.value] = s;
             for (overwrite o : p.overwrites(s))
                 if (defined_in[o.out] == s) overwritten_in[o.in] = s;
             for (touch t : p.touches(s)) { // a step reads, then writes
-                if (t.kind == touch::access::def || used_in[t.value] == s) continue;
+                if (t.defines() || used_in[t.value] == s) continue;
                 used_in[t.value] = s;
                 draw_use(t.value, s, overwritten_in[t.value] == s ? ", penwidth=3" : "");
             }
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def) latest_def[t.value] = s;
+                if (t.defines()) latest_def[t.value] = s;
         }
         for (; end_use != at_ends.end() && end_use->key == n; ++end_use)
             draw_use(end_use->id, p.steps_of(static_cast<node_id>(end_use->tie)).first, ", style=dotted");

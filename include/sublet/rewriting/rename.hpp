@@ -110,7 +110,7 @@ void rename(versioned_program const& versioned, slot_renaming const& names, SetI
     for (step_id s = 0; s != versioned.program.steps(); ++s) {
         std::size_t inputs = 0, outputs = 0;
         for (touch t : versioned.program.touches(s))
-            if (t.kind == touch::access::def) notify(set_output, s, outputs++, t.value);
+            if (t.defines()) notify(set_output, s, outputs++, t.value);
             else notify(set_input, s, inputs++, t.value);
     }
     if (versioned.program.edge_uses().empty()) return;
@@ -222,7 +222,7 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
         for (step_id s = 0; s != p.steps(); ++s) {
             std::size_t inputs = 0, outputs = 0;
             for (touch t : p.touches(s)) {
-                bool const is_def = t.kind == touch::access::def;
+                bool const is_def = t.defines();
                 std::size_t const operand = is_def ? outputs++ : inputs++;
                 notify(inner[t.value], [&](std::size_t k) {
                     if (is_def) renamer.set_output(i, s, operand, k);

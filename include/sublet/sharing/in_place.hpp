@@ -40,7 +40,8 @@
 /// step. Pairs of different steps never compete: an operand is free only at the last step that touches it,
 /// and a result begins at one step. A pair saves the bytes of its result there and changes nothing elsewhere.
 /// So the fewest bytes are alive at every position if the results of the pairs of each step have the largest
-/// sum of bytes (detail/overwrite_matching.hpp). A result over a view starts at the first byte of its root.
+/// sum of bytes (detail/overwrite_matching.hpp). A result over a view begins where the view begins: a pair is
+/// taken only if both begin at the same byte of their roots.
 
 namespace sublet {
 
@@ -58,7 +59,8 @@ enum class in_place_fit : std::uint8_t {
 ///             writing over it saves bytes. begins(b, step): nothing touches it before the step writes.
 /// Ensures:    a pair may be taken if the step uses the input, defines the output and touches the input's
 ///             buffer in no other way; that buffer is free, and neither output nor pinned; the output's
-///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit. An
+///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit, and
+///             both values begin at the same byte of their roots. An
 ///             input and an output are each in at most one pair taken; the outputs taken have the largest
 ///             sum of bytes. Among several inputs an output gets the smallest, of equal ones the one that is
 ///             declared first.
@@ -83,10 +85,11 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
         for (touch t : p.touches(s)) {
-            bool const defines = t.kind == touch::access::def;
+            bool const defines = t.defines();
             if (defines) defined_at[t.value] = s;
             value_id& read = only_reads[table.buffer_of[t.value]];
-            read = defines || (read != no_value && read != t.value) ? several_values : t.value;
+            bool const only_reads_it = !defines && !t.writes();
+            read = !only_reads_it || (read != no_value && read != t.value) ? several_values : t.value;
         }
         for (; i != pairs.size() && pairs[i].step == s; ++i) {
             buffer_id const from = table.buffer_of[pairs[i].in], to = table.buffer_of[pairs[i].out];
@@ -96,6 +99,9 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
             if (!in.is_planned() || !out.is_planned() || in.pool != out.pool) continue;
             if (in.size < out.size || (fit == in_place_fit::equal && in.size != out.size)) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
+            if (!table.offset_in_root.empty() && // the result would begin elsewhere
+                table.offset_in_root[pairs[i].in] != table.offset_in_root[pairs[i].out])
+                continue;
             if (is_free(from, s) && begins(to, s)) allowed.push_back({in.size, 0, i});
         }
         for (touch t : p.touches(s)) only_reads[table.buffer_of[t.value]] = no_value;
@@ -193,16 +199,16 @@ template <detail::precedence_oracle Oracle>
         return csr_rows::gathered(buffers, [&](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
-                    if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t.kind))
+                    if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t))
                         add(b, s);
         });
     };
-    csr_rows const touches = gather([](touch::access) { return true; });
+    csr_rows const touches = gather([](touch) { return true; });
     std::vector<step_id> last(buffers, 0); // last position that touches it
     for (buffer_id b = 0; b != buffers; ++b)
         for (step_id s : touches[b]) last[b] = detail::larger(last[b], g.position_of[s]);
-    csr_rows const holds = gather([](touch::access kind) { return kind != touch::access::use_early; });
-    csr_rows const defs = gather([](touch::access kind) { return kind == touch::access::def; });
+    csr_rows const holds = gather([](touch t) { return t.kind != touch::access::use_early; });
+    csr_rows const defs = gather([](touch t) { return t.defines(); });
     csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
         for (edge_use u : p.edge_uses()) add(table.buffer_of[u.value], p.steps_of(u.pred).last - 1);
     });

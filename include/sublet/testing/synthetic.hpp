@@ -60,6 +60,8 @@ struct synthetic_kernel {
         for (std::size_t k = 0; k != call.scratch_count(); ++k)
             used = fold_digest(used, digest(call.scratch(k)));
         for (std::size_t j = 0; j != call.defs().size(); ++j)
+            if (call.is_update(j)) sum = fold_digest(sum, digest(call.out(j)));
+        for (std::size_t j = 0; j != call.defs().size(); ++j)
             if (!call.is_view(j)) fill_noise(call.out(j), fold_digest(sum, j));
         std::uint64_t kept = 0;
         for (std::size_t k = 0; k != call.scratch_count(); ++k)

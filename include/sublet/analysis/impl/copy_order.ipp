@@ -39,9 +39,7 @@ SUBLET_DECL void program_builder::emit_step(std::size_t s, effect_sink& sink) co
 {
     for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
         auto const [value, kind] = touches_[t];
-        if (kind == touch::access::def) sink.def(value);
-        else if (kind == touch::access::use) sink.use(value);
-        else sink.use_early(value);
+        sink.add(kind, value);
     }
     for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)
         sink.may_overwrite(pairs_[o].in, pairs_[o].out);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/versions.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
@@ -21,6 +23,16 @@ SUBLET_DECL step_id dependence_graph::start_of(step_id s) const
 } // namespace sublet
 
 namespace sublet::detail {
+
+SUBLET_DECL dependence_options dependences_of(plan_options const& options, std::vector<handoff> handoffs)
+{
+    return {.role = options.role,
+            .handoffs = std::move(handoffs),
+            .alias_of = options.alias_of,
+            .view_offset = options.view_offset,
+            .bytes = options.bytes,
+            .listed = options.order};
+}
 
 /// A step that reads early is two points, any other is one; points are numbered in the order of steps.
 struct dependence_points {
@@ -61,7 +73,7 @@ unique_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch::access::def || def_of[t.value] == s) continue;
+            if (!t.defines() || def_of[t.value] == s) continue;
             if (is_given(role[t.value]))
                 return dependence_violation{dependence_violation::kind::several_defs, t.value, {no_step, s}};
             if (def_of[t.value] != no_step)
@@ -72,7 +84,7 @@ unique_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<
     auto is_available = [&](value_id v) { return def_of[v] != no_step || is_given(role[v]); };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind != touch::access::def && (!is_available(t.value) || def_of[t.value] == s))
+            if (!t.defines() && (!is_available(t.value) || def_of[t.value] == s))
                 return dependence_violation{dependence_violation::kind::never_defined, t.value, {s}};
     for (edge_use u : p.edge_uses())
         if (!is_available(u.value))
@@ -151,6 +163,38 @@ SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::
 
 } // namespace sublet::detail
 
+namespace sublet::detail {
+
+/// The root of each value; or a view whose root no step makes, and the caller does not give.
+SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
+                                                           dependence_options const& options,
+                                                           std::vector<step_id> const& def_of,
+                                                           std::vector<value_id>& root)
+{
+    std::vector<value_role> const role = options.role.tabulate(p.values());
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values());
+    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    for (buffer_id b : classes.buffer_of) root.push_back(classes.root[b]);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            value_id const of = root[t.value];
+            if (t.kind == touch::access::view && def_of[of] == no_step && !is_given(role[of]))
+                return dependence_violation{dependence_violation::kind::never_defined, of, {s}};
+        }
+    return std::nullopt;
+}
+
+SUBLET_DECL std::vector<handoff> order_of_writes(snapshot const& p, dependence_options const& options)
+{
+    ordered_bytes const ordered = find_ordered_bytes(p, {.role = options.role,
+                                                         .alias_of = options.alias_of,
+                                                         .view_offset = options.view_offset,
+                                                         .bytes = options.bytes});
+    return ordered.segments == 0 ? std::vector<handoff>{} : storage_order(p, ordered, options.listed);
+}
+
+} // namespace sublet::detail
+
 namespace sublet {
 
 SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& options)
@@ -159,6 +203,13 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     std::vector<step_id> def_of;
     g.violation = detail::unique_defs(p, options.role.tabulate(p.values()), def_of);
     if (g.violation) return g;
+    std::vector<value_id> root; // by value; filled if some step makes a view
+    if (p.has_views()) {
+        g.violation = detail::find_roots(p, options, def_of, root);
+        if (g.violation) return g;
+    }
+    std::vector<handoff> const storage = p.has_writes() ? detail::order_of_writes(p, options)
+                                                        : std::vector<handoff>{};
     for (handoff h : options.handoffs)
         SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(), "sublet: a hand-off names no step");
 
@@ -170,9 +221,13 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                 step_id const begin = points.first(s), end = points.last(s);
                 if (begin != end) add(begin, end);
                 if (s != range.first) add(points.last(s - 1), begin);
-                for (touch t : p.touches(s))
-                    if (t.kind != touch::access::def && def_of[t.value] != no_step)
-                        add(points.last(def_of[t.value]), begin);
+                for (touch t : p.touches(s)) {
+                    step_id const made_at =
+                        t.kind == touch::access::view ? def_of[root[t.value]]
+                        : t.defines()                 ? no_step
+                                                      : def_of[t.value];
+                    if (made_at != no_step && made_at != s) add(points.last(made_at), begin);
+                }
             }
             for (node_id to : p.successors(n))
                 add(points.last(range.last - 1), points.first(p.steps_of(to).first));
@@ -181,7 +236,8 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
             step_id const reader = p.steps_of(u.pred).last - 1, writer = def_of[u.value];
             if (writer != no_step && writer != reader) add(points.last(writer), points.last(reader));
         }
-        for (handoff h : options.handoffs) add(points.last(h.from), points.first(h.to));
+        for (auto const* list : {&storage, &options.handoffs})
+            for (handoff h : *list) add(points.last(h.from), points.first(h.to));
     });
     std::vector<step_id> in_degree(points.size(), 0);
     for (step_id x = 0; x != points.size(); ++x)
@@ -262,7 +318,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
             bool const is_write_position = g.position_of[s] == at;
             for (touch t : p.touches(s)) {
                 if ((t.kind == touch::access::use_early) == is_write_position) continue;
-                if (buffer_of[t.value] != no_buffer && (!defs || t.kind == touch::access::def))
+                if (buffer_of[t.value] != no_buffer && (!defs || t.defines()))
                     add(buffer_of[t.value], at);
             }
         }

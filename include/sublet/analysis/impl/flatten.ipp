@@ -145,7 +145,7 @@ class tree_flattener {
 public:
     tree_flattener(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
         : tree_(tree), bodies_(tree), flat_{number_values(tree), {}, 0, {}, {}},
-          copies_(detail::view_roots(flat_, alias_of)), mark_(flat_.value_of.size()),
+          root_of_(detail::view_roots(flat_, alias_of)), copies_(root_of_), mark_(flat_.value_of.size()),
           header_(tree.size(), no_node), entry_(tree.size(), no_node)
     {
         flat_.first_spare = static_cast<value_id>(flat_.value_of.size());
@@ -294,7 +294,8 @@ private:
             copies,
             [&](value_id from, value_id to) {
                 builder_.touch(from, touch::access::use);
-                builder_.touch(to, touch::access::def);
+                bool const is_view = to < root_of_.size() && root_of_[to] != to; // else a spare value
+                builder_.touch(to, is_view ? touch::access::write_view : touch::access::def);
                 builder_.may_overwrite(from, to);
                 flat_.moves.push_back({i, when, from, to, static_cast<step_id>(builder_.steps())});
                 add_step({flat_tree::part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
@@ -320,7 +321,7 @@ private:
         for (touch t : p.touches(step)) {
             value_id const v = flat_of[t.value];
             bool is_emitted = true;
-            if (t.kind == touch::access::def && !bodies.empty())
+            if (t.defines() && !bodies.empty())
                 is_emitted = mark_[v] == (is_beginning ? captured : 0);
             else if (t.kind == touch::access::use_early) is_emitted = is_beginning;
             if (is_emitted) builder_.touch(v, t.kind);
@@ -362,6 +363,7 @@ private:
     program_tree const& tree_;
     bodies_by_step bodies_;
     flat_tree flat_;
+    std::vector<value_id> root_of_; // by value: the end of its views
     copy_order copies_;
     std::vector<unsigned char> mark_; // by flat value, all 0 between steps
 
@@ -397,7 +399,7 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
     for (std::size_t i = tree.size(); i-- != 0;) { // bodies before their parents
         snapshot const& p = tree.program_of(static_cast<program_id>(i));
         for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-            if (t.kind == touch::access::def) written[i][t.value] = 1;
+            if (t.defines() || t.writes()) written[i][t.value] = 1;
         if (i == 0) break;
         program_body const& body = tree.body(static_cast<program_id>(i));
         for (program_body::binding b : body.bindings) {
@@ -437,11 +439,7 @@ public:
             step_range const steps = p.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s) {
                 if (s != steps.first) sink.next_step();
-                for (touch t : p.touches(s)) {
-                    if (t.kind == touch::access::def) sink.def(t.value);
-                    else if (t.kind == touch::access::use) sink.use(t.value);
-                    else sink.use_early(t.value);
-                }
+                for (touch t : p.touches(s)) sink.add(t.kind, t.value);
                 auto use = [&](value_id v) {
                     if (!has_touch(s, v, touch::access::use)) sink.use(v);
                 };

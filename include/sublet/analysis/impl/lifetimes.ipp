@@ -36,55 +36,124 @@ SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<n
 
 namespace sublet::detail {
 
-SUBLET_DECL std::optional<live_ranges::order_violation>
-moved_write(snapshot const& p, std::vector<step_id> const& steps, std::vector<value_role> const& role)
+SUBLET_DECL lifetimes_options lifetimes_of(plan_options const& options)
 {
-    enum : std::uint64_t { reads, writes, reads_at_end, kinds };
-    std::vector<unsigned char> versions(p.values()); // 0, 1 or more
-    for (std::size_t v = 0; v != p.values(); ++v) versions[v] = is_given(role[v]) ? 1 : 0;
-    for (step_id s = 0; s != steps.size(); ++s)
-        for (touch t : p.touches(s))
-            if (t.kind == touch::access::def && versions[t.value] != 2) ++versions[t.value];
+    return {options.role, options.order, options.alias_of, options.view_offset, options.bytes};
+}
 
-    std::vector<step_id> position_of(steps.size());
-    for (std::size_t at = 0; at != steps.size(); ++at) position_of[steps[at]] = static_cast<step_id>(at);
-    std::vector<sort_key> touches; // {value, index in the program, position}
-    for (step_id s = 0; s != steps.size(); ++s)
+SUBLET_DECL std::optional<unclear_view> find_unclear_view(snapshot const& p,
+                                                          per_value<value_id> const& alias_of)
+{
+    std::vector<value_id> const of = alias_of.tabulate(p.values());
+    for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (versions[t.value] == 2)
-                touches.push_back(
-                    {t.value, kinds * s + (t.kind == touch::access::def ? writes : reads), position_of[s]});
-    for (edge_use u : p.edge_uses()) {
-        if (versions[u.value] != 2) continue;
-        step_id const s = p.steps_of(u.pred).last - 1;
-        touches.push_back({u.value, kinds * s + reads_at_end, position_of[s]});
+            if (t.defines() && t.makes_view() != (of[t.value] != no_value))
+                return unclear_view{s, t.value, of[t.value]};
+    return std::nullopt;
+}
+
+SUBLET_DECL std::vector<byte_count> offsets_in_roots(std::vector<value_id> const& alias_of,
+                                                     std::vector<byte_count> const& view_offset)
+{
+    std::vector<byte_count> offset(alias_of.size(), no_offset);
+    std::vector<value_id> chain;
+    for (value_id start = 0; start != alias_of.size(); ++start) {
+        value_id v = start;
+        for (; offset[v] == no_offset && alias_of[v] != no_value; v = alias_of[v]) chain.push_back(v);
+        if (offset[v] == no_offset) offset[v] = 0;
+        for (; !chain.empty(); chain.pop_back()) {
+            value_id const view = chain.back();
+            byte_count const before = offset[alias_of[view]], more = view_offset[view];
+            offset[view] = sum_fits(before, more) && before + more < no_offset ? before + more : no_offset - 1;
+        }
     }
-    sort_by_key(touches);
+    return offset;
+}
 
-    std::optional<live_ranges::order_violation> found;
-    auto moved = [&found](sort_key const& write) {
-        if (found && found->position <= write.id) return;
-        found = live_ranges::order_violation{static_cast<value_id>(write.key), write.id,
-                                             live_ranges::order_violation::kind::write_moved};
+/// By buffer: how often it is written, given values included; 2 stands for more.
+SUBLET_DECL std::vector<unsigned char> count_writes(snapshot const& p, buffer_classes const& classes,
+                                                    std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> writes(classes.root.size());
+    std::vector<step_id> written_at(classes.root.size(), no_step);
+    for (value_id v = 0; v != p.values(); ++v)
+        if (is_given(role[v])) writes[classes.buffer_of[v]] = 1;
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            buffer_id const b = classes.buffer_of[t.value];
+            if (!t.writes() || written_at[b] == s) continue;
+            written_at[b] = s;
+            writes[b] += writes[b] != 2;
+        }
+    return writes;
+}
+
+SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options)
+{
+    std::size_t const values = p.values();
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(values);
+    buffer_classes const classes = aliases(values, [&](value_id v) { return alias_of[v]; });
+    std::vector<unsigned char> const writes = count_writes(p, classes, options.role.tabulate(values));
+    ordered_bytes result;
+    bool any = false;
+    for (unsigned char w : writes) any |= w == 2;
+    if (!any) return result;
+
+    std::vector<byte_count> const begin = offsets_in_roots(alias_of, options.view_offset.tabulate(values));
+    std::vector<byte_count> end = options.bytes.tabulate(values);
+    for (value_id v = 0; v != values; ++v) {
+        if (alias_of[v] == no_value && end[v] == 0) end[v] = 1; // of no bytes, and yet in order
+        end[v] = end[v] != no_size && sum_fits(begin[v], end[v]) ? begin[v] + end[v] : no_size;
+    }
+    std::vector<sort_key> borders; // {buffer, byte, value}
+    for (value_id v = 0; v != values; ++v)
+        if (writes[classes.buffer_of[v]] == 2)
+            for (byte_count at : {begin[v], end[v]}) borders.push_back({classes.buffer_of[v], at, v});
+    sort_by_key(borders);
+    result.of = std::vector<live_range>(values);
+    std::uint32_t segment = 0; // that begins at the border
+    for (std::size_t i = 0; i != borders.size(); ++i) {
+        sort_key const& at = borders[i];
+        if (i != 0 && (at.key != borders[i - 1].key || at.tie != borders[i - 1].tie)) ++segment;
+        if (at.tie == begin[at.id]) result.of[at.id].first = segment;
+        if (at.tie == end[at.id]) result.of[at.id].last = segment;
+    }
+    result.segments = segment + 1;
+    return result;
+}
+
+SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot const& p,
+                                                                    ordered_bytes const& bytes,
+                                                                    std::vector<step_id> const& steps,
+                                                                    std::vector<step_id> const& rank)
+{
+    struct accesses { // of a segment, so far
+        step_id touched = 0, written = 0; // the highest ranks, from 1
+        live_ranges::order_violation write = {}; // the latest
     };
-    std::uint64_t latest = 0; // the highest program index of the value's touches so far
-    sort_key const* last_write = nullptr;
-    for (std::size_t i = 0; i != touches.size(); ++i) {
-        sort_key const& t = touches[i];
-        std::uint64_t const kind = t.tie % kinds, when = kinds * t.id + kind;
-        if (i == 0 || t.key != touches[i - 1].key) {
-            latest = 0;
-            last_write = nullptr;
+    std::vector<accesses> of(bytes.segments);
+    csr_rows const at_end = csr_rows::gathered(p.steps(), [&](auto add) {
+        for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
+    });
+    std::optional<live_ranges::order_violation> moved;
+    auto access = [&](value_id v, step_id at, bool writes) {
+        for (step_id i = bytes.of[v].first; i < bytes.of[v].last; ++i) {
+            accesses& its = of[i];
+            step_id const its_rank = rank[steps[at]] + 1;
+            if (writes) {
+                its.write = {v, at, live_ranges::order_violation::kind::write_moved};
+                its.written = its_rank;
+            }
+            if (!moved && its_rank < (writes ? its.touched : its.written)) moved = its.write;
+            its.touched = larger(its.touched, its_rank);
         }
-        if (kind == writes) {
-            if (when < latest) moved(t);
-            last_write = &t;
-        } else if (last_write != nullptr && when < kinds * last_write->id + writes) {
-            moved(*last_write);
-        }
-        if (latest < when) latest = when;
+    };
+    for (step_id at = 0; at != steps.size() && !moved; ++at) {
+        for (touch t : p.touches(steps[at]))
+            if (t.kind != touch::access::view) access(t.value, at, t.writes());
+        for (value_id v : at_end[steps[at]]) access(v, at, false);
     }
-    return found;
+    return moved;
 }
 
 SUBLET_DECL std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order)
@@ -117,7 +186,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
     std::vector<step_id> first_def(p.values(), no_node);
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.kind == touch::access::def && first_def[t.value] == no_node) first_def[t.value] = at;
+            if (t.defines() && first_def[t.value] == no_node) first_def[t.value] = at;
 
     // The defs of `ready` steps count: of those before `at`, at the end of a node also of its last step.
     auto check_defined = [&](value_id v, step_id at, step_id ready) {
@@ -134,7 +203,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
     };
     for (step_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at])) {
-            if (t.kind != touch::access::def) check_defined(t.value, at, at);
+            if (!t.defines()) check_defined(t.value, at, at);
             extend_to(t.value, t.kind == touch::access::use_early ? at : at + 1);
         }
     std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
@@ -153,7 +222,21 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& op
         }
         lives.of[v].first = detail::is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
     }
-    if (!lives.violation && !options.order.empty()) lives.violation = detail::moved_write(p, steps, role);
+    if (lives.violation) return lives;
+    if (p.has_views()) { // a view needs the storage that it names
+        std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values());
+        buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+        for (step_id at = 0; at != positions; ++at)
+            for (touch t : p.touches(steps[at]))
+                if (t.kind == touch::access::view)
+                    check_defined(classes.root[classes.buffer_of[t.value]], at, at + 1);
+    }
+    if (lives.violation || options.order.empty()) return lives;
+    detail::ordered_bytes const ordered = detail::find_ordered_bytes(p, options);
+    if (ordered.segments == 0) return lives;
+    std::vector<step_id> listed(steps.size());
+    for (step_id s = 0; s != listed.size(); ++s) listed[s] = s;
+    lives.violation = detail::moved_write(p, ordered, steps, listed);
     return lives;
 }
 
@@ -169,6 +252,9 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     auto const pool = options.pool.tabulate(values);
     auto const pinned = options.pinned.tabulate(values);
     auto const eligible = options.eligible.tabulate(values);
+    auto view_offset = options.view_offset.tabulate(values);
+    bool has_offsets = false;
+    for (std::size_t v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
 
     buffer_classes classes = aliases(values, [&](value_id v) { return alias_of[v]; });
     buffer_table table;
@@ -180,19 +266,25 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         b.pool = pool[root];
         table.buffers.push_back(b);
     }
+    if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
     for (std::size_t v = 0; v != values; ++v) {
         SUBLET_EXPECTS(alignment[v] >= 1, "sublet: an alignment is at least 1");
         buffer& b = table.buffers[classes.buffer_of[v]];
+        byte_count const begin = has_offsets ? table.offset_in_root[v] : 0;
         b.life = hull(b.life, lives.of[v]);
-        b.alignment = detail::combine_alignment(b.alignment, alignment[v]);
+        if (begin % alignment[v] == 0) b.alignment = detail::combine_alignment(b.alignment, alignment[v]);
         b.role = b.role | role[v];
         b.eligible = b.eligible && eligible[v];
-        if (b.pinned == no_offset) b.pinned = pinned[v];
-        else if (pinned[v] != no_offset && pinned[v] != b.pinned) b.conflicting_pin = pinned[v];
+        if (pinned[v] != no_offset) { // of a view: where its root begins then
+            byte_count const pin = pinned[v] >= begin ? pinned[v] - begin : pinned[v];
+            if (b.pinned == no_offset) b.pinned = pin;
+            if (pin != b.pinned || pinned[v] < begin) b.conflicting_pin = pinned[v];
+        }
         bool const is_sized = b.size != no_size && bytes[v] != no_size;
-        if (is_sized && bytes[v] > b.size && table.oversized_view == no_value) {
+        byte_count const end = is_sized && detail::sum_fits(begin, bytes[v]) ? begin + bytes[v] : begin;
+        if (is_sized && (end > b.size || end < bytes[v]) && table.oversized_view == no_value) {
             table.oversized_view = static_cast<value_id>(v);
-            table.oversized_bytes = bytes[v];
+            table.oversized_bytes = end;
         }
     }
     table.buffer_of = std::move(classes.buffer_of);

@@ -14,7 +14,7 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
         return csr_rows::gathered(p.values(), [&p, is_def](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
-                    if ((t.kind == touch::access::def) == is_def) add(t.value, s);
+                    if ((t.defines()) == is_def) add(t.value, s);
         });
     };
     def_use_chains chains{touching(true), touching(false), {}, {}};

@@ -179,12 +179,12 @@ public:
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
             --position;
             for (touch t : p.touches(s)) {
-                if (t.kind != touch::access::def) continue;
+                if (!t.defines()) continue;
                 open(t.value, position + 1);
                 close(t.value, position);
             }
             for (touch t : p.touches(s))
-                if (t.kind != touch::access::def)
+                if (!t.defines())
                     open(t.value, t.kind == touch::access::use_early ? position : position + 1);
         }
         if (n == 0) // values live where the program begins are in storage before
@@ -203,7 +203,7 @@ SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
 {
     std::vector<unsigned char> is_written(p.values());
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch::access::def && std::exchange(is_written[t.value], 1) != 0) return {};
+        if (t.defines() && std::exchange(is_written[t.value], 1) != 0) return {};
     return is_written;
 }
 
@@ -343,7 +343,7 @@ SUBLET_DECL bool is_overwritable(snapshot const& p, step_id s, value_id v)
     for (overwrite o : p.overwrites(s)) {
         if (o.in != v) continue;
         for (touch t : p.touches(s))
-            if (t.kind == touch::access::def && t.value == o.out) return true;
+            if (t.defines() && t.value == o.out) return true;
     }
     return false;
 }
@@ -388,7 +388,7 @@ SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const&
         for (step_id s = range.first; s != range.last; ++s) {
             if (s != range.first) sink.next_step();
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def) sink.def(t.value);
+                if (t.defines() || t.writes()) sink.add(t.kind, t.value);
                 else if (t.kind == touch::access::use_early ||
                          (operands == operand_end::read_early && is_overwritable(p, s, t.value)))
                     sink.use_early(t.value);
@@ -445,7 +445,7 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
 {
     std::vector<unsigned char> is_ever_written(p.values(), 0), is_seen;
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch::access::def) is_ever_written[t.value] = 1;
+        if (t.defines()) is_ever_written[t.value] = 1;
     std::vector<node_id> open;
     auto read_of = [&](value_id v) -> std::optional<live_ranges::order_violation> {
         is_seen.assign(p.nodes(), 0);
@@ -470,7 +470,7 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last && !is_written; ++s)
                 for (touch t : p.touches(s)) { // reads come first
                     if (t.value != v) continue;
-                    if (t.kind != touch::access::def) return found(s);
+                    if (!t.defines()) return found(s);
                     is_written = true;
                 }
             if (is_written) continue;

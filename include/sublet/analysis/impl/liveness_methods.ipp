@@ -25,7 +25,7 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
         reads_begin.push_back(static_cast<std::uint32_t>(read));
         for (touch t : p.touches(p.steps_of(n))) {
             node_id& last = written_in[t.value];
-            bool const is_def = t.kind == touch::access::def;
+            bool const is_def = t.defines();
             reads[read] = t.value;
             read += !is_def & (last != n);
             defs += is_def;
@@ -65,7 +65,7 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
         }
         for (node_id n = 0; n != p.nodes(); ++n)
             for (touch t : p.touches(p.steps_of(n)))
-                if (t.kind == touch::access::def && column[t.value] != no_value) add(n, column[t.value]);
+                if (t.defines() && column[t.value] != no_value) add(n, column[t.value]);
     });
     cross_block.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);

@@ -23,29 +23,28 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t storages,
-                                               std::vector<buffer_id> const& storage_of,
-                                               std::vector<unsigned char> const& is_written,
+SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, ordered_bytes const& bytes,
                                                std::vector<node_id> const& order)
 {
     detail::listed_touches const listed(p, order);
-    auto writes = [&](touch t) { return t.kind == touch::access::def && is_written[t.value]; };
-    csr_rows const reads = csr_rows::gathered(storages, [&](auto add) {
+    auto each_segment = [&](touch t, auto visit) {
+        if (t.kind == touch::access::view) return;
+        for (step_id i = bytes.of[t.value].first; i < bytes.of[t.value].last; ++i) visit(i);
+    };
+    csr_rows const reads = csr_rows::gathered(bytes.segments, [&](auto add) {
         for (step_id s : listed.steps)
             listed.each(s, [&](std::size_t, touch t) {
-                if (storage_of[t.value] != no_buffer && !writes(t)) add(storage_of[t.value], s);
+                if (!t.writes()) each_segment(t, [&](step_id i) { add(i, s); });
             });
     });
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind == touch::access::def) def_of[t.value] = s;
+            if (t.defines()) def_of[t.value] = s;
 
     csr_rows const before = csr_rows::gathered(p.steps(), [&](auto add) {
-        std::vector<step_id> last_write(storages, no_step);
-        std::vector<std::uint32_t> old_reads(storages, 0), all_reads(storages, 0); // in `reads`
-        // A read of a value made since the last write waits for its def, and so for that write.
-        std::vector<step_id> made_after(p.values(), no_step); // by value, that write
+        std::vector<step_id> last_write(bytes.segments, no_step);
+        std::vector<std::uint32_t> old_reads(bytes.segments, 0), all_reads(bytes.segments, 0); // in `reads`
         // By node: the end of its steps that are known to precede the current one.
         std::vector<step_id> ordered_before(p.nodes(), 0);
         std::vector<node_id> marked;
@@ -63,7 +62,7 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
             mark(n, s);
             for (touch t : p.touches(s)) {
                 step_id const writer = def_of[t.value];
-                if (t.kind != touch::access::def && writer != no_step)
+                if (!t.defines() && writer != no_step && writer != s)
                     mark(listed.node_of[writer], writer + 1);
             }
             auto order_after = [&](step_id first) {
@@ -71,17 +70,16 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, std::size_t st
                     add(s, first);
             };
             listed.each(s, [&](std::size_t, touch t) {
-                buffer_id const b = storage_of[t.value];
-                if (b == no_buffer) return;
-                if (!writes(t)) {
-                    ++all_reads[b];
-                    if (made_after[t.value] != last_write[b]) order_after(last_write[b]);
-                    if (t.kind == touch::access::def) made_after[t.value] = last_write[b];
-                    return;
-                }
-                if (old_reads[b] == all_reads[b]) order_after(last_write[b]);
-                while (old_reads[b] != all_reads[b]) order_after(reads[b][old_reads[b]++]);
-                last_write[b] = made_after[t.value] = s;
+                each_segment(t, [&](step_id i) {
+                    if (!t.writes()) {
+                        ++all_reads[i];
+                        order_after(last_write[i]);
+                        return;
+                    }
+                    if (old_reads[i] == all_reads[i]) order_after(last_write[i]);
+                    while (old_reads[i] != all_reads[i]) order_after(reads[i][old_reads[i]++]);
+                    last_write[i] = s;
+                });
             });
         }
     });
@@ -108,7 +106,7 @@ SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::v
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch::access::def || def_of[t.value] == s) continue;
+            if (!t.defines() || def_of[t.value] == s) continue;
             if (def_of[t.value] != no_step || is_given(role[t.value])) is_split[t.value] = 1;
             def_of[t.value] = s;
         }
@@ -129,19 +127,6 @@ SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(list
     return std::nullopt;
 }
 
-SUBLET_DECL bool can_run(listed_touches const& listed, std::vector<value_role> const& role)
-{
-    std::vector<unsigned char> is_available;
-    for (value_role flags : role) is_available.push_back(is_given(flags));
-    bool can = true;
-    for (step_id s : listed.steps)
-        listed.each(s, [&](std::size_t, touch t) { // reads come first
-            if (t.kind == touch::access::def) is_available[t.value] = 1;
-            else can &= is_available[t.value] != 0;
-        });
-    return can;
-}
-
 /// By index of a touch, the version that it touches. Adds versions, and a use before a def, to `result`.
 SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, versioned_program& result,
                                                 std::vector<unsigned char> const& is_split,
@@ -156,7 +141,7 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
     for (step_id s : listed.steps) {
         listed.each(s, [&](std::size_t touch_index, touch t) {
             value_id const v = t.value;
-            if (t.kind == touch::access::def && def_at[v] != s) {
+            if (t.defines() && def_at[v] != s) {
                 def_at[v] = s;
                 if (!is_available[v]) {
                     if (touched_at[v] != no_step)
@@ -176,7 +161,7 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
         });
         for (touch t : listed.p.touches(s)) { // a view refers to the version available when its step ends
             value_id const of = alias_of[t.value];
-            if (t.kind != touch::access::def || of == no_value) continue;
+            if (!t.defines() || of == no_value) continue;
             value_id& made = result.alias_of[current[t.value]];
             if (made != t.value) made = current[of];
         }
@@ -191,7 +176,7 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
 }
 
 SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
-                             std::vector<value_id> const& name)
+                             std::vector<value_id> const& name, std::vector<unsigned char> const& is_kept)
 {
     std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
     std::vector<value_id> used_as(p.values()), defined_as(p.values());
@@ -205,15 +190,17 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                 std::size_t touch_index = listed.first_touch(s);
                 for (touch t : p.touches(s)) {
                     value_id const v = t.value, version = name[touch_index++];
-                    if (t.kind == touch::access::def) {
-                        sink.def(version);
+                    if (t.defines()) {
+                        bool const is_same_storage = !is_kept.empty() && is_kept[version] != 0;
+                        if (t.kind == touch::access::def && is_same_storage)
+                            sink.add(touch::access::write_view, version);
+                        else sink.add(t.kind, version);
                         if (used_at[v] == s && defined_at[v] != s) sink.may_overwrite(used_as[v], version);
                         defined_at[v] = s;
                         defined_as[v] = version;
                         continue;
                     }
-                    if (t.kind == touch::access::use) sink.use(version);
-                    else sink.use_early(version);
+                    sink.add(t.kind, version);
                     used_at[v] = s;
                     used_as[v] = version;
                 }
@@ -223,56 +210,6 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[at_end++]);
         });
-}
-
-/// Storage needs an order if it holds several versions of a value, or if a part is written. The def of a view
-/// writes nothing, unless it repeats a view in the same storage: that may be a write through the view. A step
-/// that defines a view of storage that it does not touch otherwise writes a part. If nothing in that storage
-/// has versions, an order exists only if the program can run as listed: otherwise a def may come later.
-SUBLET_DECL std::vector<handoff> order_of_versions(versioned_program const& made,
-                                                   std::vector<value_id> const& alias_of,
-                                                   std::vector<node_id> const& order)
-{
-    std::size_t const versions = made.value_of.size();
-    buffer_classes classes = aliases(versions, [&made](value_id v) { return made.alias_of[v]; });
-    std::vector<buffer_id>& storage_of = classes.buffer_of;
-    enum : unsigned char { is_available = 1, has_split = 2, has_part = 4, needs_order = 8 };
-    std::vector<unsigned char> storage(classes.root.size()), is_written(versions);
-    std::vector<value_id> before(alias_of.size(), no_value); // by value: the previous version
-    for (value_id v = 0; v != versions; ++v) {
-        value_id const named = made.value_of[v], old = before[named];
-        unsigned char& flags = storage[storage_of[v]];
-        if (is_given(made.role[v])) flags |= is_available;
-        if (made.last[named] != named) flags |= has_split;
-        bool const again = old != no_value && storage_of[old] == storage_of[v];
-        if (again) flags |= needs_order;
-        is_written[v] = alias_of[named] == no_value || again;
-        before[named] = v;
-    }
-    std::vector<step_id> touched_at(storage.size(), no_step);
-    for (step_id s : steps_in_order(made.program, order)) {
-        auto const touches = made.program.touches(s);
-        for (touch t : touches)
-            if (t.kind != touch::access::def || is_written[t.value]) touched_at[storage_of[t.value]] = s;
-        for (touch t : touches) {
-            if (t.kind != touch::access::def) continue;
-            unsigned char& flags = storage[storage_of[t.value]];
-            if ((flags & is_available) != 0 && touched_at[storage_of[t.value]] != s)
-                flags |= has_part, is_written[t.value] = 1;
-            if (is_written[t.value]) flags |= is_available;
-        }
-    }
-    bool any = false, only_parts = false;
-    for (unsigned char& flags : storage) {
-        if ((flags & has_part) != 0 && (flags & has_split) != 0) flags |= needs_order;
-        any |= (flags & (needs_order | has_part)) != 0;
-        only_parts |= (flags & has_part) != 0 && (flags & needs_order) == 0;
-    }
-    if (!any) return {};
-    bool const orders_parts = only_parts && can_run(listed_touches(made.program, order), made.role);
-    for (buffer_id& b : storage_of)
-        if ((storage[b] & needs_order) == 0 && !(orders_parts && (storage[b] & has_part) != 0)) b = no_buffer;
-    return storage_order(made.program, classes.root.size(), storage_of, is_written, order);
 }
 
 } // namespace sublet::detail
@@ -289,19 +226,14 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     for (value_id v = 0; v != values; ++v) result.value_of.push_back(v);
     result.last = result.value_of;
     std::vector<unsigned char> const is_split = detail::values_to_split(p, result.role);
-    bool splits = false, has_views = false;
+    bool splits = false;
     for (unsigned char is : is_split) splits |= is != 0;
-    for (value_id of : result.alias_of) has_views |= of != no_value;
-    if (!splits) result.program = p;
-    if (!splits && !has_views) return result;
-
-    detail::listed_touches const listed(p, options.order);
-    auto const against = detail::edge_against_order(listed);
     if (!splits) {
-        if (!against) result.handoffs = detail::order_of_versions(result, result.alias_of, options.order);
+        result.program = p;
         return result;
     }
-    result.violation = against;
+    detail::listed_touches const listed(p, options.order);
+    result.violation = detail::edge_against_order(listed);
     if (result.violation) return result;
     auto const same_storage = options.same_storage.tabulate(values);
     std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
@@ -311,11 +243,12 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
             keeps[classes.buffer_of[v]] = 1;
     for (value_id v = 0; v != values; ++v) is_kept[v] = keeps[classes.buffer_of[v]];
 
-    std::vector<value_id> const alias_of = result.alias_of;
     std::vector<value_id> const name = detail::name_versions(listed, result, is_split, is_kept);
     if (result.violation) return result;
-    result.program = detail::renamed(p, listed, result.value_of.size(), name);
-    result.handoffs = detail::order_of_versions(result, alias_of, options.order);
+    is_kept.assign(result.value_of.size(), 0); // by version: a view of the first one
+    for (value_id v = 0; v != is_kept.size(); ++v)
+        is_kept[v] = v != result.value_of[v] && result.alias_of[v] == result.value_of[v];
+    result.program = detail::renamed(p, listed, result.value_of.size(), name, is_kept);
     return result;
 }
 
@@ -346,6 +279,10 @@ SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_pr
     lifted.alignment = lift(options.alignment);
     lifted.role = versioned.role;
     lifted.alias_of = versioned.alias_of;
+    auto view_offset = lift(options.view_offset);
+    for (std::size_t v = values; v != view_offset.size(); ++v) // the same bytes as the first version
+        if (versioned.alias_of[v] == versioned.value_of[v]) view_offset[v] = 0;
+    lifted.view_offset = std::move(view_offset);
     lifted.pool = lift(options.pool);
     lifted.pinned = lift(options.pinned);
     lifted.eligible = lift(options.eligible);

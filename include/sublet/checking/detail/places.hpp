@@ -72,11 +72,10 @@ struct pool_place {
     friend bool operator==(pool_place const&, pool_place const&) = default;
 };
 
-/// The place of v in the plan.  Requires: it has a buffer.
+/// The place of v in the plan: that of its first byte.  Requires: it has a buffer.
 inline pool_place place_of(memory_plan const& plan, value_id v)
 {
-    memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
-    return {b.pool, b.offset};
+    return {plan.buffers[plan.buffer_of[v]].pool, plan.offset_of(v)};
 }
 
 struct common_bytes {

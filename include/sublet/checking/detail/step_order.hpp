@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 // --- step order ------------------------------------------------------------------------------------------
@@ -26,11 +27,47 @@
 ///     step 1: use a, def b       └───► 2 ──► ┘        edges of the program, and the sequence of a node
 ///     step 2: use a, def c                            hand-offs of the plan
 ///     step 3: use b, use c                            1 and 2 run in any order, or at the same time
+///                                                     bytes written again: accesses as listed
 ///
 /// Derived apart from the planners' analysis/dependences.hpp, so that one mistake cannot pass both. Here a
 /// step is one point; reads before writes within a step are considered where two touches are compared.
 
 namespace sublet::detail {
+
+/// Accesses of bytes that are written more than once, where given bytes count as written, in listed order.
+///
+///     root    [==========================]     segments, between the borders of the values: 0, 1, 2
+///     view    [======]                         0: accesses of root and of view, 1 and 2: of root
+class byte_order {
+public:
+    struct access {
+        step_id step;
+        value_id value;
+        bool writes;
+    };
+
+    /// Complexity: O(values log values + touches), and O(log values) for each access and each of its segments.
+    /// `listed` are the steps as listed.
+    byte_order(snapshot const& p, plan_requirements const& required, std::vector<step_id> const& listed);
+
+    template <class Visit>
+    void each_segment(Visit visit) const
+    {
+        std::vector<access> its;
+        for (std::size_t i = 0; i != accesses_in_.rows(); ++i) {
+            its.clear();
+            for (std::uint32_t a : accesses_in_[i]) its.push_back(accesses_[a]);
+            if (!its.empty()) visit(std::span<access const>(its.data(), its.size()));
+        }
+    }
+
+private:
+    std::vector<access> accesses_; // as listed
+    csr_rows accesses_in_;         // by segment
+};
+
+/// A step that defines a view and does not say how, or makes a view of a value that is none.
+std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required);
 
 struct step_order {
     csr_rows after;                ///< by step: those that wait for it directly; with duplicates
@@ -43,11 +80,11 @@ struct step_order {
 
 /// The order that every execution of `p` with the hand-offs respects; those that name no step are ignored.
 ///
-/// Requires:   `role` has an entry for each value.
+/// Requires:   `required` are the requirements of the program.
 /// Ensures:    `fault` is the first in this order: a second def of a value, by step; a use without an earlier
 ///             def, by step, then at ends of nodes, then of outputs; a cycle.
-/// Complexity: O(V + E + steps + touches) time and memory.
-[[nodiscard]] step_order order_of_steps(snapshot const& p, std::vector<value_role> const& role,
+/// Complexity: O(V + E + steps + touches) time and memory; where steps write in place, that of byte_order.
+[[nodiscard]] step_order order_of_steps(snapshot const& p, plan_requirements const& required,
                                         std::vector<handoff> const& handoffs);
 
 // --- reachability queries --------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ SUBLET_DECL void available_values::walk(node_id n, placed_classes const& classes
     is_walked_[n] = 1;
     add_at_entry(n, available);
     for (touch t : p_.touches(p_.steps_of(n)))
-        if (t.kind == touch::access::def && classes.is_placed(t.value)) {
+        if (t.defines() && classes.is_placed(t.value)) {
             available.write(t.value);
             written_in[t.value] = n;
         }
@@ -181,10 +181,10 @@ SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query,
         for (step_id s = at.before; s != p.steps_of(at.node).first && !is_written;) {
             --s;
             for (touch t : p.touches(s))
-                is_written = is_written || (t.kind == touch::access::def && t.value == v);
+                is_written = is_written || (t.defines() && t.value == v);
             if (is_written || at.clobber != no_value) continue;
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def && clobbers(t.value)) {
+                if (t.defines() && clobbers(t.value)) {
                     at.clobber = t.value;
                     at.step = s;
                 }

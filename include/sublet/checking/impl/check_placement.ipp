@@ -552,7 +552,7 @@ private:
     {
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
-                if (t.kind != touch::access::def) continue;
+                if (!t.defines()) continue;
                 if (plan_.slot_of[t.value] == no_slot)
                     return slot_witness{.what = fault::unplaced, .value = t.value, .step = s};
                 is_given_[t.value] = 0;
@@ -588,7 +588,7 @@ private:
             step_range const steps = program_.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s)
                 for (touch t : program_.touches(s))
-                    if (t.kind == touch::access::def) note(t.value, n, s, slot_access_kind::writes);
+                    if (t.defines()) note(t.value, n, s, slot_access_kind::writes);
                     else
                         read(t.value, n, s,
                              t.kind == touch::access::use ? slot_access_kind::reads

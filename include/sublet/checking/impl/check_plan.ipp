@@ -70,10 +70,13 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements cons
     };
     for (node_id n = 0; n != p.nodes(); ++n) {
         step_range const node_steps = p.steps_of(n);
-        for (step_id s = node_steps.first; s != node_steps.last; ++s)
+        for (step_id s = node_steps.first; s != node_steps.last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def) written_in[t.value] = n;
+                if (t.defines()) written_in[t.value] = n;
                 else note(t.value, n, required.position[s]);
+            for (touch t : p.touches(s)) // a view needs its root, which the step may make
+                if (t.kind == touch::access::view) note(required.root[t.value], n, required.position[s]);
+        }
         for (value_id v : ends.read_by_edges[n]) note(v, n, required.position[node_steps.last - 1]);
         if (p.successors(n).empty())
             for (value_id v : ends.outputs) note(v, n, static_cast<step_id>(p.steps()));
@@ -116,7 +119,7 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
     csr_rows const writers = csr_rows::gathered(p.values(), [&p](auto add) {
         for (node_id n = 0; n != p.nodes(); ++n)
             for (touch t : p.touches(p.steps_of(n)))
-                if (t.kind == touch::access::def) add(t.value, n);
+                if (t.defines()) add(t.value, n);
     });
     detail::exposed_reads const reads = detail::find_exposed(p, required, ends, options);
     std::vector<value_id> passed_for(p.nodes(), no_value); // by node: the last value searched for
@@ -160,6 +163,7 @@ public:
     std::optional<witness> first_fault() const
     {
         if (is_foreign()) return witness{.what = fault::foreign_plan};
+        if (auto fact = misnamed_view(program_, required_)) return fact;
         if (auto fact = undefined_use()) return fact;
         if (auto fact = moved_write()) return fact;
         if (auto fact = back_edge()) return fact;
@@ -211,7 +215,12 @@ private:
             // A def is visible to reads at the end of the node, but not to reads of its own step.
             bool const is_there = is_given(required_.role[v]) || required_.first_def[v] < p ||
                                   (m == access_kind::reads_at_end && required_.first_def[v] == p);
-            if (m != access_kind::writes && !is_there) found(v, p);
+            bool const is_made = m == access_kind::writes || m == access_kind::views ||
+                                 m == access_kind::views_and_changes;
+            if (!is_made && !is_there) found(v, p);
+            if (value_id const r = required_.root[v];
+                m == access_kind::views && r != v && !is_given(required_.role[r]) && required_.first_def[r] > p)
+                found(r, p); // a view of storage that is not there
         });
         for (value_id v = 0; v != values_; ++v) {
             bool const exists =
@@ -222,45 +231,30 @@ private:
         return first;
     }
 
-    /// Every read must find the version it has in the program: after as many writes. A value with one def
-    /// that is not given has one version only.
+    /// Accesses of one byte, of which one writes, must keep their order in the program. Bytes that are written
+    /// once, and not given, have no such accesses: every read comes after that write.
     std::optional<witness> moved_write() const
     {
         if (options_.order.empty()) return std::nullopt;
-        std::vector<sort_key> writes; // {value, step, position}
-        std::vector<std::uint32_t> versions(values_, 0);
-        for (step_id s = 0; s != program_.steps(); ++s)
-            for (touch t : program_.touches(s)) {
-                if (t.kind != touch::access::def) continue;
-                writes.push_back({t.value, s, required_.position[s]});
-                ++versions[t.value];
-            }
-        for (value_id v = 0; v != values_; ++v) versions[v] += is_given(required_.role[v]);
-        sort_by_key(writes);
-
+        std::vector<step_id> listed(program_.steps());
+        for (step_id s = 0; s != program_.steps(); ++s) listed[s] = s;
+        byte_order const order(program_, required_, listed);
         std::optional<witness> first;
-        auto found = [&first](sort_key const& write) {
-            auto const v = static_cast<value_id>(write.key);
-            if (first && (first->position < write.id || (first->position == write.id && first->value <= v)))
-                return;
-            first = witness{.what = fault::write_moved, .value = v, .position = write.id};
+        auto found = [&first](value_id v, step_id p) {
+            if (first && (first->position < p || (first->position == p && first->value <= v))) return;
+            first = witness{.what = fault::write_moved, .value = v, .position = p};
         };
-        for (std::size_t i = 1; i < writes.size(); ++i)
-            if (writes[i - 1].key == writes[i].key && writes[i - 1].id > writes[i].id) found(writes[i]);
-        auto read = [&](value_id v, step_id s, bool at_end) {
-            if (versions[v] < 2) return;
-            step_id const p = required_.position[s];
-            std::size_t const next = partition_point(writes.size(), [&](std::size_t i) {
-                sort_key const& w = writes[i];
-                return w.key != v ? w.key > v : w.tie > s || (w.tie == s && !at_end);
-            });
-            if (next != 0 && writes[next - 1].key == v && writes[next - 1].id > p) found(writes[next - 1]);
-            if (next != writes.size() && writes[next].key == v && writes[next].id < p) found(writes[next]);
-        };
-        for (step_id s = 0; s != program_.steps(); ++s)
-            for (touch t : program_.touches(s))
-                if (t.kind != touch::access::def) read(t.value, s, false);
-        for (edge_use u : program_.edge_uses()) read(u.value, program_.steps_of(u.pred).last - 1, true);
+        order.each_segment([&](std::span<byte_order::access const> accesses) { // as the program lists them
+            step_id highest = 0, highest_write = 0; // positions so far, from 1
+            value_id last_written = no_value;
+            for (byte_order::access const& one : accesses) {
+                step_id const p = required_.position[one.step] + 1;
+                if (one.writes && p < highest) found(one.value, p - 1);
+                if (!one.writes && p < highest_write) found(last_written, highest_write - 1);
+                if (one.writes && p >= highest_write) highest_write = p, last_written = one.value;
+                highest = larger(highest, p);
+            }
+        });
         return first;
     }
 
@@ -625,7 +619,8 @@ private:
         for (value_id v = 0; v != values; ++v)
             if (classes_.is_placed(v) && is_given(required_.role[v])) by_place[classes_.rank_of(v)] = v;
         auto end_of = [this](value_id v) {
-            return place_of(plan_, v).offset + required_.bytes[required_.root[v]];
+            value_id const r = required_.root[v];
+            return place_of(plan_, r).offset + required_.bytes[r];
         };
         value_id highest = no_value;
         for (value_id v : by_place) {
@@ -656,15 +651,18 @@ private:
     {
         std::vector<value_id> unavailable; // held, but undefined on some path: these may overlap others
         for (touch t : program_.touches(s)) {
-            if (t.kind == touch::access::def || !classes_.is_placed(t.value)) continue;
+            if (!classes_.is_placed(t.value)) continue;
+            if (value_id const r = required_.root[t.value]; t.kind == touch::access::view && !defines(s, r))
+                if (auto fact = check_available(r, n, s)) return fact;
+            if (t.defines()) continue;
             if (auto fact = check_available(t.value, n, s)) return fact;
-            if (t.kind != touch::access::use) continue;
+            if (t.kind == touch::access::use_early) continue;
             if (available_.has(t.value)) held_.insert(classes_.rank_of(t.value));
             else unavailable.push_back(t.value);
         }
         std::optional<witness> fact;
         for (touch t : program_.touches(s)) {
-            if (t.kind != touch::access::def || !classes_.is_placed(t.value)) continue;
+            if (!t.defines() || !classes_.is_placed(t.value)) continue;
             auto report_clash = [&](value_id other) {
                 if (!fact) fact = classes_.clash(other, t.value, required_.position[s]);
             };
@@ -682,11 +680,17 @@ private:
         }
         for (touch t : program_.touches(s)) {
             if (!classes_.is_placed(t.value)) continue;
-            bool const writes = t.kind == touch::access::def;
-            (writes ? written_ : held_).erase(classes_.rank_of(t.value));
-            if (writes) available_.write(t.value);
+            bool const defines_it = t.defines();
+            (defines_it ? written_ : held_).erase(classes_.rank_of(t.value));
+            if (defines_it) available_.write(t.value);
         }
         return fact;
+    }
+    bool defines(step_id s, value_id v) const
+    {
+        for (touch t : program_.touches(s))
+            if (t.defines() && t.value == v) return true;
+        return false;
     }
     /// Whether `out` lies within `in` and may overwrite all that the step holds of its class.
     bool can_overwrite(step_id s, value_id in, value_id out) const
@@ -694,7 +698,9 @@ private:
         if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
         if (required_.bytes[required_.root[out]] > required_.bytes[required_.root[in]]) return false;
         for (touch t : program_.touches(s)) {
-            if (t.kind != touch::access::use || required_.root[t.value] != required_.root[in]) continue;
+            if (required_.root[t.value] != required_.root[in]) continue;
+            if (t.kind == touch::access::write) return false;
+            if (t.kind != touch::access::use) continue;
             bool is_declared = false;
             for (overwrite o : program_.overwrites(s))
                 is_declared = is_declared || (o.in == t.value && o.out == out);
@@ -738,6 +744,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_pla
     in_order.order = plan.order;
     detail::plan_requirements const required = detail::derive_requirements(p, in_order);
     detail::node_ends const ends = ends_of_nodes(p, required);
+    if (auto fact = detail::misnamed_view(p, required)) return fact;
     if (auto fact = find_unwritten_read(p, required, ends, flow)) return fact;
     if (auto fact = check_places(required, plan, in_order)) return fact;
     if (p.nodes() == 0) return std::nullopt;
@@ -812,7 +819,7 @@ public:
         for (std::size_t at = 0; at != p_.steps(); ++at)
             for (touch t : p_.touches(order_.step_at[at])) {
                 value_id const r = required_.root[t.value];
-                if (t.kind != touch::access::def || is_there[r] || !required_.is_planned(r) || !no_clash)
+                if (!t.defines() || is_there[r] || !required_.is_planned(r) || !no_clash)
                     continue;
                 is_there[r] = 1;
                 occupy(r);
@@ -883,7 +890,11 @@ check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options c
         found.what = fault::foreign_plan;
         return found;
     }
-    detail::step_order const order = detail::order_of_steps(p, required.role, plan.handoffs);
+    if (auto const unclear = detail::misnamed_view(p, required)) {
+        static_cast<witness&>(found) = *unclear;
+        return found;
+    }
+    detail::step_order const order = detail::order_of_steps(p, required, plan.handoffs);
     std::optional<witness> fact = order.fault;
     if (!fact) fact = check_places(required, plan, options);
     if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();

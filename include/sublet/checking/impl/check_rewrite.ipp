@@ -56,7 +56,7 @@ public:
         for (std::uint32_t i = 0; i != a.size(); ++i) {
             value_id const value = a[i].value, name = b[i].value;
             entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
-            if (a[i].kind != touch::access::def) {
+            if (!a[i].defines()) {
                 if (old_state.source != new_state.source)
                     return differs(rewrite_fault::kind::read, s, i, value, name);
                 old_state.used_at = new_state.used_at = s;
@@ -138,7 +138,7 @@ private:
                 add_pair(pairs_after_, o.in, o.out);
         auto const a = before_.touches(s), b = after_.touches(s);
         for (std::size_t i = 0; i != a.size(); ++i) {
-            if (a[i].kind != touch::access::def) continue;
+            if (!a[i].defines()) continue;
             value_id const name = b[i].value;
             entry const& old_state = before_state_[root_[a[i].value]];
             if (old_state.used_at == s && (old_state.used_as != name || old_state.held_at == s))

@@ -324,7 +324,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     std::vector<byte_access> bytes_of(values); // by root
     for (value_id r = 0; r != values; ++r) {
         if (required.root[r] != r) continue;
-        bytes_of[r] = {.space = pools + r, .end = 1};
+        bytes_of[r] = {.space = pools + r, .end = larger(required.bytes[r], byte_count{1})};
         if (plan == nullptr || !required.is_planned(r)) continue;
         SUBLET_EXPECTS(plan->buffer_of[r] != no_buffer, "sublet: a value needs storage and has none");
         auto const [pool, offset] = detail::place_of(*plan, r);
@@ -335,42 +335,29 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         bytes_of[r] = {.space = pool, .begin = offset, .end = offset + required.bytes[r]};
     }
 
-    std::vector<step_id> first_def(values, no_step); // by root: its position
-    std::vector<std::uint32_t> versions(values, 0);
-    for (value_id v = 0; v != values; ++v) versions[v] = is_given(required.role[v]);
+    std::vector<unsigned char> is_made(values); // a view that a step makes
     for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) {
-            if (t.kind != touch::access::def) continue;
-            step_id& first = first_def[required.root[t.value]];
-            first = smaller(first, position[s]);
-            ++versions[t.value];
-        }
-
-    std::vector<unsigned char> is_pure_view(values);
-    std::vector<step_id> read_by(values, no_step); // by root
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) { // reads come first
-            value_id const r = required.root[t.value];
-            if (t.kind != touch::access::def) {
-                read_by[r] = s;
-                continue;
-            }
-            bool const is_there = is_given(required.class_role[r]) || first_def[r] < position[s];
-            is_pure_view[t.value] = t.value != r && is_there && versions[t.value] == 1 && read_by[r] == s;
-        }
+        for (touch t : p.touches(s)) is_made[t.value] |= t.makes_view();
 
     std::vector<byte_access> list;
-    auto touches = [&](value_id v, step_id at, bool defines) {
-        byte_access access = bytes_of[required.root[v]];
+    auto touches = [&](value_id v, step_id at, touch::access kind) {
+        touch const one{v, kind};
+        if (is_made[v]) list.push_back({at, pools + v, 0, 1, v, one.makes_view()}); // its name
+        if (kind == touch::access::view) return;
+        value_id const r = required.root[v];
+        byte_access access = bytes_of[r];
         access.at = at;
         access.value = v;
-        access.writes = defines && !is_pure_view[v];
-        list.push_back(access);
-        if (is_pure_view[v]) list.push_back({at, pools + v, 0, 1, v, defines});
+        access.writes = one.writes();
+        if (v != r && required.bytes[v] != no_size) {
+            access.begin += required.offset_in_root[v];
+            access.end = smaller(access.end, access.begin + required.bytes[v]);
+        }
+        if (access.begin < access.end) list.push_back(access);
     };
     for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) touches(t.value, position[s], t.kind == touch::access::def);
-    for (edge_use u : p.edge_uses()) touches(u.value, position[p.steps_of(u.pred).last - 1], false);
+        for (touch t : p.touches(s)) touches(t.value, position[s], t.kind);
+    for (edge_use u : p.edge_uses()) touches(u.value, position[p.steps_of(u.pred).last - 1], touch::access::use);
     return list;
 }
 

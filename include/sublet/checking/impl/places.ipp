@@ -71,6 +71,7 @@ SUBLET_DECL std::uint32_t rank_set::lowest(std::uint64_t w)
 SUBLET_DECL bool is_complete(memory_plan const& plan, std::size_t values)
 {
     if (plan.buffer_of.size() != values) return false;
+    if (!plan.offset_in_root.empty() && plan.offset_in_root.size() != values) return false;
     for (buffer_id b : plan.buffer_of)
         if (b != no_buffer && b >= plan.buffers.size()) return false;
     return true;
@@ -81,9 +82,14 @@ SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& req
     for (value_id v = 0; v != required.root.size(); ++v) {
         value_id const r = required.root[v];
         byte_count const view = required.bytes[v], root = required.bytes[r];
-        if (view != no_size && root != no_size && view > root)
-            return witness{
-                .what = fault::oversized_view, .value = v, .other = r, .end = view, .needed = root};
+        if (v == r || view == no_size || root == no_size) continue;
+        byte_count const begin = required.offset_in_root[v];
+        if (begin > root || view > root - begin)
+            return witness{.what = fault::oversized_view,
+                           .value = v,
+                           .other = r,
+                           .end = sum_fits(begin, view) ? begin + view : begin,
+                           .needed = root};
     }
     return std::nullopt;
 }
@@ -117,9 +123,11 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
             return fact;
         };
 
-        if (place_of(plan, v) != place_of(plan, r)) {
+        auto const [root_pool, root_begin] = place_of(plan, r);
+        byte_count const needed = root_begin + required.offset_in_root[v];
+        if (pool != root_pool || offset != needed) {
             fact.other = r;
-            return refuse(fault::misplaced_view, place_of(plan, r).offset);
+            return refuse(fault::misplaced_view, needed);
         }
         if (pool != required.pool[r]) {
             fact.pool = required.pool[r];
@@ -127,11 +135,15 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         }
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
-        for (byte_count a : {required.alignment[v], of_pool})
-            if (offset % a != 0) return refuse(fault::misaligned, a);
+        byte_count const of_value = required.alignment[v];
+        bool const is_asked = required.offset_in_root[v] % of_value == 0; // else the view cannot have it
+        if (is_asked && offset % of_value != 0) return refuse(fault::misaligned, of_value);
+        bool const begins_there = required.offset_in_root[v] == 0; // where its root begins
+        if (begins_there && offset % of_pool != 0) return refuse(fault::misaligned, of_pool);
         byte_count const pin = required.pinned[v];
         if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
         if (pool >= plan.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
+        if (!begins_there) continue; // within its root
         fact.end = sum_fits(offset, required.bytes[r]) ? offset + required.bytes[r] : no_offset;
         if (fact.end == no_offset || fact.end > plan.arena_bytes[pool])
             return refuse(fault::outside_arena, plan.arena_bytes[pool]);

@@ -3,20 +3,89 @@
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 // --- step order ------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
+SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& required,
+                                   std::vector<step_id> const& listed)
+{
+    std::size_t const values = p.values();
+    std::vector<std::uint32_t> writes(values, 0); // by root: steps, and one if it is given
+    std::vector<step_id> last(values, no_step);
+    for (value_id v = 0; v != values; ++v)
+        if (is_given(required.role[v])) writes[required.root[v]] = 1;
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s))
+            if (value_id const r = required.root[t.value]; t.writes() && last[r] != s) {
+                last[r] = s;
+                ++writes[r];
+            }
+    auto end_of = [&](value_id v) {
+        byte_count const begin = required.offset_in_root[v], bytes = required.bytes[v];
+        if (bytes == no_size || !sum_fits(begin, bytes)) return no_size;
+        return begin + (bytes == 0 && required.root[v] == v ? 1 : bytes);
+    };
+    std::vector<std::pair<value_id, byte_count>> borders; // {root, byte}
+    for (value_id v = 0; v != values; ++v)
+        if (value_id const r = required.root[v]; writes[r] > 1) {
+            borders.emplace_back(r, required.offset_in_root[v]);
+            borders.emplace_back(r, end_of(v));
+        }
+    if (borders.empty()) return;
+    std::sort(borders.begin(), borders.end());
+    borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+
+    auto add = [&](step_id s, value_id v, bool is_write) {
+        if (writes[required.root[v]] > 1) accesses_.push_back({s, v, is_write});
+    };
+    csr_rows const at_end = csr_rows::gathered(p.steps(), [&p](auto add_use) {
+        for (edge_use u : p.edge_uses()) add_use(p.steps_of(u.pred).last - 1, u.value);
+    });
+    for (step_id s : listed) {
+        for (touch t : p.touches(s))
+            if (t.kind != touch::access::view) add(s, t.value, t.writes());
+        for (value_id v : at_end[s]) add(s, v, false);
+    }
+    accesses_in_ = csr_rows::gathered(borders.size(), [&](auto add_access) {
+        for (std::size_t i = 0; i != accesses_.size(); ++i) {
+            value_id const v = accesses_[i].value, r = required.root[v];
+            std::pair<value_id, byte_count> const first{r, required.offset_in_root[v]}, past{r, end_of(v)};
+            auto at = std::lower_bound(borders.begin(), borders.end(), first);
+            for (; at != borders.end() && *at < past; ++at)
+                add_access(static_cast<std::size_t>(at - borders.begin()), static_cast<std::uint32_t>(i));
+        }
+    });
+}
+
+SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required)
+{
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            if (!t.defines()) continue;
+            value_id const r = required.root[t.value];
+            if (t.makes_view() == (r == t.value))
+                return witness{.what = fault::unclear_view,
+                               .value = t.value,
+                               .other = r == t.value ? no_value : r,
+                               .position = s};
+        }
+    return std::nullopt;
+}
+
 /// Checks that every value is defined once, before its uses; fills in the defining steps.
-SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, std::vector<value_role> const& role,
+SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requirements const& required,
                                                   std::vector<step_id>& def_of)
 {
+    std::vector<value_role> const& role = required.role;
     def_of = std::vector<step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
-            if (t.kind != touch::access::def) continue;
+            if (!t.defines()) continue;
             bool const is_second = def_of[t.value] != no_step && def_of[t.value] != s;
             if (is_given(role[t.value]) || is_second)
                 return witness{.what = fault::several_defs, .value = t.value, .position = s};
@@ -31,8 +100,9 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, std::vector
     auto exists = [&](value_id v) { return is_given(role[v]) || def_of[v] != no_step; };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind != touch::access::def && (!exists(t.value) || def_of[t.value] == s))
-                return undefined(t.value, s);
+            if (value_id const r = required.root[t.value]; t.kind == touch::access::view && !exists(r))
+                return undefined(r, s);
+            else if (!t.defines() && (!exists(t.value) || def_of[t.value] == s)) return undefined(t.value, s);
     for (edge_use u : p.edge_uses())
         if (!exists(u.value)) return undefined(u.value, p.steps_of(u.pred).last - 1);
     for (std::size_t v = 0; v != p.values(); ++v)
@@ -84,17 +154,21 @@ SUBLET_DECL std::vector<step_id> find_cycle(csr_rows const& after, std::vector<s
     return cycle;
 }
 
-SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role> const& role,
+SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const& required,
                                       std::vector<handoff> const& handoffs)
 {
     step_order found;
-    found.fault = find_def_fault(p, role, found.def_of);
+    found.fault = find_def_fault(p, required, found.def_of);
     if (found.fault) return found;
     auto const& def_of = found.def_of;
     found.after = csr_rows::gathered(p.steps(), [&](auto add) {
         for (step_id s = 0; s != p.steps(); ++s)
-            for (touch t : p.touches(s))
-                if (t.kind != touch::access::def && def_of[t.value] != no_step) add(def_of[t.value], s);
+            for (touch t : p.touches(s)) {
+                bool const is_view = t.kind == touch::access::view;
+                value_id const needed = is_view ? required.root[t.value] : t.value;
+                if ((t.defines() && !is_view) || def_of[needed] == no_step) continue;
+                if (def_of[needed] != s) add(def_of[needed], s);
+            }
         for (edge_use u : p.edge_uses()) {
             step_id const reader = p.steps_of(u.pred).last - 1;
             if (def_of[u.value] != no_step && def_of[u.value] != reader) add(def_of[u.value], reader);
@@ -106,6 +180,22 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, std::vector<value_role>
         }
         for (handoff h : handoffs)
             if (h.from < p.steps() && h.to < p.steps()) add(h.from, h.to);
+        if (!p.has_writes()) return;
+        std::vector<step_id> listed(p.steps());
+        for (step_id s = 0; s != p.steps(); ++s) listed[required.position[s]] = s;
+        byte_order(p, required, listed).each_segment([&](std::span<byte_order::access const> accesses) {
+            std::size_t last_write = accesses.size(), next = 0;
+            for (std::size_t i = 0; i != accesses.size(); ++i) {
+                auto wait_for = [&](std::size_t earlier) {
+                    if (accesses[earlier].step != accesses[i].step)
+                        add(accesses[earlier].step, accesses[i].step);
+                };
+                if (last_write != accesses.size()) wait_for(last_write);
+                if (!accesses[i].writes) continue;
+                for (; next != i; ++next) wait_for(next); // the reads since then
+                last_write = i;
+            }
+        });
     });
     found.step_at = topological_order(found.after);
     if (found.step_at.size() != p.steps()) {
@@ -195,7 +285,7 @@ SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v,
     bool is_late = false, are_several = false;
     for (touch t : p_.touches(s)) {
         if (required_.root[t.value] != u) continue;
-        if (t.kind == touch::access::def) return false;
+        if (t.defines() || t.writes()) return false;
         is_late = is_late || t.kind == touch::access::use;
         are_several = are_several || (operand != no_value && operand != t.value);
         operand = t.value;
@@ -216,18 +306,18 @@ SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
 {
     std::vector<unsigned char> is_read(p_.values());
     for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
-        if (t.kind != touch::access::def) is_read[t.value] = 1;
+        if (!t.defines()) is_read[t.value] = 1;
     return csr_rows::gathered(p_.values(), [&](auto add) {
         std::vector<step_id> skipped_at(p_.values(), no_step); // by root: the last step left out
         for (step_id s = 0; s != p_.steps(); ++s) {
             for (touch t : p_.touches(s)) {
-                bool const is_def = t.kind == touch::access::def;
+                bool const is_def = t.defines();
                 bool const is_inner = only_defs ? !is_def : is_def && is_read[t.value];
                 if (is_inner) skipped_at[required_.root[t.value]] = s;
             }
             for (touch t : p_.touches(s)) {
                 value_id const r = required_.root[t.value];
-                if (only_defs && t.kind != touch::access::def) continue;
+                if (only_defs && !t.defines()) continue;
                 if (required_.is_planned(r) && skipped_at[r] != s) add(r, skipped_at[r] = s);
             }
         }

@@ -34,8 +34,11 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
         if (is_planned(b)) claim(b, no_step);
         track(b, no_step);
     }
-    if (is_shared) // the first result may reuse these bytes: no step reads them
+    if (is_shared) { // the first result may reuse these bytes: no step reads them
         for (buffer_id b : lowered.unused_inputs) is_tracked_[b] = 0;
+        for (std::size_t b = 0; b != lowered.is_updated.size(); ++b) // a part may change while another is read
+            if (lowered.is_updated[b]) is_tracked_[b] = 0;
+    }
     for (std::size_t pool = 0; pool != owners_.size(); ++pool)
         discard_unowned(pool, 0, values.arenas()[pool].size, no_buffer);
 }
@@ -114,6 +117,7 @@ SUBLET_DECL void clobber_checker::claim(buffer_id b, step_id step)
 
 SUBLET_DECL void clobber_checker::track(buffer_id b, step_id producer)
 {
+    if (is_shared_ && lowered_.is_updated[b]) return;
     std::uint64_t const now = takes_digests_ ? digest(values_.bytes_of(b)) : 0;
     scoped_lock const guard(lock());
     producer_[b] = producer;

@@ -56,64 +56,26 @@ SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, mem
 // --- program order ---------------------------------------------------------------------------------------
 
 SUBLET_DECL program_order::program_order(snapshot const& program, plan_options const& options)
-    : program_(program), options_(options), is_written_(program.values())
+    : program_(program), options_(options), bytes_(find_ordered_bytes(program, lifetimes_of(options)))
 {
-    std::vector<value_role> const role = options.role.tabulate(program.values());
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(program.values());
-    buffer_classes classes = aliases(program.values(), [&](value_id v) { return alias_of[v]; });
-    storage_of_ = std::move(classes.buffer_of);
-    storages_ = classes.root.size();
-    std::vector<unsigned char> writes(storages_); // number of writes, at most 2; given counts as one
-    std::vector<step_id> read_at(storages_, no_step);
-    for (value_id v = 0; v != program.values(); ++v)
-        if (is_given(role[v])) writes[storage_of_[v]] = 1;
-    for (step_id s = 0; s != program.steps(); ++s)
-        for (touch t : program.touches(s)) { // reads come first
-            buffer_id const b = storage_of_[t.value];
-            if (t.kind != touch::access::def) read_at[b] = s;
-            else if (classes.root[b] == t.value || read_at[b] != s) // otherwise a mere view
-                is_written_[t.value] = 1, writes[b] += writes[b] < 2;
-        }
-    for (buffer_id& b : storage_of_)
-        if (writes[b] < 2) b = no_buffer;
-    bool const is_unordered =
-        std::all_of(storage_of_.begin(), storage_of_.end(), [](buffer_id b) { return b == no_buffer; });
-    has_order_ = !is_unordered && !first_backward_edge(program, options.order) &&
-                 !lifetimes(program, {.role = options.role, .order = options.order}).violation;
+    has_order_ = bytes_.segments != 0 && !first_backward_edge(program, options.order) &&
+                 !lifetimes(program, lifetimes_of(options)).violation;
 }
 
 SUBLET_DECL std::optional<witness> program_order::moved_write(std::vector<step_id> const& steps) const
 {
     if (!has_order_) return std::nullopt;
-    listed_touches const listed(program_, options_.order);
-    std::vector<step_id> rank_of(steps.size()); // rank in the list, from 1
-    for (step_id at = 0; at != steps.size(); ++at) rank_of[listed.steps[at]] = at + 1;
-    struct users {
-        step_id touched = 0, written = 0; // maximal ranks so far
-        witness write;
-    };
-    std::vector<users> users_of(storages_);
-    std::optional<witness> moved;
-    for (step_id at = 0; at != steps.size() && !moved; ++at)
-        listed.each(steps[at], [&](std::size_t, touch t) {
-            buffer_id const b = storage_of_[t.value];
-            if (b == no_buffer || moved) return;
-            users& its = users_of[b];
-            bool const writes = t.kind == touch::access::def && is_written_[t.value];
-            step_id const rank = rank_of[steps[at]];
-            if (writes) {
-                its.write = {.what = fault::write_moved, .value = t.value, .position = at};
-                its.written = rank;
-            }
-            if (rank < (writes ? its.touched : its.written)) moved = its.write;
-            its.touched = std::max(its.touched, rank);
-        });
-    return moved;
+    std::vector<step_id> const listed = steps_in_order(program_, options_.order);
+    std::vector<step_id> rank(steps.size());
+    for (step_id at = 0; at != steps.size(); ++at) rank[listed[at]] = at;
+    auto const moved = detail::moved_write(program_, bytes_, steps, rank);
+    if (!moved) return std::nullopt;
+    return witness{.what = fault::write_moved, .value = moved->value, .position = moved->position};
 }
 
 SUBLET_DECL std::vector<handoff> program_order::handoffs() const
 {
-    return storage_order(program_, storages_, storage_of_, is_written_, options_.order);
+    return storage_order(program_, bytes_, options_.order);
 }
 
 } // namespace sublet::detail
@@ -136,34 +98,56 @@ namespace sublet::detail {
 SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const& options,
                                      lowered_program const& lowered)
     : program_(program), lowered_(lowered), position_of_(lowered.step_at.size()),
-      viewed_at_(program.values(), no_step), users_(lowered.table.buffers.size()),
-      last_waiter_(lowered.step_at.size(), no_step)
+      made_at_(program.values(), no_step), last_waiter_(lowered.step_at.size(), no_step)
 {
-    for (value_role role : options.role.tabulate(program.values())) versions_.push_back(is_given(role));
-    for (step_id at = 0; at != lowered.positions(); ++at) {
-        position_of_[lowered.step_at[at]] = at;
-        for (touch t : program.touches(lowered.step_at[at]))
-            versions_[t.value] += t.kind == touch::access::def;
-    }
+    for (step_id at = 0; at != lowered.positions(); ++at) position_of_[lowered.step_at[at]] = at;
     for (edge_use u : program.edge_uses())
         end_uses_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
     sort_by_key(end_uses_);
+
+    auto const buffers = static_cast<std::uint32_t>(lowered.table.buffers.size());
+    ordered_bytes const parts =
+        program.has_writes() ? find_ordered_bytes(program, lifetimes_of(options)) : ordered_bytes{};
+    for (value_id v = 0; v != program.values(); ++v) {
+        buffer_id const b = lowered.table.buffer_of[v];
+        bool const is_cut = lowered.is_updated[b] != 0 && parts.segments != 0;
+        if (is_cut) ranges_.push_back({buffers + parts.of[v].first, buffers + parts.of[v].last});
+        else ranges_.push_back({b, b + 1});
+    }
+    users_.resize(buffers + std::size_t{parts.segments});
 }
 
 SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
     std::size_t next_end_use = 0; // index of the next entry of end_uses_
+    std::vector<step_id> touched_at(lowered_.table.buffers.size(), no_step);
     for (step_id at = 0; at != lowered_.positions(); ++at) {
-        for (touch t : program_.touches(lowered_.step_at[at])) { // reads come first
-            if (t.kind != touch::access::def) read(t.value, at);
-            else if (is_mere_view(t.value, at)) viewed_at_[t.value] = at;
-            else touched(t.value, at).written_at = at;
+        auto const touches = program_.touches(lowered_.step_at[at]); // reads come first
+        for (touch t : touches) {
+            value_id const root = lowered_.table.buffers[lowered_.table.buffer_of[t.value]].root;
+            if (t.kind == touch::access::view) add(made_at_[root], at, step_waits::kind::data);
+            else if (!t.defines() && t.value != root) add(made_at_[t.value], at, step_waits::kind::data);
+            if (t.kind == touch::access::view) continue;
+            access(t.value, at, !t.defines(), t.writes());
         }
-        for (; next_end_use != end_uses_.size() && end_uses_[next_end_use].key == at; ++next_end_use)
-            read(end_uses_[next_end_use].id, at);
-        for (buffer_id b : touched_) wait(b, at, arenas);
-        for (buffer_id b : touched_) {
-            users& its = users_[b];
+        for (; next_end_use != end_uses_.size() && end_uses_[next_end_use].key == at; ++next_end_use) {
+            value_id const v = end_uses_[next_end_use].id;
+            if (lowered_.table.buffers[lowered_.table.buffer_of[v]].root != v)
+                add(made_at_[v], at, step_waits::kind::data);
+            access(v, at, true, false);
+        }
+        for (touch t : touches)
+            if (t.defines()) made_at_[t.value] = at;
+        for (std::uint32_t range : touched_) wait(range, at);
+        if (arenas != nullptr)
+            for (touch t : touches) {
+                buffer_id const b = lowered_.table.buffer_of[t.value];
+                if (lowered_.first_write[b] != at || touched_at[b] == at) continue;
+                touched_at[b] = at;
+                occupy(b, at, *arenas);
+            }
+        for (std::uint32_t range : touched_) {
+            users& its = users_[range];
             if (its.written_at == at) continue;
             while (!its.readers.empty() && last_waiter_[its.readers.back()] == at) its.readers.pop_back();
             its.readers.push_back(at);
@@ -216,27 +200,37 @@ SUBLET_DECL void wait_finder::add(step_id from, step_id to, step_waits::kind why
     found_.push_back({std::uint64_t{to} << 32 | from, static_cast<std::uint64_t>(why), 0});
 }
 
-SUBLET_DECL wait_finder::users& wait_finder::touched(value_id v, step_id at)
+SUBLET_DECL void wait_finder::access(value_id v, step_id at, bool reads, bool writes)
 {
-    buffer_id const b = lowered_.table.buffer_of[v];
-    if (users_[b].touched_at != at) touched_.push_back(b);
-    users_[b].touched_at = at;
-    return users_[b];
+    for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range) {
+        users& its = users_[range];
+        if (its.touched_at != at) touched_.push_back(range);
+        its.touched_at = at;
+        if (reads) its.read_at = at;
+        if (writes) its.written_at = at;
+    }
 }
 
-SUBLET_DECL void wait_finder::wait(buffer_id b, step_id at, arena_occupants* arenas)
+SUBLET_DECL void wait_finder::wait(std::uint32_t range, step_id at)
 {
-    users& its = users_[b];
+    users& its = users_[range];
     if (its.written_at != at || its.read_at == at) add(its.writer, at, step_waits::kind::data);
     if (its.written_at != at) return;
     for (step_id reader : its.readers) add(reader, at, step_waits::kind::anti);
     if (its.readers.empty()) add(its.writer, at, step_waits::kind::output);
     its.writer = at;
     its.readers.clear();
-    if (arenas == nullptr || lowered_.first_write[b] != at) return;
-    arenas->occupy(b, [&](buffer_id before) {
-        for (step_id reader : users_[before].readers) add(reader, at, step_waits::kind::handoff);
-        if (users_[before].readers.empty()) add(users_[before].writer, at, step_waits::kind::handoff);
+}
+
+SUBLET_DECL void wait_finder::occupy(buffer_id b, step_id at, arena_occupants& arenas)
+{
+    arenas.occupy(b, [&](buffer_id before) {
+        live_range const ranges = ranges_of(before);
+        for (std::uint32_t range = ranges.first; range < ranges.last; ++range) {
+            users const& its = users_[range];
+            for (step_id reader : its.readers) add(reader, at, step_waits::kind::handoff);
+            if (its.readers.empty()) add(its.writer, at, step_waits::kind::handoff);
+        }
     });
 }
 
@@ -244,9 +238,9 @@ SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_o
                                                        std::vector<handoff> handoffs)
 {
     auto graph = [&] {
-        return dependences(p, {.role = options.role,
-                               .handoffs = handoffs,
-                               .order = dependence_options::position_order::as_listed});
+        dependence_options how = dependences_of(options, handoffs);
+        how.order = dependence_options::position_order::as_listed;
+        return dependences(p, how);
     };
     auto steps_of = [](dependence_graph const& g) { // skip the early reads of a step
         std::vector<step_id> steps;

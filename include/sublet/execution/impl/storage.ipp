@@ -44,6 +44,7 @@ public:
         std::size_t const buffers = lowered_.table.buffers.size();
         lowered_.ref_counts.assign(buffers, 0);
         lowered_.first_write.assign(buffers, no_step);
+        lowered_.is_updated.assign(buffers, 0);
         accesses_.assign(buffers, {});
         for (edge_use u : program_.edge_uses())
             SUBLET_EXPECTS(!is_scratch[u.value], "sublet: scratch may not be read by a step");
@@ -67,15 +68,20 @@ private:
     {
         step_id const step = lowered_.step_at[at];
         for (touch t : program_.touches(step)) {
-            bool const defines = t.kind == touch::access::def;
+            bool const defines = t.defines(), may_write = defines || t.writes();
             buffer_id const b = lowered_.table.buffer_of[t.value];
             SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch may not be read by a step");
             (is_scratch[t.value] ? lowered_.scratch
-             : defines           ? lowered_.defs
+             : may_write         ? lowered_.defs
                                  : lowered_.uses)
                 .append(t.value);
-            touch_buffer(b, at, defines ? no_value : t.value, t.kind == touch::access::use_early);
-            if (defines && lowered_.first_write[b] == no_step) lowered_.first_write[b] = at;
+            if (t.kind == touch::access::view) lowered_.views.append(t.value);
+            if (t.writes() && t.kind != touch::access::def) {
+                lowered_.is_updated[b] = 1;
+                lowered_.updates.append(t.value);
+            }
+            touch_buffer(b, at, may_write ? no_value : t.value, t.kind == touch::access::use_early);
+            if (t.writes() && lowered_.first_write[b] == no_step) lowered_.first_write[b] = at;
         }
         for (; next_end_use_ != end_uses_.size() && end_uses_[next_end_use_].key == at; ++next_end_use_)
             touch_buffer(end_uses_[next_end_use_].id, at, no_value, false);
@@ -96,7 +102,8 @@ private:
             ++lowered_.ref_counts[b];
         }
         touched_.clear();
-        for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.scratch, &lowered_.touched})
+        for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.views, &lowered_.updates,
+                               &lowered_.scratch, &lowered_.touched})
             rows->close_row();
     }
 
@@ -144,6 +151,11 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
                        "sublet: a pool id is out of range (pools are numbered from 0)");
         if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
+    if (auto const found = find_unclear_view(program, options.alias_of))
+        throw unsound_plan({.what = fault::unclear_view,
+                            .value = found->value,
+                            .other = found->of,
+                            .position = found->step});
     lowered.bytes = options.bytes.tabulate(program.values());
     for (std::size_t v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);
@@ -162,7 +174,7 @@ namespace detail {
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
                                           per_value<bool> const& scratch)
 {
-    live_ranges const lives = lifetimes(program, {.role = options.role, .order = options.order});
+    live_ranges const lives = lifetimes(program, lifetimes_of(options));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         throw unsound_plan(
@@ -321,8 +333,11 @@ SUBLET_DECL std::span<std::byte> value_storage::bytes_of(buffer_id b) const
 SUBLET_DECL std::span<std::byte> value_storage::value_bytes(lowered_program const& lowered, value_id v) const
 {
     buffer_id const b = lowered.table.buffer_of[v];
-    byte_count const bytes = std::min(lowered.bytes[v], capacity_[b]);
-    return {where_[b], where_[b] == nullptr ? 0 : static_cast<std::size_t>(bytes)};
+    std::vector<byte_count> const& offsets = lowered.table.offset_in_root;
+    byte_count const begin = offsets.empty() ? 0 : std::min(offsets[v], capacity_[b]);
+    byte_count const bytes = std::min(lowered.bytes[v], capacity_[b] - begin);
+    if (where_[b] == nullptr) return {};
+    return {where_[b] + begin, static_cast<std::size_t>(bytes)};
 }
 
 SUBLET_DECL void value_storage::begin(lowered_program const& lowered)

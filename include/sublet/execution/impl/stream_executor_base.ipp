@@ -8,6 +8,7 @@ SUBLET_DECL stream_digests::stream_digests(lowered_program const& lowered) : low
 {
     std::vector<std::uint32_t> producer(lowered.ref_counts.size(), none); // by buffer: its digest
     auto add_reference = [&](buffer_id b, step_id at) {
+        if (lowered.is_updated[b]) return; // a part may change while another is read
         producer[b] = static_cast<std::uint32_t>(digest_samples_.size());
         digest_samples_.push_back({b, at, none});
     };

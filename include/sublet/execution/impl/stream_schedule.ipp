@@ -261,10 +261,16 @@ public:
         touches_ = all;
         block_of_.assign(pools_ + program.values(), none);
         bytes_of_.assign(program.values(), byte_access{});
-        for (value_id r = 0; r != program.values(); ++r) bytes_of_[r].space = pools_ + r;
-        for (byte_access const& a : all)
-            if (a.space != pools_ + a.value || requirements_.root[a.value] == a.value)
-                bytes_of_[requirements_.root[a.value]] = a;
+        for (value_id r = 0; r != program.values(); ++r) {
+            byte_access& whole = bytes_of_[r];
+            whole.value = r;
+            whole.space = pools_ + r;
+            whole.end = larger(requirements_.bytes[r], byte_count{1});
+            if (plan == nullptr || requirements_.root[r] != r || !requirements_.is_planned(r)) continue;
+            whole.space = requirements_.pool[r];
+            whole.begin = plan->offset_of(r);
+            whole.end = whole.begin + requirements_.bytes[r];
+        }
     }
 
     stream_commands read(stream_schedule const& schedule)

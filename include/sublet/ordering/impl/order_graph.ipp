@@ -71,7 +71,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
                                                     {listed.violation->to}};
             return result;
         }
-        dependence_graph g = dependences(listed.program, {.role = listed.role, .handoffs = listed.handoffs});
+        dependence_graph g = dependences(listed.program, dependences_of(with_versions(options, listed), {}));
         result.violation = std::move(g.violation);
         if (!result.violation) order_nodes(result, g, p);
         if (result.violation) return result;
@@ -126,8 +126,8 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (holds) t.held_at = s;
         };
         for (touch t : p.touches(s)) {
-            add_touch(t.value, t.kind != touch::access::use_early, t.kind != touch::access::def);
-            if (t.kind == touch::access::def) defined_at[t.value] = s;
+            add_touch(t.value, t.kind != touch::access::use_early, !t.defines());
+            if (t.defines()) defined_at[t.value] = s;
         }
         for (value_id v : at_end[s]) add_touch(v, true, false);
         std::sort(own.begin(), own.end());

@@ -63,15 +63,15 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
         if (b == no_buffer || row_of[b] == no_buffer) return;
         peak_reason::buffer& row = reason.alive[row_of[b]];
         step_id& until = held_until[row_of[b]];
-        if (until == 0 && t.kind == touch::access::def && at <= row.life.first) row.producer = steps[at];
+        if (until == 0 && t.defines() && at <= row.life.first) row.producer = steps[at];
         if (until < at + 1) until = at + 1, row.last_user = steps[at];
     };
     for (step_id at = 0; at != positions; ++at) {
         position_of[steps[at]] = at;
         for (touch t : p.touches(steps[at])) // a step reads, then writes
-            if (t.kind != touch::access::def) touched(t, at);
+            if (!t.defines()) touched(t, at);
         for (touch t : p.touches(steps[at]))
-            if (t.kind == touch::access::def) touched(t, at);
+            if (t.defines()) touched(t, at);
     }
     for (edge_use u : p.edge_uses())
         touched({u.value, touch::access::use}, position_of[p.steps_of(u.pred).last - 1]);

@@ -138,9 +138,9 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buf
                 after.add(s, b);
             }
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def) set(t.value, false);
+                if (t.defines()) set(t.value, false);
             for (touch t : p.touches(s))
-                if (t.kind != touch::access::def) set(t.value, true);
+                if (!t.defines()) set(t.value, true);
         }
         live.for_each_live_in(n, [&](value_id v) { set(v, false); });
     }

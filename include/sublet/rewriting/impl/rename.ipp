@@ -115,10 +115,7 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_re
             step_range const node_steps = p.steps_of(n);
             for (step_id s = node_steps.first; s != node_steps.last; ++s) {
                 if (s != node_steps.first) sink.next_step();
-                for (touch t : p.touches(s))
-                    if (t.kind == touch::access::def) sink.def(name[t.value]);
-                    else if (t.kind == touch::access::use) sink.use(name[t.value]);
-                    else sink.use_early(name[t.value]);
+                for (touch t : p.touches(s)) sink.add(t.kind, name[t.value]);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(name[o.in], name[o.out]);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[u.value]);
@@ -150,7 +147,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     std::vector<step_id> defined_at(p.values(), no_step);
     for (step_id at = 0; at != steps.size(); ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.kind == touch::access::def && defined_at[t.value] == no_step) defined_at[t.value] = at;
+            if (t.defines() && defined_at[t.value] == no_step) defined_at[t.value] = at;
 
     std::vector<detail::sort_key> occupants; // by the time of their definition
     for (value_id v = 0; v != p.values(); ++v)
@@ -174,7 +171,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         e.growth = detail::larger(bytes[v], slot.bytes) - slot.bytes;
         if (e.from != no_value && k.key != 0)
             for (touch t : p.touches(steps[defined_at[v]])) {
-                bool const is_there = t.kind != touch::access::def && plan.slot_of[t.value] == e.slot;
+                bool const is_there = !t.defines() && plan.slot_of[t.value] == e.slot;
                 if (is_there && (t.value == e.from || alias_of[t.value] != no_value)) e.is_in_place = true;
             }
         if (slot.occupant == no_value) ++log.slots;

@@ -160,7 +160,7 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
-            if (touches[i].kind != touch::access::def) continue;
+            if (!touches[i].defines()) continue;
             definition& d = def_of[touches[i].value];
             if (d.node != no_node)
                 return violation(ssa_violation::kind::defined_twice, touches[i].value, n, i);
@@ -171,7 +171,7 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
-            if (touches[i].kind == touch::access::def) continue;
+            if (touches[i].defines()) continue;
             definition const d = def_of[touches[i].value];
             if (d.node == no_node && !undefined)
                 undefined = violation(ssa_violation::kind::never_defined, touches[i].value, n, i);
@@ -204,7 +204,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
     std::vector<step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.kind == touch::access::def) def_of[t.value] = s;
+            if (t.defines()) def_of[t.value] = s;
 
     std::vector<value_id> avoids; // value i avoids slot avoided[i]
     std::vector<slot_id> avoided;
@@ -213,7 +213,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             defined_fixed.clear();
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::def && fixed[t.value] != no_slot)
+                if (t.defines() && fixed[t.value] != no_slot)
                     defined_fixed.push_back(t.value);
             if (defined_fixed.empty()) continue;
 
@@ -224,7 +224,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
             for (touch t : p.touches(s))
                 if (t.kind != touch::access::use_early) add_occupant(t.value);
             for (touch t : p.touches({s + 1, p.steps_of(n).last}))
-                if (t.kind != touch::access::def) add_occupant(t.value);
+                if (!t.defines()) add_occupant(t.value);
             live.for_each_live_out(n, add_occupant);
 
             for (value_id defined : defined_fixed)
@@ -355,7 +355,7 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
             bool kills_after_step = false;
             for (std::size_t i = 0; i != touches.size(); ++i) {
                 value_id const v = touches[i].value;
-                if (touches[i].kind == touch::access::def) {
+                if (touches[i].defines()) {
                     slot_of[v] = slot_for(v);
                     taken.insert(slot_of[v]);
                     ++alive;

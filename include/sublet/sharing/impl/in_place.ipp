@@ -52,6 +52,7 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
     for (buffer& b : result.buffers)
         if (b.over != no_buffer) b.over = renumbered[b.over];
     for (buffer_id b : table.buffer_of) result.buffer_of.push_back(renumbered[joined[b]]);
+    result.offset_in_root = std::move(table.offset_in_root);
     result.in_place = std::move(pairs);
     return result;
 }
@@ -207,8 +208,12 @@ public:
             joined_life& life = life_[table.buffer_of[o.in]];
             if (!is_overwritable(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
             bool is_read = false;
-            for (touch t : p.touches(o.step)) is_read |= t.value == o.in && t.kind == touch::access::use;
-            if (is_read) life.last_reads.push_back({position[o.step], o.step, o.in});
+            bool is_written = false;
+            for (touch t : p.touches(o.step)) {
+                is_read |= t.value == o.in && t.kind == touch::access::use;
+                is_written |= t.kind == touch::access::write && table.buffer_of[t.value] == table.buffer_of[o.in];
+            }
+            if (is_read && !is_written) life.last_reads.push_back({position[o.step], o.step, o.in});
         }
     }
 
@@ -242,6 +247,8 @@ public:
     {
         if (!touches(pair.step, pair.in, false) || !touches(pair.step, pair.out, true)) return;
         buffer_id const a = buffer_of(pair.in), b = buffer_of(pair.out);
+        std::vector<byte_count> const& begin = table_.offset_in_root;
+        if (!begin.empty() && begin[pair.in] != begin[pair.out]) return;
         if (a == b || !are_alike(table_.buffers[a], table_.buffers[b])) return;
         if (overlaps({life_[a].ranges.data(), life_[a].ranges.size()},
                      {life_[b].ranges.data(), life_[b].ranges.size()}))
@@ -274,6 +281,7 @@ public:
         }
         for (std::size_t v = 0; v != table_.buffer_of.size(); ++v)
             result.buffer_of.push_back(number[buffer_of(static_cast<value_id>(v))]);
+        result.offset_in_root = std::move(table_.offset_in_root);
         table_ = std::move(result);
     }
 
@@ -281,7 +289,7 @@ private:
     bool touches(step_id s, value_id v, bool writes) const
     {
         for (touch t : p_.touches(s))
-            if (t.value == v && (t.kind == touch::access::def) == writes) return true;
+            if (t.value == v && (t.defines()) == writes) return true;
         return false;
     }
     static bool are_alike(buffer const& a, buffer const& b)
@@ -297,7 +305,7 @@ private:
         for (last_read h : life_[from].last_reads) {
             if (!has_position(life_[to].ranges, h.position)) continue;
             for (touch t : p_.touches(h.step)) {
-                if (t.kind != touch::access::def || buffer_of(t.value) != to) continue;
+                if (!t.defines() || buffer_of(t.value) != to) continue;
                 bool is_declared = false;
                 for (overwrite o : p_.overwrites(h.step))
                     is_declared |= o.in == h.operand && o.out == t.value;

@@ -65,7 +65,7 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
 {
     auto const role = values.role.tabulate(p.values());
     auto const takes_part = options.takes_part.tabulate(p.steps());
-    dependence_graph const g = dependences(p, {.role = role, .handoffs = options.handoffs});
+    dependence_graph const g = dependences(p, detail::dependences_of(values, options.handoffs));
     if (g.violation) {
         shared_slots none;
         none.violation = g.violation;
