@@ -17,20 +17,19 @@
 #include "measure.hpp"
 
 #include <sublet/advise_memory.hpp>
-#include <sublet/analysis/versions.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_memory.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"
 #include "../examples/plan_model/read_onnx.hpp"
-
 #endif
 
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -68,8 +67,7 @@ void run(subject const& s)
     for (step_id step = static_cast<step_id>(s.program.steps()); step-- != 0;) {
         all_flops = checked_add(all_flops, s.flops[step]);
         for (touch t : s.program.touches(step))
-            if (t.kind == touch::access::def)
-                remat_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
+            if (t.defines()) remat_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
     }
     byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
     std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
@@ -118,14 +116,13 @@ subject read_network([[maybe_unused]] std::string const& file)
 #ifdef SUBLET_BENCH_READS_ONNX
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
-    auto const versioned = versions(plan_model::as_program(net), options);
-    options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
-    options.role = options.role.tabulate(versioned.program.values());
-    options.alias_of = options.alias_of.tabulate(versioned.program.values());
+    snapshot program = plan_model::as_program(net);
+    options.bytes = options.bytes.tabulate(program.values()); // outlives the network
+    options.role = options.role.tabulate(program.values());
+    options.alias_of = options.alias_of.tabulate(program.values());
     std::vector<byte_count> flops;
     for (auto const& op : net.operations) flops.push_back(op.flops);
-    return {file, versioned.program, options, flops};
+    return {file, std::move(program), options, flops};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");
 #endif

@@ -17,7 +17,6 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/versions.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -92,7 +91,6 @@ void run_drawn(arguments const& args)
 struct subject {
     snapshot program;
     plan_options options{.bytes = 0};
-    std::vector<handoff> handoffs = {};
 };
 
 void print_network(char const* what, std::size_t buffers, byte_count by_size, byte_count by_chains,
@@ -136,7 +134,7 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
         return overlaps(problem.buffers[u].life, problem.buffers[v].life);
     });
 
-    dependence_graph const order = dependences(s.program, {.role = role, .handoffs = s.handoffs});
+    dependence_graph const order = dependences(s.program, detail::dependences_of(s.options, {}));
     if (order.violation) throw std::runtime_error(file + ": cannot be read as concurrent");
     concurrent_live_ranges const lives =
         concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
@@ -154,10 +152,11 @@ subject read_network([[maybe_unused]] std::string const& file)
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
     options.in_place = false;
-    auto const versioned = versions(plan_model::as_program(net), options);
-    options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
-    return {versioned.program, options, versioned.handoffs};
+    snapshot program = plan_model::as_program(net);
+    options.bytes = options.bytes.tabulate(program.values()); // outlives the network
+    options.role = options.role.tabulate(program.values());
+    options.alias_of = options.alias_of.tabulate(program.values());
+    return {std::move(program), options};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");
 #endif

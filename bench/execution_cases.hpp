@@ -14,7 +14,6 @@
 ///
 /// B3 and B7, the driver's own planner and a captured graph, need a GPU.
 
-#include "../examples/plan_model/network_versions.hpp"
 #include "../examples/plan_model/run_network.hpp"
 #include "measure.hpp"
 
@@ -48,8 +47,7 @@ inline constexpr execution_case execution_cases[] = {
 
 /// Facts about an executor.
 struct prepared {
-    std::vector<sublet::value_id> last = {}; ///< if versions are run: by value, the last one
-    double plan_ms = 0;                      ///< from the network to the proved plan
+    double plan_ms = 0; ///< from the network to the proved plan
 };
 
 /// Touches nothing, to measure the cost of the executor.
@@ -63,10 +61,10 @@ struct empty_kernel {
 namespace detail {
 
 template <class Kernel>
-Kernel kernel_for(plan_model::network const& net, std::vector<sublet::value_id> const* value_of = nullptr)
+Kernel kernel_for(plan_model::network const& net)
 {
     if constexpr (std::same_as<Kernel, empty_kernel>) return {};
-    else return Kernel{&net, value_of};
+    else return Kernel{&net};
 }
 
 } // namespace detail
@@ -77,21 +75,7 @@ template <class Kernel, class Callback>
 void with_executor(case_kind kind, plan_model::network const& net, std::size_t width, Callback use_executor)
 {
     using namespace sublet;
-    using plan_model::network_versions;
     prepared ready;
-    if (kind == case_kind::any_order) {
-        planned_concurrently planned;
-        network_versions const versions(net);
-        ready.plan_ms = milliseconds([&] {
-            planned = plan_concurrent(versions.versioned.program, versions.options,
-                                      {.handoffs = versions.versioned.handoffs});
-        });
-        ready.last = versions.versioned.last;
-        thread_executor execute(versions.versioned.program, versions.options, arena{planned.plan},
-                                detail::kernel_for<Kernel>(net, &versions.versioned.value_of),
-                                {.workers = width, .handoffs = versions.versioned.handoffs});
-        return use_executor(execute, ready);
-    }
     snapshot const program = as_program(net);
     plan_options const options = as_options(net);
     Kernel const kernel = detail::kernel_for<Kernel>(net);
@@ -106,9 +90,13 @@ void with_executor(case_kind kind, plan_model::network const& net, std::size_t w
     if (kind == case_kind::pooled) return on_this_thread(recycle{}, &pool);
 
     arena mode;
-    ready.plan_ms = milliseconds([&] { mode.plan = plan_memory(program, options).plan; });
+    bool const is_any_order = kind == case_kind::any_order;
+    ready.plan_ms = milliseconds([&] {
+        mode.plan =
+            is_any_order ? plan_concurrent(program, options).plan : plan_memory(program, options).plan;
+    });
     if (kind == case_kind::arena) return on_this_thread(mode);
-    if (kind == case_kind::threads) {
+    if (kind == case_kind::threads || is_any_order) {
         thread_executor execute(program, options, mode, kernel, {.workers = width});
         return use_executor(execute, ready);
     }

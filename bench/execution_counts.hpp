@@ -79,14 +79,11 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
         network const net = read_network(word);
         snapshot const program = as_program(net);
         plan_options const options = as_options(net);
-        plan_model::network_versions const versions(net);
         counted const none = count(net, program, options, no_plan{});
         counted const recycled = count(net, program, options, recycle{});
         counted const planned = count(net, program, options, arena{plan_memory(program, options).plan});
-        auto const any_order_plan = plan_concurrent(versions.versioned.program, versions.options,
-                                                    {.handoffs = versions.versioned.handoffs});
-        auto const with_handoffs = plan_with_handoffs(versions.versioned.program, versions.options,
-                                                      {.handoffs = versions.versioned.handoffs});
+        auto const any_order_plan = plan_concurrent(program, options);
+        auto const with_handoffs = plan_with_handoffs(program, options);
         byte_count const more = external_bytes(net);
         double const less = percent_less(planned.peak + more, none.peak + more);
         std::printf(as_csv ? "%s,%.2f,%.2f,%.2f,%.2f,%.3f,%llu,%.2f,%.2f,%.2f,%.2f\n"

@@ -21,8 +21,6 @@
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"
 #include "../examples/plan_model/read_onnx.hpp"
-
-#include <sublet/analysis/versions.hpp>
 #endif
 
 #include <algorithm>
@@ -42,14 +40,13 @@ struct subject {
     std::string name;
     snapshot program;
     plan_options options;
-    std::vector<handoff> handoffs = {};
 };
 
 void run(subject const& s)
 {
     bool is_first = true;
     for (std::size_t const workers : {1u, 2u, 3u, 4u, 8u, 0u}) {
-        handoff_options wanted{.workers = workers, .handoffs = s.handoffs};
+        handoff_options wanted{.workers = workers};
         auto const two_level_plan = plan_with_handoffs(s.program, s.options, wanted);
         wanted.few_waits = false;
         auto const all = plan_with_handoffs(s.program, s.options, wanted);
@@ -72,8 +69,7 @@ void run(subject const& s)
                     static_cast<unsigned long long>(two_level_plan.report.arena_bytes),
                     static_cast<double>(two_level_plan.report.arena_bytes) /
                         static_cast<double>(two_level_plan.bytes_without),
-                    all.plan.handoffs.size() - s.handoffs.size(),
-                    two_level_plan.plan.handoffs.size() - s.handoffs.size(),
+                    all.plan.handoffs.size(), two_level_plan.plan.handoffs.size(),
                     1000 * two_level_plan.report.seconds);
     }
 }
@@ -83,10 +79,11 @@ subject read_network([[maybe_unused]] std::string const& file)
 #ifdef SUBLET_BENCH_READS_ONNX
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
-    auto const versioned = versions(plan_model::as_program(net), options);
-    options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
-    return {file, versioned.program, options, versioned.handoffs};
+    snapshot program = plan_model::as_program(net);
+    options.bytes = options.bytes.tabulate(program.values()); // outlives the network
+    options.role = options.role.tabulate(program.values());
+    options.alias_of = options.alias_of.tabulate(program.values());
+    return {file, std::move(program), options};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");
 #endif

@@ -26,7 +26,6 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/antichain.hpp>
 #include <sublet/detail/planned_buffers.hpp>
@@ -82,7 +81,6 @@ struct subject {
     std::string name;
     snapshot program;
     plan_options options{.bytes = 0};
-    std::vector<handoff> handoffs = {};
 };
 
 /// The common input of all methods.
@@ -102,7 +100,6 @@ void list_buffers(subject const& s, prepared& input)
     buffer_table const table = gather_buffers(detail::touch_ranges(s.program, role), s.options);
     if (detail::list_planned(table, input.plan, input.problem)) throw std::runtime_error(s.name + ": pins");
     input.plan.valid_for = program_reading::concurrent;
-    input.plan.handoffs = s.handoffs;
 }
 
 prepared prepare(subject const& s, bool with_ranges)
@@ -111,7 +108,7 @@ prepared prepare(subject const& s, bool with_ranges)
     list_buffers(s, input);
     auto const role = s.options.role.tabulate(s.program.values());
     input.order_ms = cpu_milliseconds([&] {
-        input.graph = dependences(s.program, {.role = role, .handoffs = s.handoffs});
+        input.graph = dependences(s.program, detail::dependences_of(s.options, {}));
         if (input.graph.violation) throw std::runtime_error(s.name + ": cannot be read as concurrent");
         input.lives = concurrent_lifetimes(s.program, input.graph, input.plan.buffers.size(),
                                            input.plan.buffer_of, role);
@@ -264,10 +261,11 @@ subject read_network([[maybe_unused]] std::string const& file)
     plan_model::network const net = plan_model::read_onnx(file);
     plan_options options = plan_model::as_options(net);
     options.in_place = false;
-    auto const versioned = versions(plan_model::as_program(net), options);
-    options = with_versions(options, versioned);
-    options.bytes = options.bytes.tabulate(versioned.program.values()); // outlives the network
-    return {file, versioned.program, options, versioned.handoffs};
+    snapshot program = plan_model::as_program(net);
+    options.bytes = options.bytes.tabulate(program.values()); // outlives the network
+    options.role = options.role.tabulate(program.values());
+    options.alias_of = options.alias_of.tabulate(program.values());
+    return {file, std::move(program), options};
 #else
     throw std::runtime_error("this program was built without ONNX and reads no files");
 #endif

@@ -66,7 +66,9 @@ int main()
     auto const with_in_place = sublet::sequence(operations.size(), tensors.size(), [&](auto op, auto& step) {
         operation const& o = operations[op];
         for (auto in : o.inputs) step.use(in);
-        for (auto out : o.outputs) step.def(out);
+        for (auto out : o.outputs)
+            if (o.kind == "reshape") step.view(out);
+            else step.def(out);
         if (o.kind == "relu") step.may_overwrite(o.inputs[0], o.outputs[0]);
     });
     std::vector<int> view_of(tensors.size(), -1);

@@ -12,8 +12,11 @@ int main()
 {
     enum { a, b, c, view, last }; // values 0 to 4
     std::vector<std::vector<int>> const uses = {{}, {a}, {b}, {c}, {view}};
-    auto const program = sublet::sequence(
-        5, 5, [&](auto step) -> auto& { return uses[step]; }, [](auto step) { return std::vector{step}; });
+    auto const program = sublet::sequence(5, 5, [&](auto step, sublet::effect_sink& sink) {
+        for (auto v : uses[step]) sink.use(v);
+        if (step == view) sink.view(step);
+        else sink.def(step);
+    });
     sublet::plan_options const options{.bytes = {64, 48, 64, 64, 32}, .alias_of = {-1, -1, -1, int{c}, -1}};
     auto const plan = sublet::plan_memory(program, options).plan;
 

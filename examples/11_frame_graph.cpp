@@ -64,10 +64,8 @@ int main()
     auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
     auto const options = sublet::with_versions(by_texture, frame);
 
-    auto const without_handoffs =
-        sublet::plan_concurrent(frame.program, options, {.handoffs = frame.handoffs});
-    auto const with_handoffs =
-        sublet::plan_with_handoffs(frame.program, options, {.handoffs = frame.handoffs});
+    auto const without_handoffs = sublet::plan_concurrent(frame.program, options);
+    auto const with_handoffs = sublet::plan_with_handoffs(frame.program, options);
     std::cout << "no queue waits:  " << without_handoffs.report
               << "\nbarriers:        " << with_handoffs.report
               << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";

@@ -80,7 +80,7 @@ public:
     /// The schedule of a clash names every task once, in a possible order, and there a task finds bytes that
     /// were not written for it; or two tasks that may run concurrently write the same bytes, which are never
     /// read.
-    bool confirms(sublet::concurrent_witness const& w) const
+    bool confirms(sublet::witness const& w) const
     {
         if (w.begin >= w.end || !lies_in(w.value, w) || !lies_in(w.other, w)) return false;
         if (w.written_at == sublet::no_step) return is_given(w.value) && is_given(w.other);
@@ -248,7 +248,7 @@ private:
                 if (root_[v] == r) return true;
         return writes(t, r);
     }
-    bool lies_in(sublet::value_id r, sublet::concurrent_witness const& w) const
+    bool lies_in(sublet::value_id r, sublet::witness const& w) const
     {
         auto const [first, last] = place(r);
         return w.pool < pool_begin_.size() && pool_begin_[w.pool] + w.begin / cell >= first &&

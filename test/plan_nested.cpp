@@ -32,9 +32,9 @@ bool overlap(byte_count a, byte_count b) { return a < b + 8 && b < a + 8; }
 
 std::string sentence(planned_nested const& planned)
 {
-    REQUIRE(planned.refuted_in_tree.has_value());
+    REQUIRE(planned.refuted.has_value());
     std::ostringstream out;
-    out << *planned.refuted_in_tree;
+    out << *planned.refuted;
     return out.str();
 }
 
@@ -292,10 +292,10 @@ TEST_CASE("a value that a loop may leave undefined is refused in terms of the tr
     tree.add_body(0, 0, program_body::run_kind::loop, program_of({{{}, {1}}}, 2), {}, {{0, no_value, 1, 0}});
     auto const planned = plan_eights(tree);
     CHECK(!planned.is_sound());
-    REQUIRE(planned.refuted_in_tree.has_value());
-    CHECK(planned.refuted_in_tree->flat == *planned.refuted);
-    CHECK(planned.refuted_in_tree->value == tree_value{1, 0});
-    CHECK(planned.refuted_in_tree->at.part == flat_tree::part::move);
+    REQUIRE(planned.refuted);
+    CHECK(planned.refuted->value_in_tree == tree_value{1, 0});
+    CHECK(planned.flat.value_of[planned.refuted->value] == tree_value{1, 0});
+    CHECK(planned.flat.step_of[planned.refuted->step].part == flat_tree::part::move);
     CHECK(sentence(planned).find("1 is value 0 of program 1") != std::string::npos);
 }
 

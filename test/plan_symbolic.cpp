@@ -198,7 +198,7 @@ TEST_CASE("programs with back edges have no plan for any batch, checked or not")
         auto const planned =
             plan_symbolic(loop, {.bytes = affine_bytes{0, 8}, .max_batch = 2, .check = check});
         REQUIRE(planned.refuted);
-        CHECK(planned.refuted->found == witness{.what = fault::leads_back, .position = 1});
+        CHECK(*planned.refuted == witness{.what = fault::leads_back, .position = 1, .batch = 1});
         CHECK(planned.plan.buffer_of == std::vector<buffer_id>(2, no_buffer));
     }
 }

@@ -115,8 +115,8 @@ std::string mistake_in_csv(std::string const& text, figures const& reported, boo
         for (std::size_t f = 1; f != 5; ++f) numbers.push_back(number_in(table[r][f]));
         for (auto const& number : numbers)
             if (!number) return "a row of the table lacks a number";
-        std::string const& name = table[r][0]; // v@1: a later version, of a value that is written
-        if (known && !known->names.contains(name) && !known->names.contains(name.substr(0, name.rfind('@'))))
+        std::string const& name = table[r][0];
+        if (known && !known->names.contains(name))
             return "a row of the table bears a name that is not in the model: " + name;
         rows.push_back({*numbers[0], *numbers[1], *numbers[2], *numbers[3]});
         top = std::max(top, rows.back().offset + rows.back().size);

@@ -32,6 +32,7 @@ struct net_output {
 struct numbered_net {
     std::vector<std::string> name;                        // by value
     std::vector<std::vector<value_id>> reads, writes;     // by operator
+    std::vector<std::vector<touch>> effects;              // by operator: those writes
     std::vector<std::vector<std::string>> captured;       // by operator: read after its own inputs
     std::vector<std::vector<node_id>> next;               // by operator: control successors
     std::vector<std::vector<net_output>> control_sources; // by operator: what its control inputs name
@@ -97,8 +98,10 @@ struct numbered_net {
     {
         return flow(
             reads.size(), name.size(), [this](node_id op) -> auto& { return next[op]; },
-            [this](node_id op) -> auto& { return reads[op]; },
-            [this](node_id op) -> auto& { return writes[op]; });
+            [this](node_id op, effect_sink& sink) {
+                for (value_id v : reads[op]) sink.use(v);
+                for (touch t : effects[op]) sink.add(t.kind, t.value);
+            });
     }
 
 private:
@@ -142,6 +145,29 @@ private:
                                 std::to_string(bytes[root]));
         }
         expect_bases_first();
+        classify_writes();
+    }
+
+    /// An operator with a view as output makes the view. It also writes through it if the view exists
+    /// already, or if the operator does not touch that storage otherwise.
+    void classify_writes()
+    {
+        std::vector<bool> is_there; // by value
+        for (value_role r : role) is_there.push_back(has_role(r, value_role::external));
+        std::vector<node_id> touched_by(storage.root.size(), no_node); // by storage: the last one
+        for (node_id op = 0; op != writes.size(); ++op) {
+            for (value_id v : reads[op]) touched_by[storage.buffer_of[v]] = op;
+            for (value_id v : writes[op])
+                if (view_of[v] == no_value) touched_by[storage.buffer_of[v]] = op;
+            effects.emplace_back();
+            for (value_id v : writes[op]) {
+                bool const is_mere_view = touched_by[storage.buffer_of[v]] == op && !is_there[v];
+                effects.back().push_back({v, view_of[v] == no_value ? touch::access::def
+                                             : is_mere_view         ? touch::access::view
+                                                                    : touch::access::write_view});
+            }
+            for (value_id v : writes[op]) is_there[v] = true;
+        }
     }
 
     /// The base of a view must be defined before the view.
@@ -265,10 +291,10 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
         std::any_of(net.blobs.begin(), net.blobs.end(), [](auto& b) { return b.second.bytes != 0; });
     std::vector<byte_count> bytes; // a view has those of its root
     for (value_id v = 0; v != all.name.size(); ++v) {
-        auto const known = net.blobs.find(all.name[v]);
+        auto const known = net.blobs.find(all.name[root_of(v)]);
         byte_count const blob_bytes =
             known == net.blobs.end() || known->second.bytes == 0 ? no_size : known->second.bytes;
-        bytes.push_back(all.view_of[v] != no_value ? 0 : result.has_sizes ? blob_bytes : 1);
+        bytes.push_back(result.has_sizes ? blob_bytes : 1);
     }
     blob_devices const devices(net, all);
     names const kept(net.external_outputs.begin(), net.external_outputs.end());
@@ -277,7 +303,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                                .alias_of = all.view_of,
                                .pool = devices.pool,
                                .eligible = [&](value_id v) {
-                                   return bytes[root_of(v)] != no_size && !devices.is_moved[v] &&
+                                   return bytes[v] != no_size && !devices.is_moved[v] &&
                                           !kept.count(all.name[v]) && !all.keeps_storage[v] &&
                                           is_eligible(all.name[v]);
                                }};
@@ -287,7 +313,7 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                         " is used before it is defined");
     byte_count sum = 0;
     for (value_id v : versioned.value_of) {
-        if (bytes[v] == no_size) continue;
+        if (bytes[v] == no_size || all.view_of[v] != no_value) continue;
         if (bytes[v] >= sublet::no_size - sum)
             throw net_error("its blobs take more bytes than 64 bits can count");
         sum += bytes[v];
@@ -361,7 +387,7 @@ template <class Plan>
 sized_slot_plan in_listed_order(versioned_program const& versioned, plan_options const& options,
                                 Plan plan_buffers)
 {
-    auto const lives = lifetimes(versioned.program, {.role = options.role});
+    auto const lives = lifetimes(versioned.program, {.role = options.role, .alias_of = options.alias_of});
     if (lives.violation) throw net_error("a blob is used before it is defined");
     std::vector<step_id> steps(versioned.program.steps());
     std::iota(steps.begin(), steps.end(), step_id{0});
@@ -378,7 +404,7 @@ byte_count planned_bytes(buffer const& b) { return b.is_planned() ? b.size : 0; 
 
 sized_slot_plan under_every_schedule(versioned_program const& versioned, plan_options const& options)
 {
-    auto const plan = share_slots(versioned.program, options, {.handoffs = versioned.handoffs});
+    auto const plan = share_slots(versioned.program, options);
     if (plan.violation) throw net_error("the net has no order to run in");
     return plan;
 }

@@ -75,8 +75,8 @@ struct sweep {
         auto const most_shared = by_tokens(sublet::slot_choice::most_shared);
         auto const sized = by_tokens(sublet::slot_choice::caffe2_sized);
         sublet::byte_count const caffe2_bytes = std::min(most_shared.total_bytes, sized.total_bytes);
-        auto const fewest = sublet::share_slots(
-            program, options, {.strategy = sublet::slot_options::strategy_kind::fewest});
+        auto const fewest =
+            sublet::share_slots(program, options, {.strategy = sublet::slot_options::strategy_kind::fewest});
 
         std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
                     file.c_str(), planned.plan.buffers.size(), static_cast<unsigned long long>(bound),

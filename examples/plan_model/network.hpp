@@ -57,6 +57,11 @@ struct network {
     std::size_t results = 0;           ///< number of values that operations produce
     sublet::byte_count batch = 1;      ///< batch size of the file
     std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
+
+    bool is_view(sublet::value_id v) const
+    {
+        return v != sublet::no_value && values[v].alias_of != sublet::no_value;
+    }
 };
 
 inline sublet::snapshot as_program(network const& net)
@@ -66,9 +71,8 @@ inline sublet::snapshot as_program(network const& net)
                                 operation const& node = net.operations[op];
                                 for (auto v : node.inputs) step.use(v);
                                 for (auto v : node.outputs)
-                                    if (v == sublet::no_value) continue;
-                                    else if (net.values[v].alias_of == sublet::no_value) step.def(v);
-                                    else step.view(v);
+                                    if (net.is_view(v)) step.view(v);
+                                    else step.def(v);
                                 for (auto v : node.mutated) step.write(v);
                                 for (auto v : node.overwritable) step.may_overwrite(v, node.outputs.front());
                             });

@@ -78,13 +78,12 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
 {
     sublet::planned_symbolic const planned = plan_any_batch(net, args, order);
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
-    if (planned.refuted && (planned.refuted->found.what == sublet::fault::used_undefined ||
-                            planned.refuted->found.what == sublet::fault::write_moved))
+    if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
+                            planned.refuted->what == sublet::fault::write_moved))
         throw input_error((args.order.empty() ? args.model : args.order) + ": " +
-                          explain(planned.refuted->found, net, order, name_of));
+                          explain(*planned.refuted, net, order, name_of));
     if (planned.refuted)
-        err << "plan_model: " << args.model << ": " << explain(planned.refuted->found, net, order, name_of)
-            << '\n';
+        err << "plan_model: " << args.model << ": " << explain(*planned.refuted, net, order, name_of) << '\n';
     if (!args.quiet) print(out, args.model, net, planned, args.json);
     return planned.report.is_checked && planned.is_sound() ? 0 : 1;
 }

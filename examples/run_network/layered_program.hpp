@@ -58,7 +58,9 @@ inline layered_program program_of(layered_network const& all, bool needs_scratch
         sublet::sequence(net.operations.size(), bytes.size(), [&](auto step, sublet::effect_sink& sink) {
             plan_model::operation const& operation = net.operations[step];
             for (auto v : operation.inputs) sink.use(v);
-            for (auto v : operation.outputs) sink.def(v);
+            for (auto v : operation.outputs)
+                if (net.is_view(v)) sink.view(v);
+                else sink.def(v);
             sink.def(scratch_of[step]);
             for (std::size_t o : overwritable_operands(all.layers[step])) {
                 sublet::value_id const over = operation.inputs[o], result = operation.outputs[0];

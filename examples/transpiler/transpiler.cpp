@@ -156,7 +156,7 @@ std::vector<unsigned char> written_first(snapshot const& flat)
 {
     std::vector<unsigned char> is_touched(flat.values()), is_written(flat.values());
     for (touch t : flat.touches({0, static_cast<step_id>(flat.steps())})) {
-        if (is_touched[t.value] == 0) is_written[t.value] = t.kind == touch::access::def;
+        if (is_touched[t.value] == 0) is_written[t.value] = t.defines();
         is_touched[t.value] = 1;
     }
     return is_written;
@@ -171,11 +171,8 @@ snapshot restricted_to(snapshot const& flat, std::vector<unsigned char> const& c
             step_range const node_steps = flat.steps_of(n);
             for (step_id s = node_steps.first; s != node_steps.last; ++s) {
                 if (s != node_steps.first) sink.next_step();
-                for (touch t : flat.touches(s)) {
-                    if (counts[t.value] == 0) continue;
-                    if (t.kind == touch::access::def) sink.def(t.value);
-                    else sink.use(t.value);
-                }
+                for (touch t : flat.touches(s))
+                    if (counts[t.value] != 0) sink.add(t.kind, t.value);
             }
         });
 }

@@ -26,29 +26,17 @@
 
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <type_traits>
 #include <vector>
 
 namespace sublet {
 
 struct planned_nested : planned_flow {
-    /// A witness against the flat program, with its values and position in the tree.
-    struct refutation {
-        witness flat;
-        detail::tree_value value; ///< `no_value` if the witness names none
-        detail::tree_value other;
-        flat_tree::step at; ///< if the witness names a position
-        friend bool operator==(planned_nested::refutation const&,
-                               planned_nested::refutation const&) = default;
-    };
-
-    flat_tree flat; ///< what was planned: the plan, the report and `refuted` use its ids
+    /// What was planned: the plan, the report and `refuted` use its ids; `refuted` also has those of the tree.
+    flat_tree flat;
     /// The copies of bindings that remain; those at one place in the order in which to make them. `from` and
     /// `to` are flat values. All other bindings have source and target in the same bytes.
     std::vector<flat_tree::move> copies;
-    std::optional<planned_nested::refutation>
-        refuted_in_tree; ///< `refuted`, if there is one, in terms of the tree
 
     /// The first byte of a program's value in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(program_id program, value_id value) const
@@ -91,19 +79,6 @@ template <class OptionsOf>
     std::vector<plan_options> options;
     for (std::size_t i = 0; i != tree.size(); ++i) options.push_back(options_of(static_cast<program_id>(i)));
     return plan_nested(tree, options, how);
-}
-
-/// The sentence of the witness, and which values of the tree its flat values are.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, planned_nested::refutation const& w)
-{
-    out << w.flat;
-    if (w.value.value != no_value)
-        out << "; " << w.flat.value << " is value " << w.value.value << " of program " << w.value.program;
-    if (w.other.value != no_value && w.flat.other != w.flat.value)
-        out << "; " << w.flat.other << " is value " << w.other.value << " of program " << w.other.program;
-    return out;
 }
 
 } // namespace sublet

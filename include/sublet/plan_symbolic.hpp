@@ -53,7 +53,7 @@ struct planned_symbolic {
 
     symbolic_plan plan;
     planned_symbolic::summary report;
-    std::optional<symbolic_witness> refuted; ///< why there is no valid plan; if set, do not use the plan
+    std::optional<witness> refuted; ///< why there is no valid plan; if set, do not use the plan
 
     [[nodiscard]] bool is_sound() const { return !refuted; }
 

@@ -59,12 +59,13 @@ namespace detail {
 
 namespace sublet {
 
-using node_id = std::uint32_t;   ///< a node of the program's graph: an operation or a basic block
-using value_id = std::uint32_t;  ///< a result of a step that other steps use
-using step_id = std::uint32_t;   ///< one operation, or its position in the order
-using buffer_id = std::uint32_t; ///< values that share the same bytes: views and in-place results
-using slot_id = std::uint32_t;   ///< storage without address that buffers occupy in turn
-using pool_id = std::uint32_t;   ///< a kind of memory
+using node_id = std::uint32_t;    ///< a node of the program's graph: an operation or a basic block
+using value_id = std::uint32_t;   ///< a result of a step that other steps use
+using step_id = std::uint32_t;    ///< one operation, or its position in the order
+using buffer_id = std::uint32_t;  ///< values that share the same bytes: views and in-place results
+using slot_id = std::uint32_t;    ///< storage without address that buffers occupy in turn
+using pool_id = std::uint32_t;    ///< a kind of memory
+using program_id = std::uint32_t; ///< a program of a tree; 0: the root
 using byte_count = std::uint64_t;
 using tick_count = std::uint64_t; ///< time, in whatever unit durations are given
 
@@ -78,6 +79,13 @@ inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is unknown
 inline constexpr byte_count no_limit = ~byte_count{0};  ///< a pool without capacity limit
 
 namespace detail {
+
+/// A value of a program in a tree of programs.
+struct tree_value {
+    program_id program = 0;
+    value_id value = no_value;
+    friend bool operator==(tree_value, tree_value) = default;
+};
 
 /// An integer type other than bool and the character types.
 template <class I>

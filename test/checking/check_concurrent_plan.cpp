@@ -65,7 +65,7 @@ snapshot tasks(std::size_t values, std::vector<operation> const& operations)
 /// def a; b and c from a, unordered; d from both.
 snapshot diamond() { return tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1, 2}, {3}}}); }
 
-fault fault_of(std::optional<concurrent_witness> const& found)
+fault fault_of(std::optional<witness> const& found)
 {
     REQUIRE(found.has_value());
     return found->what;
@@ -85,7 +85,7 @@ TEST_CASE("a result may not overlap an operand of an unordered step that is list
     // Step 1 precedes step 2 in the list, but the diamond does not order them.
     auto const found = check_concurrent_plan(diamond(), plan_at({0, 8, 12, 0}, 24), {.bytes = 8});
     REQUIRE(found);
-    concurrent_witness expected{{.what = fault::clash, .value = 1, .other = 2, .begin = 12, .end = 16}};
+    witness expected{.what = fault::clash, .value = 1, .other = 2, .begin = 12, .end = 16};
     expected.position = 2;
     expected.needed_at = 3;
     expected.written_at = 2;
@@ -231,7 +231,7 @@ TEST_CASE("a value with a second def, or given and written, is refused with the 
     auto found = check_concurrent_plan(twice, plan_at({0}, 8), {.bytes = 8});
     REQUIRE(fault_of(found) == fault::several_defs);
     CHECK(found->value == 0);
-    CHECK(found->position == 1);
+    CHECK(found->step == 1);
     auto const once = tasks(1, {{{}, {0, 0}}});
     CHECK(!check_concurrent_plan(once, plan_at({0}, 8), {.bytes = 8}));
     for (value_role role : {input, external, state})
@@ -249,7 +249,8 @@ TEST_CASE("a use without a def is found, also in its own step and of an output")
     CHECK(found->other == 0);
     found = check_concurrent_plan(tasks(1, {{}, {}}), plan_at({no_offset}, 0), {.bytes = 8, .role = output});
     REQUIRE(fault_of(found) == fault::used_undefined);
-    CHECK(found->position == 2);
+    CHECK(found->step == no_step);
+    CHECK(printed(*found) == "value 0 is an output and never defined, and is neither input nor external");
     // The list has 0 before 1, the data require the converse.
     CHECK(!check_concurrent_plan(tasks(1, {{{0}, {}}, {{}, {0}}}), plan_at({0}, 8), {.bytes = 8}));
 }
@@ -261,7 +262,7 @@ TEST_CASE("steps that wait for each other are listed as a cycle")
     auto found = check_concurrent_plan(p, plan_at({0, 8, 16}, 24), {.bytes = 8});
     REQUIRE(fault_of(found) == fault::cycle);
     CHECK((found->schedule == steps{1, 2} || found->schedule == steps{2, 1}));
-    CHECK(found->position == found->schedule.front());
+    CHECK(found->step == found->schedule.front());
     found = check_concurrent_plan(diamond(), plan_at({0, 8, 16, 0}, 24, {{3, 0}}), {.bytes = 8});
     REQUIRE(fault_of(found) == fault::cycle);
     CHECK(found->schedule.size() == 3);

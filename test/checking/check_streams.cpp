@@ -252,8 +252,8 @@ TEST_CASE("the race names both values and the bytes that they have in common")
                                            .position = 7,
                                            .begin = 4,
                                            .end = 8,
-                                           .needed = 3,
-                                           .pool = 1});
+                                           .pool = 1,
+                                           .earlier = 3});
         });
     CHECK(race_text({.first = 1, .second = 2}) ==
           "position 2 does not wait for position 1, as an edge of the program or a hand-off requires");

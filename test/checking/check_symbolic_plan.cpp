@@ -90,22 +90,22 @@ TEST_CASE("a plan of another program, or for other batches, is refused")
     CHECK(!check_plan(join, good, options));
     auto plan = good;
     plan.max_batch = 4;
-    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
     plan = good;
     plan.buffer_of.pop_back();
-    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
     plan = good;
     plan.buffer_of[0] = 3;
-    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].pool = 1;
-    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].alignment = 0;
-    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].size = affine_bytes::unknown();
-    CHECK(check_plan(join, plan, options)->found.what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
     CHECK(!check_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
 }
 
@@ -114,12 +114,12 @@ TEST_CASE("the plan's own sizes and arenas are checked")
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto plan = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
     plan.buffers[0].size = {0, 7};
-    CHECK(check_plan(join, plan, options)->found.what == fault::outside_arena);
+    CHECK(check_plan(join, plan, options)->what == fault::outside_arena);
     plan.buffers[0].size = {0, 8};
     plan.arena[0] = {0, 23};
     auto const found = check_plan(join, plan, options);
-    CHECK(found->found.what == fault::outside_arena);
-    CHECK(found->found.needed == 69);
+    CHECK(found->what == fault::outside_arena);
+    CHECK(found->needed == 69);
 }
 
 TEST_CASE("an alignment holds for every batch, not only at the ends")
@@ -180,7 +180,7 @@ TEST_CASE("every plan that the ordinary checker refuses for some batch is refuse
         else {
             ++refused;
             CAPTURE(printed(found));
-            REQUIRE(check_plan(program, plan.at(found->batch), all.options.at(found->batch)));
+            REQUIRE(check_plan(program, plan.at(*found->batch), all.options.at(*found->batch)));
         }
     }
     CHECK(refused > 200);

@@ -135,7 +135,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
             ++cycles;
             CHECK(o.fault->what == fault::cycle);
             REQUIRE(!o.cycle.empty());
-            CHECK(o.fault->position == o.cycle.front());
+            CHECK(o.fault->step == o.cycle.front());
             for (std::size_t i = 0; i != o.cycle.size(); ++i)
                 CHECK(direct[o.cycle[i]][o.cycle[(i + 1) % o.cycle.size()]]);
             steps different = o.cycle;
@@ -188,7 +188,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     auto fault_with = [&](std::vector<value_role> const& roles) {
         return *order_of_steps(p, derive_requirements(p, {.bytes = 8, .role = roles}), {}).fault;
     };
-    CHECK(fault_with(role) == witness{.what = fault::several_defs, .value = 0, .position = 3});
+    CHECK(fault_with(role) == witness{.what = fault::several_defs, .value = 0, .step = 3});
     auto const q = flow(
         2, 4, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
         [](node_id n, effect_sink& sink) {
@@ -202,13 +202,13 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
             }
         });
     auto fault_of = [&] { return *order_of_steps(q, derive_requirements(q, {.bytes = 8, .role = role}), {}).fault; };
-    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 1, .position = 1});
+    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 1, .step = 1});
     role[1] = value_role::input;
-    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 2, .position = 2});
+    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 2, .step = 2});
     role[2] = value_role::state;
-    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 3, .position = 4});
+    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 3});
     role[0] = value_role::external;
-    CHECK(fault_of() == witness{.what = fault::several_defs, .value = 0, .position = 0});
+    CHECK(fault_of() == witness{.what = fault::several_defs, .value = 0, .step = 0});
 }
 
 TEST_CASE("a def of a node's last step is visible at the end of the node")
@@ -227,7 +227,7 @@ TEST_CASE("a def of a node's last step is visible at the end of the node")
 namespace {
 
 /// u and v, taken to lie in the same bytes.
-concurrent_witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
+witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
 {
     plan_requirements const asked = derive_requirements(p, options);
     step_order const order = order_of_steps(p, asked, {});

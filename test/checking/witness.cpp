@@ -5,10 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <string>
 
 namespace this_test {
@@ -49,6 +47,7 @@ TEST_CASE("a conflict prints as a sentence with both values, the position and th
 TEST_CASE("each fault prints a distinct sentence with the value and the bound")
 {
     witness w{.value = 3, .other = 7, .position = 12, .begin = 40, .end = 80, .needed = 64, .pool = 5};
+    w.earlier = 3;
     std::set<std::string> sentences;
     for (fault what : {fault::clash, fault::misaligned, fault::outside_arena, fault::off_pin,
                        fault::wrong_pool, fault::misplaced_view, fault::unplaced, fault::needless,
@@ -97,30 +96,35 @@ TEST_CASE("witnesses are equal if all their members are")
     for (auto change :
          {+[](witness& x) { x.what = fault::unplaced; }, +[](witness& x) { ++x.value; },
           +[](witness& x) { ++x.other; }, +[](witness& x) { ++x.position; }, +[](witness& x) { ++x.begin; },
-          +[](witness& x) { ++x.end; }, +[](witness& x) { ++x.needed; }, +[](witness& x) { ++x.pool; }}) {
+          +[](witness& x) { ++x.end; }, +[](witness& x) { ++x.needed; }, +[](witness& x) { ++x.pool; },
+          +[](witness& x) { x.step = 1; }, +[](witness& x) { x.earlier = 1; },
+          +[](witness& x) { x.needed_at = 1; }, +[](witness& x) { x.written_at = 1; },
+          +[](witness& x) {
+              x.schedule = {1, 0};
+          },
+          +[](witness& x) { x.batch = 0; }, +[](witness& x) { x.value_in_tree.program = 1; },
+          +[](witness& x) { x.other_in_tree.value = 1; }, +[](witness& x) { x.name(1, "a"); }}) {
         witness other = w;
         change(other);
         CHECK(other != w);
     }
 }
 
-// --- concurrent witness ------------------------------------------------------------------------------------
+// --- steps in any order ------------------------------------------------------------------------------------
 
 namespace {
 
-concurrent_witness clash()
+witness overwritten()
 {
-    concurrent_witness w{{.what = fault::clash, .value = 3, .other = 5, .begin = 0, .end = 64, .pool = 1}};
-    w.needed_at = 9;
-    w.written_at = 7;
-    return w;
+    return {
+        .what = fault::clash, .value = 3, .other = 5, .end = 64, .pool = 1, .needed_at = 9, .written_at = 7};
 }
 
 } // namespace
 
 TEST_CASE("a conflict prints as a sentence with both steps, both values and the bytes")
 {
-    concurrent_witness w = clash();
+    witness w = overwritten();
     CHECK(printed(w) == "step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 1, "
                         "where value 3 lies, which step 9 touches");
     w.needed_at = 7;
@@ -132,22 +136,54 @@ TEST_CASE("a conflict prints as a sentence with both steps, both values and the 
     CHECK(printed(w) == "values 3 and 5 are both there from the start and share bytes [0, 64) of pool 1");
 }
 
-TEST_CASE("any other fault prints as it does for sequential steps")
+TEST_CASE("a fault of steps in any order names the step")
 {
-    witness const plain{.what = fault::misaligned, .value = 3, .begin = 4, .needed = 8};
-    std::ostringstream text;
-    text << plain;
-    CHECK(printed(concurrent_witness{plain}) == text.str());
+    witness w{.what = fault::used_undefined, .value = 3, .other = 3, .step = 2};
+    CHECK(printed(w) == "value 3 is used at step 2 before anything defines it");
+    w.what = fault::several_defs;
+    CHECK(printed(w) == "value 3 is written at step 2 and is already defined: make each version a value of "
+                        "its own first");
+    w.what = fault::cycle;
+    CHECK(printed(w) == "step 2 waits for itself: the order has a cycle");
 }
 
-TEST_CASE("a concurrent witness converts to a witness without its schedule")
+// --- batches, trees and names ------------------------------------------------------------------------------
+
+TEST_CASE("of a plan for all batches, the sentence begins with the batch")
 {
-    std::optional<concurrent_witness> const found = clash();
-    std::optional<witness> const plain = found;
-    CHECK(plain == witness{.what = fault::clash, .value = 3, .other = 5, .begin = 0, .end = 64, .pool = 1});
-    concurrent_witness other = clash();
-    other.schedule = {1, 0};
-    CHECK(other != *found);
+    witness w{.what = fault::unplaced, .value = 3, .batch = 8};
+    CHECK(printed(w) == "for a batch of 8: value 3 needs storage and has none");
+    w.batch = 0;
+    CHECK(printed(w) == "it is not proved for all batches: value 3 needs storage and has none");
+}
+
+TEST_CASE("of a nested plan, the sentence ends with the programs of the values")
+{
+    witness w{.value = 3, .other = 7, .position = 1, .end = 8};
+    w.value_in_tree = {2, 0};
+    w.other_in_tree = {0, 5};
+    CHECK(printed(w) == "values 3 and 7 are both alive at position 1 and share bytes [0, 8) of pool 0; "
+                        "3 is value 0 of program 2; 7 is value 5 of program 0");
+}
+
+TEST_CASE("names that the caller gives replace the ids of values and steps")
+{
+    witness w = overwritten();
+    w.name(5, "cache");
+    w.name_step(9, std::string("soft\0max", 8));
+    CHECK(printed(w) ==
+          "step 7 need not wait for step 'softmax', and writes value 'cache' over bytes [0, 64) "
+          "of pool 1, where value 3 lies, which step 'softmax' touches");
+    w = {.value = 3, .other = 7, .position = 1, .end = 8, .step = 4, .value_in_tree = {2, 0}};
+    w.name(3, "a");
+    w.name(7, "b");
+    w.name_step(4, "add");
+    CHECK(printed(w) ==
+          "values 'a' and 'b' are both alive at position 1 ('add') and share bytes [0, 8) of pool 0");
+    plain_text out;
+    out << w;
+    CHECK(out.written == printed(w));
+    CHECK(w.name_of(8) == nullptr);
 }
 
 } // namespace this_test

@@ -323,7 +323,7 @@ std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigne
     return run.seen;
 }
 
-std::string text(planned_nested::refutation const& w)
+std::string text(witness const& w)
 {
     std::ostringstream out;
     out << w;
@@ -341,7 +341,7 @@ TEST_CASE("for any nesting, a run in the planned arena reads the same values as 
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
         auto const planned_all = plan_nested(tree, [&](program_id i) { return t.options(i); });
-        INFO((planned_all.refuted_in_tree ? text(*planned_all.refuted_in_tree) : ""));
+        INFO((planned_all.refuted ? text(*planned_all.refuted) : ""));
         REQUIRE(planned_all.is_sound());
         CHECK(planned_all.report.is_checked);
         programs += tree.size();

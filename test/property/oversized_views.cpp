@@ -105,13 +105,13 @@ TEST_CASE("a plan for every batch rejects a view that is too large for one batch
     auto const last = refuted_with({8, 8}, {0, 9}), first = refuted_with({0, 8}, {1, 7});
     REQUIRE(last);
     CHECK(last->batch == 9);
-    CHECK(last->found.what == fault::oversized_view);
+    CHECK(last->what == fault::oversized_view);
     CHECK(!refuted_with({0, 9}, {1, 8}));
     CHECK(!first);
     auto const only_first = refuted_with({0, 8}, {2, 7});
     REQUIRE(only_first);
     CHECK(only_first->batch == 1);
-    CHECK(only_first->found.needed == 8);
+    CHECK(only_first->needed == 8);
 }
 
 TEST_CASE("a view of more bytes than its root is rejected by every checker")

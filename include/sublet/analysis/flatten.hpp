@@ -28,8 +28,6 @@
 namespace sublet {
 
 /// A program of a tree: 0 is the root, i is body i.
-using program_id = std::uint32_t;
-
 struct program_body {
     enum class binding_part : std::uint8_t { inner, initial, next, result };
 
@@ -238,12 +236,6 @@ template <nested_program P>
 /// A captured value has the number of the outer value. The others get new numbers, by program, then by value.
 
 namespace detail {
-
-struct tree_value {
-    program_id program = 0;
-    value_id value = no_value;
-    friend bool operator==(tree_value, tree_value) = default;
-};
 
 struct tree_values {
     std::vector<std::vector<value_id>> flat_of; ///< by program, by value

@@ -120,21 +120,6 @@ namespace detail {
 /// unknown are so for every N. Values of one buffer have one offset, and whether they may share it depends on
 /// N only by the sizes of in-place pairs, which are compared at both ends.
 
-struct symbolic_witness {
-    witness found;
-    byte_count batch = 0; ///< a batch that shows it; 0: validity for all batches is not proved
-    friend bool operator==(symbolic_witness const&, symbolic_witness const&) = default;
-};
-
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, symbolic_witness const& w)
-{
-    if (w.batch == 0) out << "it is not proved for all batches: ";
-    else out << "for a batch of " << w.batch << ": ";
-    return out << w.found;
-}
-
 /// The first reason why `plan` is no valid plan for some batch from 1 to `options.max_batch`, or none.
 ///
 /// Requires:   as check_plan(); `options.max_batch` is at least 1.
@@ -145,8 +130,8 @@ Stream& operator<<(Stream& out, symbolic_witness const& w)
 ///             buffers swap their order between two batches, or rounding takes less padding than it may.
 /// Complexity: check_plan() twice, and O(n log n), n = values.
 /// Throws:     precondition_error where a requirement is broken, or bytes reach 2^64 - 1.
-[[nodiscard]] std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
-                                                         symbolic_options const& options);
+[[nodiscard]] std::optional<witness> check_plan(snapshot const& p, symbolic_plan const& plan,
+                                                symbolic_options const& options);
 
 // --- check flow plan -------------------------------------------------------------------------------------
 
@@ -226,8 +211,8 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 /// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and that of
 ///             reachability_queries for about as many queries as there are buffers.
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<concurrent_witness>
-check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options);
+[[nodiscard]] std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
+                                                           plan_options const& options);
 
 } // namespace sublet
 

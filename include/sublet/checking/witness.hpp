@@ -4,174 +4,342 @@
 
 /// Counterexamples to plans: the violated rule, the values, the position or step, the bytes, the schedule.
 ///
-///     witness              of sequential and control-flow plans
-///     concurrent_witness   also names the two steps and an execution order in which they conflict
+///     values 3 and 5 are both alive at position 12 and share bytes [0, 64) of pool 0        one order
+///
+///     step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 0, where value 3 lies,
+///     which step 9 touches                                                                  every order
+///
+///     schedule  0 1 2 6 7 3 4 5 8 9     is a valid order; 7 precedes 9 and follows the def of value 3
+///                       ↑         ↑
 
 #include <sublet/units.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
-
-// --- witness ---------------------------------------------------------------------------------------------
 
 namespace sublet {
 
 enum class fault : std::uint8_t {
-    clash,          ///< value and other are alive at position and share bytes [begin, end)
-    misaligned,     ///< value lies at begin, which is no multiple of `needed`
+    clash,      ///< value and other share bytes [begin, end), and both are alive at position; or, for steps
+                ///< in any order, the step written_at writes other over value, which needed_at touches
+    misaligned, ///< value lies at begin, which is no multiple of `needed`
     outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
     off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
     wrong_pool,     ///< value does not lie in `pool`, its own
-    unclear_view,   ///< step `position` defines value, a view of other; or makes a view of a value that is none
+    unclear_view,   ///< `step` defines value, a view of other; or makes a view of a value that is none (no other)
     oversized_view, ///< value is a view of other, but ends at byte `end` of it, and other has only `needed`
     misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
     unplaced,       ///< value needs storage and has none
     needless,       ///< value has an offset, but the plan must not place it
     over_capacity,  ///< the arena of pool has end bytes, more than its capacity, `needed`
     write_moved,    ///< the order moves the write of value at position across another access of it
-    used_undefined, ///< value is used at position; other: itself if its first def comes later, or no_value
-    several_defs,   ///< value is already defined when step `position` writes it (concurrent reading)
-    cycle,          ///< the step at `position` waits for itself (concurrent reading)
+    used_undefined, ///< value is used at position, or at step, or is an output; other: itself if its first def
+                    ///< comes later, or no_value
+    several_defs,   ///< value is already defined when `step` writes it (concurrent reading)
+    cycle,          ///< `step` waits for itself (concurrent reading)
     foreign_plan,   ///< the plan is not of this program, this order or this reading
     leads_back,     ///< an edge from position goes backward: the program loops, or the order is wrong
-    /// position, which touches other, does not wait for position `needed`, which touches value; both need
+    /// position, which touches other, does not wait for position `earlier`, which touches value; both need
     /// bytes [begin, end) of pool, or those of their class if that is empty
     unordered
 };
 
+/// Which members a fault sets stands beside it; the others keep their defaults.
 struct witness {
+    /// The caller's name of a value or of a step.
+    struct label {
+        bool is_of_step = false;
+        std::uint32_t id = 0;
+        std::vector<char> text = {};
+        friend bool operator==(witness::label const&, witness::label const&) = default;
+    };
+
     fault what = fault::clash;
-    value_id value = no_value;
+    value_id value = no_value; ///< of a clash of steps in any order: the root of its class
     value_id other = no_value;
-    step_id position = 0;
-    byte_count begin = 0;
-    byte_count end = 0;
-    byte_count needed = 0;
+    step_id position = no_step; ///< in the order of the plan, or in `schedule`
+    byte_count begin = 0;       ///< the first byte: an offset
+    byte_count end = 0;         ///< behind the last byte
+    byte_count needed = 0;      ///< what the rule requires: a size, an offset or an alignment
     pool_id pool = 0;
+    step_id step = no_step;       ///< that shows the fault; in one order it stands at `position`, if known
+    step_id earlier = no_step;    ///< a position
+    step_id needed_at = no_step;  ///< the last step to touch `value`; `no_step`: an output, needed to the end
+    step_id written_at = no_step; ///< the step that writes `other`; `no_step`: both are given
+    /// Of a clash of steps in any order: all steps in a possible order; needed_at follows written_at or equals
+    /// it, or, where both only write, immediately precedes it. Of a cycle: each waits for the one before.
+    std::vector<step_id> schedule = {};
+    /// Of a plan for all batches: a batch that shows the fault; 0: validity for all of them is not proved.
+    std::optional<byte_count> batch = std::nullopt;
+    detail::tree_value value_in_tree = {}; ///< of a nested plan: the program of `value`, and its id there
+    detail::tree_value other_in_tree = {};
+    std::vector<witness::label> names = {};
+
+    /// Gives a value the caller's name, a range of char, which is printed instead of its id.
+    template <class Text>
+    void name(value_id v, Text const& text)
+    {
+        add_label(false, v, text);
+    }
+    /// The same for a step.
+    template <class Text>
+    void name_step(step_id s, Text const& text)
+    {
+        add_label(true, s, text);
+    }
+
+    /// The name, ending in '\0', or null.
+    [[nodiscard]] char const* name_of(value_id v) const { return find_label(false, v); }
+    [[nodiscard]] char const* name_of_step(step_id s) const { return find_label(true, s); }
+
     friend bool operator==(witness const&, witness const&) = default;
+
+private:
+    template <class Text>
+    void add_label(bool is_of_step, std::uint32_t id, Text const& text)
+    {
+        witness::label named{is_of_step, id, {}};
+        for (char c : text)
+            if (c != '\0') named.text.push_back(c);
+        named.text.push_back('\0');
+        names.push_back(std::move(named));
+    }
+    char const* find_label(bool is_of_step, std::uint32_t id) const
+    {
+        for (witness::label const& named : names)
+            if (named.is_of_step == is_of_step && named.id == id) return named.text.data();
+        return nullptr;
+    }
 };
 
+namespace detail {
+
+/// Writes a witness by names where it has them, and otherwise by ids.
+template <class Stream>
+struct witness_text {
+    Stream& out;
+    witness const& w;
+
+    void label(char const* name, std::uint32_t id)
+    {
+        if (name != nullptr) out << "'" << name << "'";
+        else out << id;
+    }
+    void id_of(value_id v) { label(w.name_of(v), v); }
+    void value(value_id v)
+    {
+        out << "value ";
+        id_of(v);
+    }
+    void both_values()
+    {
+        out << "values ";
+        id_of(w.value);
+        out << " and ";
+        id_of(w.other);
+    }
+    void step(step_id s)
+    {
+        out << "step ";
+        label(w.name_of_step(s), s);
+    }
+    void place()
+    {
+        if (w.position == no_step) return step(w.step);
+        out << "position " << w.position;
+        if (char const* name = w.name_of_step(w.step)) out << " ('" << name << "')";
+    }
+    void bytes() { out << "bytes [" << w.begin << ", " << w.end << ") of pool " << w.pool; }
+
+    void clash()
+    {
+        if (w.written_at != no_step) return overwritten();
+        both_values();
+        if (w.position == no_step) {
+            out << " are both there from the start";
+        } else {
+            out << " are both alive at ";
+            place();
+        }
+        out << " and share ";
+        bytes();
+    }
+    void overwritten()
+    {
+        step(w.written_at);
+        if (w.needed_at != no_step && w.needed_at != w.written_at) {
+            out << " need not wait for ";
+            step(w.needed_at);
+            out << ", and";
+        }
+        out << " writes ";
+        value(w.other);
+        out << " over ";
+        bytes();
+        out << ", where ";
+        value(w.value);
+        out << " lies, ";
+        if (w.needed_at == no_step) {
+            out << "an output";
+        } else if (w.needed_at == w.written_at) {
+            out << "which the step itself touches";
+        } else {
+            out << "which ";
+            step(w.needed_at);
+            out << " touches";
+        }
+    }
+    void undefined()
+    {
+        value(w.value);
+        if (w.position == no_step && w.step == no_step) {
+            out << " is an output";
+        } else {
+            out << " is used at ";
+            place();
+        }
+        if (w.other == no_value) out << " and never defined, and is neither input nor external";
+        else out << " before anything defines it";
+    }
+    void unclear()
+    {
+        step(w.step);
+        out << (w.other == no_value ? " makes a view of " : " defines ");
+        value(w.value);
+        if (w.other == no_value) {
+            out << ", but alias_of does not say of what";
+            return;
+        }
+        out << ", a view of ";
+        value(w.other);
+        out << ": say view() if it makes the view, write() if it writes through it, or both";
+    }
+    void unordered()
+    {
+        place();
+        out << " does not wait for position " << w.earlier;
+        if (w.value == no_value) {
+            out << ", as an edge of the program or a hand-off requires";
+            return;
+        }
+        out << (w.value == w.other ? ", and both touch " : ", and they touch ");
+        if (w.value == w.other) {
+            value(w.value);
+        } else {
+            out << "values ";
+            id_of(w.other);
+            out << " and ";
+            id_of(w.value);
+            out << " in the same bytes";
+        }
+        if (w.begin != w.end) out << ": [" << w.begin << ", " << w.end << ") of pool " << w.pool;
+    }
+    void of_value(char const* text)
+    {
+        value(w.value);
+        out << text;
+    }
+    void offset()
+    {
+        value(w.value);
+        out << " lies at offset " << w.begin << " of pool " << w.pool;
+    }
+    void in_tree(value_id v, tree_value where)
+    {
+        if (where.value == no_value || w.name_of(v) != nullptr) return;
+        out << "; " << v << " is value " << where.value << " of program " << where.program;
+    }
+
+    void write()
+    {
+        if (w.batch == 0) out << "it is not proved for all batches: ";
+        else if (w.batch) out << "for a batch of " << *w.batch << ": ";
+        rule();
+        in_tree(w.value, w.value_in_tree);
+        if (w.other != w.value) in_tree(w.other, w.other_in_tree);
+    }
+    void rule()
+    {
+        switch (w.what) {
+        case fault::clash: return clash();
+        case fault::misaligned:
+            offset();
+            out << ", which is not a multiple of its alignment " << w.needed;
+            return;
+        case fault::outside_arena:
+            value(w.value);
+            out << " occupies ";
+            bytes();
+            out << ", an arena of only " << w.needed;
+            return;
+        case fault::off_pin:
+            offset();
+            out << " and is pinned to " << w.needed;
+            return;
+        case fault::wrong_pool:
+            value(w.value);
+            out << " belongs to pool " << w.pool << " and does not lie there";
+            return;
+        case fault::oversized_view:
+            value(w.value);
+            out << " is a view of ";
+            value(w.other);
+            out << " that ends at byte " << w.end << ", but there are only " << w.needed << " bytes";
+            return;
+        case fault::unclear_view: return unclear();
+        case fault::misplaced_view:
+            value(w.value);
+            out << " is a view of ";
+            value(w.other);
+            out << " and lies elsewhere (offset " << w.begin << ", not " << w.needed << ")";
+            return;
+        case fault::unplaced: return of_value(" needs storage and has none");
+        case fault::needless: return of_value(" has an offset, but the plan must not place it");
+        case fault::over_capacity:
+            out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is "
+                << w.needed;
+            return;
+        case fault::write_moved:
+            value(w.value);
+            out << " is written at ";
+            place();
+            out << ", but the program orders this write and another access of the value the other way";
+            return;
+        case fault::used_undefined: return undefined();
+        case fault::several_defs:
+            value(w.value);
+            out << " is written at ";
+            place();
+            out << " and is already defined: make each version a value of its own first";
+            return;
+        case fault::cycle:
+            place();
+            out << " waits for itself: the order has a cycle";
+            return;
+        case fault::foreign_plan:
+            out << "the plan is not one of this program in this order and reading";
+            return;
+        case fault::leads_back:
+            out << "an edge or a hand-off from ";
+            place();
+            out << " goes backward in the order: use plan_flow() for programs with loops, or choose another "
+                   "order";
+            return;
+        case fault::unordered: return unordered();
+        }
+    }
+};
+
+} // namespace detail
+
+/// Writes one sentence to any text stream.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, witness const& w)
 {
-    switch (w.what) {
-    case fault::clash:
-        out << "values " << w.value << " and " << w.other << " are both alive at position " << w.position
-            << " and share bytes [" << w.begin << ", " << w.end << ") of pool " << w.pool;
-        break;
-    case fault::misaligned:
-        out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool
-            << ", which is not a multiple of its alignment " << w.needed;
-        break;
-    case fault::outside_arena:
-        out << "value " << w.value << " occupies bytes [" << w.begin << ", " << w.end << ") of pool "
-            << w.pool << ", an arena of only " << w.needed;
-        break;
-    case fault::off_pin:
-        out << "value " << w.value << " lies at offset " << w.begin << " of pool " << w.pool
-            << " and is pinned to " << w.needed;
-        break;
-    case fault::wrong_pool:
-        out << "value " << w.value << " belongs to pool " << w.pool << " and does not lie there";
-        break;
-    case fault::unclear_view:
-        out << "step " << w.position;
-        if (w.other == no_value)
-            out << " makes a view of value " << w.value << ", but alias_of does not say of what";
-        else
-            out << " defines value " << w.value << ", a view of value " << w.other
-                << ": say view() if it makes the view, write() if it writes through it, or both";
-        break;
-    case fault::oversized_view:
-        out << "value " << w.value << " is a view of value " << w.other << " up to its byte " << w.end
-            << ", but that has only " << w.needed << " bytes";
-        break;
-    case fault::misplaced_view:
-        out << "value " << w.value << " is a view of value " << w.other << " and lies elsewhere (offset "
-            << w.begin << ", not " << w.needed << ')';
-        break;
-    case fault::unplaced: out << "value " << w.value << " needs storage and has none"; break;
-    case fault::needless:
-        out << "value " << w.value << " has an offset, but the plan must not place it";
-        break;
-    case fault::over_capacity:
-        out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is "
-            << w.needed;
-        break;
-    case fault::write_moved:
-        out << "value " << w.value << " is written at position " << w.position
-            << ", but the program orders this write and another access of the value the other way";
-        break;
-    case fault::used_undefined:
-        out << "value " << w.value << " is used at position " << w.position;
-        if (w.other == no_value) out << " and never defined, and is neither input nor external";
-        else out << " before anything defines it";
-        break;
-    case fault::several_defs:
-        out << "value " << w.value << " is written at step " << w.position
-            << " and is already defined: make each version a value of its own first";
-        break;
-    case fault::cycle: out << "step " << w.position << " waits for itself: the order has a cycle"; break;
-    case fault::foreign_plan: out << "the plan is not one of this program in this order and reading"; break;
-    case fault::leads_back:
-        out << "an edge or a hand-off from position " << w.position
-            << " goes backward in the order: use plan_flow() for programs with loops, or choose another "
-               "order";
-        break;
-    case fault::unordered:
-        out << "position " << w.position << " does not wait for position " << w.needed;
-        if (w.value == no_value) {
-            out << ", as an edge of the program or a hand-off requires";
-        } else {
-            if (w.value == w.other) out << ", and both touch value " << w.value;
-            else out << ", and they touch values " << w.other << " and " << w.value << " in the same bytes";
-            if (w.begin != w.end) out << ": [" << w.begin << ", " << w.end << ") of pool " << w.pool;
-        }
-        break;
-    }
-    return out;
-}
-
-// --- concurrent witness ----------------------------------------------------------------------------------
-
-///     step 7 need not wait for step 9, and writes value 5 over bytes [0, 64) of pool 0, where value 3 lies,
-///     which step 9 touches
-///
-///     schedule  0 1 2 6 7 3 4 5 8 9     is a valid order; 7 precedes 9 and follows the def of value 3
-///                       ↑         ↑
-
-/// A witness; of a clash also the two touches and an execution order. `other` is written over `value`, both
-/// named by the root of their class; `position` is that of the writer in the schedule.
-struct concurrent_witness : witness {
-    step_id needed_at = no_step;  ///< the last touch of `value`; `no_step`: an output, needed to the end
-    step_id written_at = no_step; ///< writes `other`; `no_step`: both are given
-    /// Of a clash: all steps in a possible order; needed_at follows written_at or equals it, or, where both
-    /// only write, immediately precedes it. Of a cycle: its steps, each waits for the one before.
-    std::vector<step_id> schedule = {};
-    friend bool operator==(concurrent_witness const&, concurrent_witness const&) = default;
-};
-
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, concurrent_witness const& w)
-{
-    witness const& plain = w;
-    if (w.what != fault::clash) return out << plain;
-    if (w.written_at == no_step) {
-        out << "values " << w.value << " and " << w.other
-            << " are both there from the start and share bytes [" << w.begin << ", " << w.end << ") of pool "
-            << w.pool;
-        return out;
-    }
-    out << "step " << w.written_at;
-    if (w.needed_at != no_step && w.needed_at != w.written_at)
-        out << " need not wait for step " << w.needed_at << ", and";
-    out << " writes value " << w.other << " over bytes [" << w.begin << ", " << w.end << ") of pool "
-        << w.pool << ", where value " << w.value << " lies, ";
-    if (w.needed_at == no_step) out << "an output";
-    else if (w.needed_at == w.written_at) out << "which the step itself touches";
-    else out << "which step " << w.needed_at << " touches";
+    detail::witness_text<Stream>{out, w}.write();
     return out;
 }
 

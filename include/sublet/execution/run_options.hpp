@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -78,7 +79,8 @@ void write_cause(bounded_text& out, std::exception_ptr const& cause);
 
 class unsound_plan : public precondition_error {
 public:
-    explicit unsound_plan(witness const& why) : precondition_error("sublet: a plan is not sound"), why_(why)
+    explicit unsound_plan(witness const& why)
+        : precondition_error("sublet: a plan is not sound"), why_(std::make_shared<witness const>(why))
     {
         bool const is_order = why.what == fault::used_undefined || why.what == fault::write_moved;
         text_ << (is_order                            ? "sublet: a program cannot run in this order"
@@ -87,10 +89,10 @@ public:
               << ": " << why;
     }
     char const* what() const noexcept override { return text_.text(); }
-    [[nodiscard]] witness const& why() const noexcept { return why_; }
+    [[nodiscard]] witness const& why() const noexcept { return *why_; }
 
 private:
-    witness why_;
+    std::shared_ptr<witness const> why_; // so that copies of the exception do not throw
     detail::bounded_text text_;
 };
 

@@ -36,11 +36,11 @@ SUBLET_DECL witness as_witness(dependence_violation const& v)
     step_id const last = v.steps.empty() ? no_step : v.steps.back();
     switch (v.what) {
     case dependence_violation::kind::several_defs:
-        return {.what = fault::several_defs, .value = v.value, .position = last};
-    case dependence_violation::kind::cycle: return {.what = fault::cycle, .position = last};
+        return {.what = fault::several_defs, .value = v.value, .step = last};
+    case dependence_violation::kind::cycle: return {.what = fault::cycle, .step = last, .schedule = v.steps};
     case dependence_violation::kind::never_defined: break;
     }
-    return {.what = fault::used_undefined, .value = v.value, .position = last};
+    return {.what = fault::used_undefined, .value = v.value, .step = last};
 }
 
 } // namespace sublet::detail

@@ -104,11 +104,11 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
     }
     if (result.refuted) {
         auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
-        witness const& w = *result.refuted;
+        witness& w = *result.refuted;
         std::vector<step_id> const steps = detail::steps_in_order(flat.program, plan.order);
-        result.refuted_in_tree = planned_nested::refutation{
-            w, named(w.value), named(w.other),
-            w.position < steps.size() ? flat.step_of[steps[w.position]] : flat_tree::step{}};
+        w.value_in_tree = named(w.value);
+        w.other_in_tree = named(w.other);
+        if (w.position < steps.size()) w.step = steps[w.position];
     }
     return result;
 }

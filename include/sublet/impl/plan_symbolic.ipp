@@ -62,15 +62,15 @@ struct equal_size_pairs {
 /// Lists the buffers that need storage. They are compared and joined with the sizes of the largest batch,
 /// which are known and not 0 if and only if those of all other batches are. Returns what refutes every plan:
 /// a view that is larger than its root for the largest or the smallest batch (otherwise for none).
-SUBLET_DECL std::optional<symbolic_witness> list_symbolic(snapshot const& p, symbolic_options const& options,
-                                                          live_ranges const& lives, symbolic_plan& plan)
+SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_options const& options,
+                                                 live_ranges const& lives, symbolic_plan& plan)
 {
     auto const bytes = options.bytes.tabulate(p.values());
     buffer_table table = gather_buffers(lives, options.at(options.max_batch));
-    std::optional<symbolic_witness> refuted;
+    std::optional<witness> refuted;
     for (byte_count batch : {options.max_batch, byte_count{1}})
         if (auto const fact = oversized_view(gather_buffers(lives, options.at(batch))))
-            refuted = symbolic_witness{*fact, batch};
+            refuted = fact, refuted->batch = batch;
     if (options.in_place && !p.overwrites().empty()) {
         std::vector<affine_bytes> size;
         for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
@@ -147,23 +147,23 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
 
     plan_options const largest = options.at(options.max_batch);
     if (auto const unclear = detail::refuse_unclear_view(p, largest)) {
-        result.refuted = {*unclear, 1};
+        result.refuted = *unclear;
         return result;
     }
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(largest));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
-        result.refuted = {
-            {.what = is_moved ? fault::write_moved : fault::used_undefined,
-             .value = value,
-             .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
-             .position = position},
-            1};
+        result.refuted =
+            witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
+                    .value = value,
+                    .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
+                    .position = position,
+                    .batch = 1};
         return result;
     }
     if (auto const position = detail::first_backward_edge(p, options.order)) {
-        result.refuted = {{.what = fault::leads_back, .position = *position}, 1};
+        result.refuted = witness{.what = fault::leads_back, .position = *position, .batch = 1};
         return result;
     }
     plan.buffer_of.clear();
@@ -180,11 +180,11 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
         memory_plan const last = plan.at(options.max_batch);
         for (pool_id pool = 0; pool != options.pools.size() && !result.refuted; ++pool)
             if (last.arena_bytes[pool] > options.pools[pool].capacity)
-                result.refuted = {{.what = fault::over_capacity,
-                                   .end = last.arena_bytes[pool],
-                                   .needed = options.pools[pool].capacity,
-                                   .pool = pool},
-                                  options.max_batch};
+                result.refuted = witness{.what = fault::over_capacity,
+                                         .end = last.arena_bytes[pool],
+                                         .needed = options.pools[pool].capacity,
+                                         .pool = pool,
+                                         .batch = options.max_batch};
     } else if (options.check) {
         result.refuted = check_plan(p, plan, options);
         result.report.is_checked = true;

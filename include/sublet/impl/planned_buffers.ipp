@@ -32,7 +32,7 @@ SUBLET_DECL std::optional<witness> refuse_unclear_view(snapshot const& p, plan_o
     return witness{.what = fault::unclear_view,
                    .value = found->value,
                    .other = found->of,
-                   .position = found->step};
+                   .step = found->step};
 }
 
 SUBLET_DECL snapshot with_view_uses(snapshot const& p, std::vector<value_id> const& alias_of)

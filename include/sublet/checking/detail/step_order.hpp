@@ -204,17 +204,15 @@ std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
 /// Finds the three steps for v written over u. `producer` is no_step if u is given.
 bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan,
-                    bool in_place, value_id u, value_id v, step_id producer, bool both_written,
-                    concurrent_witness& w);
+                    bool in_place, value_id u, value_id v, step_id producer, bool both_written, witness& w);
 
 /// The values, the steps and the schedule of the witness for u and v.
 ///
 /// Requires:   the classes of the roots u and v lie in the same bytes, and neither may reuse the other's.
 /// Ensures:    u is the overwritten value, if there is a schedule for that; of the steps the first.
 /// Complexity: O(steps + edges) for each first def of either class.
-[[nodiscard]] concurrent_witness clash_schedule(step_order const& order, class_touches const& touches,
-                                                memory_plan const& plan, bool in_place, value_id u,
-                                                value_id v);
+[[nodiscard]] witness clash_schedule(step_order const& order, class_touches const& touches,
+                                     memory_plan const& plan, bool in_place, value_id u, value_id v);
 
 } // namespace sublet::detail
 

@@ -387,14 +387,16 @@ public:
     {
     }
 
-    std::optional<symbolic_witness> first_fault() const
+    std::optional<witness> first_fault() const
     {
-        if (is_foreign()) return symbolic_witness{{.what = fault::foreign_plan}, 1};
+        if (is_foreign()) return witness{.what = fault::foreign_plan, .batch = 1};
         for (byte_count batch : {byte_count{1}, max_batch_})
-            if (auto fact = check_plan(program_, plan_.at(batch), options_.at(batch)))
-                return symbolic_witness{*fact, batch};
+            if (auto fact = check_plan(program_, plan_.at(batch), options_.at(batch))) {
+                fact->batch = batch;
+                return fact;
+            }
         plan_requirements const required = derive_requirements(program_, options_.at(max_batch_));
-        std::optional<symbolic_witness> fact = too_small(required);
+        std::optional<witness> fact = too_small(required);
         if (!fact) fact = misaligned(required);
         if (!fact) fact = clash(required);
         if (fact && fact->batch != 0) confirm(*fact);
@@ -414,15 +416,16 @@ private:
     }
 
     /// Confirms a conflict for a batch: two overlapping values may be an in-place pair for that batch.
-    void confirm(symbolic_witness& fact) const
+    void confirm(witness& fact) const
     {
-        if (auto found = check_plan(program_, plan_.at(fact.batch), options_.at(fact.batch)))
-            fact.found = *found;
-        else fact.batch = 0;
+        byte_count const batch = *fact.batch;
+        auto const found = check_plan(program_, plan_.at(batch), options_.at(batch));
+        if (found) fact = *found;
+        fact.batch = found ? batch : 0;
     }
 
     /// Checks sizes and tops of the plan's buffers; check_plan() derives sizes from the program instead.
-    std::optional<symbolic_witness> too_small(plan_requirements const& required) const
+    std::optional<witness> too_small(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
@@ -432,30 +435,30 @@ private:
             for (byte_count batch : {byte_count{1}, max_batch_})
                 if (b.size.at(batch) < needed.at(batch)) {
                     byte_count const at = b.offset_at(batch);
-                    return symbolic_witness{{.what = fault::outside_arena,
-                                             .value = v,
-                                             .begin = at,
-                                             .end = checked_add(at, needed.at(batch)),
-                                             .needed = checked_add(at, b.size.at(batch)),
-                                             .pool = b.pool},
-                                            batch};
+                    return witness{.what = fault::outside_arena,
+                                   .value = v,
+                                   .begin = at,
+                                   .end = checked_add(at, needed.at(batch)),
+                                   .needed = checked_add(at, b.size.at(batch)),
+                                   .pool = b.pool,
+                                   .batch = batch};
                 }
         }
         for (symbolic_plan::buffer const& b : plan_.buffers)
             if (!never_above(b.top(), plan_.arena[b.pool], max_batch_))
-                return symbolic_witness{{.what = fault::outside_arena,
-                                         .value = b.root,
-                                         .begin = b.offset_at(max_batch_),
-                                         .end = b.top().at(max_batch_),
-                                         .needed = plan_.arena[b.pool].at(max_batch_),
-                                         .pool = b.pool},
-                                        0};
+                return witness{.what = fault::outside_arena,
+                               .value = b.root,
+                               .begin = b.offset_at(max_batch_),
+                               .end = b.top().at(max_batch_),
+                               .needed = plan_.arena[b.pool].at(max_batch_),
+                               .pool = b.pool,
+                               .batch = 0};
         return std::nullopt;
     }
 
     /// Offsets are aligned for every batch if their rounding is a multiple; or if nothing is rounded and both
     /// affine coefficients are multiples.
-    std::optional<symbolic_witness> misaligned(plan_requirements const& required) const
+    std::optional<witness> misaligned(plan_requirements const& required) const
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
@@ -469,16 +472,19 @@ private:
                     continue;
                 byte_count batch = smaller(max_batch_, byte_count{2}), at = b.offset_at(batch);
                 if (is_multiple(at)) batch = 0;
-                return symbolic_witness{
-                    {.what = fault::misaligned, .value = v, .begin = at, .needed = needed, .pool = b.pool},
-                    batch};
+                return witness{.what = fault::misaligned,
+                               .value = v,
+                               .begin = at,
+                               .needed = needed,
+                               .pool = b.pool,
+                               .batch = batch};
             }
         }
         return std::nullopt;
     }
 
     /// As plan_checker::clash(), for both ends of the batch range; in-place pairs are in one buffer.
-    std::optional<symbolic_witness> clash(plan_requirements const& required) const
+    std::optional<witness> clash(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values());
         std::vector<live_range> life(plan_.buffers.size());
@@ -521,16 +527,16 @@ private:
         return std::nullopt;
     }
 
-    std::optional<symbolic_witness> reaches_into(symbolic_plan::buffer const& a,
-                                                 symbolic_plan::buffer const& b, std::uint64_t when) const
+    std::optional<witness> reaches_into(symbolic_plan::buffer const& a, symbolic_plan::buffer const& b,
+                                        std::uint64_t when) const
     {
         if (a.pool != b.pool || never_above(a.top(), b.start, max_batch_)) return std::nullopt;
-        symbolic_witness w{{.what = fault::clash,
-                            .value = smaller(a.root, b.root),
-                            .other = larger(a.root, b.root),
-                            .position = static_cast<step_id>(when),
-                            .pool = a.pool},
-                           0};
+        witness w{.what = fault::clash,
+                  .value = smaller(a.root, b.root),
+                  .other = larger(a.root, b.root),
+                  .position = static_cast<step_id>(when),
+                  .pool = a.pool,
+                  .batch = 0};
         // If they swap their order: the last batch with a below b, and the next one.
         byte_count last = 1, beyond = max_batch_;
         while (beyond - last > 1) {
@@ -543,8 +549,8 @@ private:
                 smaller(a.offset_at(batch) + a.size.at(batch), b.offset_at(batch) + b.size.at(batch));
             if (begin >= end) continue;
             w.batch = batch;
-            w.found.begin = begin;
-            w.found.end = end;
+            w.begin = begin;
+            w.end = end;
             break;
         }
         return w;
@@ -560,8 +566,8 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<symbolic_witness> check_plan(snapshot const& p, symbolic_plan const& plan,
-                                                       symbolic_options const& options)
+SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, symbolic_plan const& plan,
+                                              symbolic_options const& options)
 {
     return detail::symbolic_checker(p, plan, options).first_fault();
 }
@@ -789,7 +795,7 @@ public:
     }
 
     /// Inserts the classes by first def and checks that each may reuse the bytes of those it replaces.
-    std::optional<concurrent_witness> clash()
+    std::optional<witness> clash()
     {
         std::vector<std::uint32_t> begin(p_.values()), end(p_.values());
         std::vector<value_id> occupant(number_bounds(required_, plan_, begin, end), no_value);
@@ -829,7 +835,7 @@ public:
         if (no_clash && answer == queries_.none) return std::nullopt;
         std::size_t const pair = answer != queries_.none ? answer : pairs_.size() - 2;
         value_id const u = pairs_[pair], v = pairs_[pair + 1];
-        concurrent_witness w = clash_schedule(order_, touches_, plan_, in_place_, u, v);
+        witness w = clash_schedule(order_, touches_, plan_, in_place_, u, v);
         auto const common = overlap(required_, plan_, u, v);
         w.begin = common.begin;
         w.end = common.end;
@@ -881,26 +887,18 @@ SUBLET_DECL bool is_foreign(memory_plan const& plan, std::size_t steps, std::siz
 
 namespace sublet {
 
-SUBLET_DECL std::optional<concurrent_witness>
-check_concurrent_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
+SUBLET_DECL std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
+                                                         plan_options const& options)
 {
-    concurrent_witness found;
     detail::plan_requirements const required = detail::derive_requirements(p, options);
-    if (detail::is_foreign(plan, p.steps(), p.values())) {
-        found.what = fault::foreign_plan;
-        return found;
-    }
-    if (auto const unclear = detail::misnamed_view(p, required)) {
-        static_cast<witness&>(found) = *unclear;
-        return found;
-    }
+    if (detail::is_foreign(plan, p.steps(), p.values())) return witness{.what = fault::foreign_plan};
+    if (auto const unclear = detail::misnamed_view(p, required)) return unclear;
     detail::step_order const order = detail::order_of_steps(p, required, plan.handoffs);
     std::optional<witness> fact = order.fault;
     if (!fact) fact = check_places(required, plan, options);
     if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();
-    static_cast<witness&>(found) = *fact;
-    found.schedule = order.cycle;
-    return found;
+    fact->schedule = order.cycle;
+    return fact;
 }
 
 } // namespace sublet

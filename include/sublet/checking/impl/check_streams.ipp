@@ -19,8 +19,8 @@ SUBLET_DECL witness as_witness(race const& r)
             .position = r.second,
             .begin = r.begin,
             .end = r.end,
-            .needed = r.first,
-            .pool = r.space};
+            .pool = r.space,
+            .earlier = r.first};
 }
 
 } // namespace detail

@@ -72,7 +72,7 @@ SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_require
                 return witness{.what = fault::unclear_view,
                                .value = t.value,
                                .other = r == t.value ? no_value : r,
-                               .position = s};
+                               .step = s};
         }
     return std::nullopt;
 }
@@ -88,14 +88,14 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requir
             if (!t.defines()) continue;
             bool const is_second = def_of[t.value] != no_step && def_of[t.value] != s;
             if (is_given(role[t.value]) || is_second)
-                return witness{.what = fault::several_defs, .value = t.value, .position = s};
+                return witness{.what = fault::several_defs, .value = t.value, .step = s};
             def_of[t.value] = s;
         }
     auto undefined = [&](value_id v, step_id s) {
         return witness{.what = fault::used_undefined,
                        .value = v,
                        .other = def_of[v] == no_step ? no_value : v,
-                       .position = s};
+                       .step = s};
     };
     auto exists = [&](value_id v) { return is_given(role[v]) || def_of[v] != no_step; };
     for (step_id s = 0; s != p.steps(); ++s)
@@ -107,7 +107,7 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requir
         if (!exists(u.value)) return undefined(u.value, p.steps_of(u.pred).last - 1);
     for (std::size_t v = 0; v != p.values(); ++v)
         if (has_role(role[v], value_role::output) && !exists(static_cast<value_id>(v)))
-            return undefined(static_cast<value_id>(v), static_cast<step_id>(p.steps()));
+            return undefined(static_cast<value_id>(v), no_step);
     return std::nullopt;
 }
 
@@ -200,7 +200,7 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
     found.step_at = topological_order(found.after);
     if (found.step_at.size() != p.steps()) {
         found.cycle = find_cycle(found.after, found.step_at);
-        found.fault = witness{.what = fault::cycle, .position = found.cycle.front()};
+        found.fault = witness{.what = fault::cycle, .step = found.cycle.front()};
         return found;
     }
     found.position = std::vector<step_id>(p.steps(), 0);
@@ -340,7 +340,7 @@ SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& o
 
 SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& touches,
                                 memory_plan const& plan, bool in_place, value_id u, value_id v,
-                                step_id producer, bool both_written, concurrent_witness& w)
+                                step_id producer, bool both_written, witness& w)
 {
     auto const earlier = all_before(producer, order);
     for (step_id writer : touches.begins()[v]) {
@@ -375,10 +375,10 @@ SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& to
     return false;
 }
 
-SUBLET_DECL concurrent_witness clash_schedule(step_order const& order, class_touches const& touches,
-                                              memory_plan const& plan, bool in_place, value_id u, value_id v)
+SUBLET_DECL witness clash_schedule(step_order const& order, class_touches const& touches,
+                                   memory_plan const& plan, bool in_place, value_id u, value_id v)
 {
-    concurrent_witness w;
+    witness w;
     w.value = u;
     w.other = v;
     if (touches.is_given(u) && touches.is_given(v)) return w;

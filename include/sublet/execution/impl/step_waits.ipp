@@ -256,7 +256,7 @@ SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_o
                                     : is_second ? fault::several_defs
                                                 : fault::used_undefined,
                             .value = g.violation->value,
-                            .position = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
+                            .step = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
     }
     program_order const listed(p, options);
     auto const moved = listed.moved_write(steps_of(g));

@@ -155,7 +155,7 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
         throw unsound_plan({.what = fault::unclear_view,
                             .value = found->value,
                             .other = found->of,
-                            .position = found->step});
+                            .step = found->step});
     lowered.bytes = options.bytes.tabulate(program.values());
     for (std::size_t v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);
