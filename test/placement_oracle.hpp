@@ -396,4 +396,104 @@ private:
     }
 };
 
+/// Placement with clocks, by a test of each pair. The buffers of pool `pool`.
+struct clock_oracle {
+    sublet::placement_problem const& problem;
+    sublet::pool_id pool = 0;
+
+    using ids = std::vector<sublet::buffer_id>;
+
+    bool is_before(sublet::buffer_id u, sublet::buffer_id v) const
+    {
+        sublet::placement_problem::clock_table const& c = problem.clocks;
+        for (std::size_t t = 0; t != c.threads; ++t)
+            if (c.end[u * c.threads + t] > c.begin[v * c.threads + t]) return false;
+        return true;
+    }
+    bool needs_bytes(sublet::buffer_id b) const
+    {
+        return problem.buffers[b].size != 0 && !is_before(b, b) && problem.buffers[b].pool == pool;
+    }
+    bool conflict(sublet::buffer_id u, sublet::buffer_id v) const
+    {
+        return needs_bytes(u) && needs_bytes(v) && !is_before(u, v) && !is_before(v, u);
+    }
+    bool is_apart(sublet::buffer_id u, sublet::byte_count at_u, sublet::buffer_id v,
+                  sublet::byte_count at_v) const
+    {
+        return !conflict(u, v) || at_u + problem.buffers[u].size <= at_v ||
+               at_v + problem.buffers[v].size <= at_u;
+    }
+    bool is_valid(std::vector<sublet::byte_count> const& offset) const
+    {
+        for (sublet::buffer_id u = 0; u != offset.size(); ++u) {
+            if (!needs_bytes(u)) continue;
+            if (offset[u] == sublet::no_offset || !is_allowed(u, offset[u])) return false;
+            for (sublet::buffer_id v = 0; v != u; ++v)
+                if (needs_bytes(v) && !is_apart(u, offset[u], v, offset[v])) return false;
+        }
+        return true;
+    }
+    bool is_allowed(sublet::buffer_id b, sublet::byte_count at) const
+    {
+        sublet::placement_problem::buffer const& buffer = problem.buffers[b];
+        sublet::byte_count const of_pool = pool < problem.pools.size() ? problem.pools[pool].alignment : 1;
+        return at % buffer.alignment == 0 && at % of_pool == 0 &&
+               (buffer.pinned == sublet::no_offset || buffer.pinned == at);
+    }
+    ids members() const
+    {
+        ids all;
+        for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b)
+            if (needs_bytes(b)) all.push_back(b);
+        return all;
+    }
+
+    /// The most bytes of any set of buffers that conflict with each other.
+    sublet::byte_count heaviest() const
+    {
+        ids const all = members();
+        sublet::byte_count most = 0;
+        for (std::uint32_t set = 0; set >> all.size() == 0; ++set) {
+            sublet::byte_count bytes = 0;
+            bool is_set = true;
+            for (std::size_t i = 0; i != all.size(); ++i) {
+                if ((set >> i & 1) == 0) continue;
+                bytes += problem.buffers[all[i]].size;
+                for (std::size_t j = 0; j != i; ++j)
+                    is_set = is_set && ((set >> j & 1) == 0 || conflict(all[i], all[j]));
+            }
+            if (is_set) most = std::max(most, bytes);
+        }
+        return most;
+    }
+
+    /// The least height, or `no_limit`: each order, each buffer as low as the earlier ones allow.
+    sublet::byte_count lowest() const
+    {
+        ids order = members();
+        sublet::byte_count least = sublet::no_limit;
+        do {
+            std::vector<sublet::byte_count> at(problem.buffers.size(), sublet::no_offset);
+            sublet::byte_count height = 0;
+            for (std::size_t i = 0; i != order.size() && height != sublet::no_limit; ++i) {
+                sublet::buffer_id const b = order[i];
+                sublet::byte_count offset = 0;
+                for (std::size_t j = 0; j != i; ++j)
+                    if (conflict(b, order[j]))
+                        offset = std::max(offset, at[order[j]] + problem.buffers[order[j]].size);
+                sublet::byte_count const pin = problem.buffers[b].pinned;
+                if (pin != sublet::no_offset)
+                    offset = pin < offset || !is_allowed(b, pin) ? sublet::no_limit : pin;
+                while (offset != sublet::no_limit && !is_allowed(b, offset)) ++offset;
+                at[b] = offset;
+                height =
+                    offset == sublet::no_limit ? offset : std::max(height, offset + problem.buffers[b].size);
+            }
+            least = std::min(least, height);
+        } while (std::next_permutation(order.begin(), order.end()));
+        return least;
+    }
+};
+
 #endif

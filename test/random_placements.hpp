@@ -9,6 +9,7 @@
 
 #include <sublet/placement/problem.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <ostream>
 #include <vector>
@@ -148,6 +149,47 @@ sublet::placement_problem draw_circle(RandomSource& random_source)
     return problem;
 }
 
+/// Clocks of `threads` threads instead of the live ranges of `problem`: of steps that hear of each other, or
+/// any numbers.
+template <class RandomSource>
+void draw_clocks(RandomSource& random_source, sublet::placement_problem& problem, unsigned threads)
+{
+    using sublet::step_id;
+    sublet::placement_problem::clock_table clocks{threads, {}, {}};
+    std::vector<std::vector<step_id>> now(threads, std::vector<step_id>(threads, 0)); // by thread
+    bool const is_run = random_source.below(4) != 0;
+    auto step = [&] {
+        unsigned const t = random_source.below(threads), other = random_source.below(threads);
+        if (random_source.below(3) == 0)
+            for (unsigned k = 0; k != threads; ++k) now[t][k] = std::max(now[t][k], now[other][k]);
+        ++now[t][t];
+        return now[t];
+    };
+    for (std::size_t b = 0; b != problem.buffers.size(); ++b) {
+        std::vector<step_id> begin, end;
+        if (is_run) {
+            begin = end = step();
+            for (unsigned uses = random_source.below(4); uses != 0; --uses) {
+                unsigned const t = random_source.below(threads);
+                for (unsigned k = 0; k != threads; ++k) now[t][k] = std::max(now[t][k], end[k]);
+                ++now[t][t];
+                end = now[t];
+            }
+        } else {
+            for (unsigned k = 0; k != threads; ++k) {
+                begin.push_back(random_source.below(8));
+                end.push_back(begin.back() + random_source.below(4));
+            }
+        }
+        clocks.begin.insert(clocks.begin.end(), begin.begin(), begin.end());
+        clocks.end.insert(clocks.end.end(), end.begin(), end.end());
+        problem.buffers[b].life = {};
+    }
+    problem.gaps.clear();
+    problem.colocated.clear();
+    problem.clocks = clocks;
+}
+
 /// As a C++ literal.
 inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem const& p)
 {
@@ -174,6 +216,12 @@ inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem con
         out << "{" << c.buffer << ", " << c.anchor << ", " << c.distance << "}, ";
     out << "}, {";
     for (auto const& c : p.choices) out << "{" << c.buffer << ", " << c.pool << ", " << c.cost << "}, ";
+    out << "}, {" << p.clocks.threads;
+    for (auto const* counters : {&p.clocks.begin, &p.clocks.end}) {
+        out << ", {";
+        for (auto counter : *counters) out << counter << ", ";
+        out << "}";
+    }
     return out << "}}";
 }
 

@@ -14,6 +14,9 @@
 ///     offset                              a fixed offset; empty: any
 ///     hint                                a preferred offset, if it costs nothing; below 0: none
 ///
+/// With several threads, lower and upper are vector clocks: a counter for each thread, as 3:0:7. Then there
+/// are no gaps.
+///
 /// Other columns are kept and ignored. An empty alignment is 1. Unlike in MiniMalloc these are errors:
 /// positions and offsets below 0 (except hints), positions beyond 32 bits, sizes beyond 62 bits, and rows
 /// after an empty line, where MiniMalloc stops silently.
@@ -193,6 +196,47 @@ inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::
             cell.fail("two gaps meet at position " + std::to_string(into[g].when.first));
 }
 
+/// The counters of a:b:c, one for each thread, `shift` added.
+inline void read_clock(table_cell const& cell, std::uint64_t most, std::uint64_t shift,
+                       std::vector<sublet::step_id>& into)
+{
+    for (std::size_t begin = 0;;) {
+        std::size_t const end = std::min(cell.text.find(':', begin), cell.text.size());
+        std::string_view const counter = trimmed(cell.text.substr(begin, end - begin));
+        into.push_back(static_cast<sublet::step_id>(cell.number(counter, most) + shift));
+        if (end == cell.text.size()) return;
+        begin = end + 1;
+    }
+}
+
+/// The lifetime of a buffer: positions, or clocks if the first buffer has clocks.
+inline void read_lifetime(table_cell const& begins, table_cell const& ends, std::uint64_t exclusive_shift,
+                          sublet::placement_problem& into, sublet::placement_problem::buffer& buffer)
+{
+    std::vector<sublet::step_id> begin, end;
+    read_clock(begins, last_position, 0, begin);
+    read_clock(ends, last_position - exclusive_shift, exclusive_shift, end);
+    bool const is_first = into.buffers.empty();
+    std::size_t const threads = is_first ? begin.size() : std::max<std::size_t>(1, into.clocks.threads);
+    auto expect = [&](table_cell const& cell, std::size_t counters) {
+        if (counters != threads)
+            cell.fail(in_quotes(cell.text) + " has " + std::to_string(counters) +
+                      (counters == 1 ? " counter" : " counters") + " and not " + std::to_string(threads) +
+                      (is_first ? ", as where it begins" : ", as the first row"));
+    };
+    expect(begins, begin.size());
+    expect(ends, end.size());
+    for (std::size_t t = 0; t != threads; ++t)
+        if (end[t] < begin[t]) ends.fail(in_quotes(ends.text) + " ends before it begins");
+    if (threads == 1) {
+        buffer.life = {begin[0], end[0]};
+        return;
+    }
+    into.clocks.threads = static_cast<std::uint32_t>(threads);
+    into.clocks.begin.insert(into.clocks.begin.end(), begin.begin(), begin.end());
+    into.clocks.end.insert(into.clocks.end.end(), end.begin(), end.end());
+}
+
 inline void read_row(csv_rows const& row, column_places const& places, lifetimes& into)
 {
     if (row.fields.size() != places.count)
@@ -205,10 +249,7 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
     };
     auto const buffer = static_cast<sublet::buffer_id>(into.rows.size());
     sublet::placement_problem::buffer b;
-    std::uint64_t const first = cell(lower).number(last_position);
-    std::uint64_t const last =
-        cell(upper).number(last_position - places.exclusive_shift) + places.exclusive_shift;
-    b.life = range_of(cell(upper), first, last);
+    read_lifetime(cell(lower), cell(upper), places.exclusive_shift, into.problem, b);
     b.size = cell(size).number(most_bytes);
     if (auto const c = cell(alignment); !c.text.empty()) {
         b.alignment = c.number(most_bytes);
@@ -220,6 +261,8 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
         sublet::byte_count const at = c.number(c.text.substr(is_negative), most_bytes);
         if (!is_negative) b.preferred = at;
     }
+    if (auto const c = cell(gaps); into.problem.clocks.threads != 0 && !c.text.empty())
+        c.fail("a lifetime of several threads has no gaps");
     read_gaps(cell(gaps), buffer, b.size, places.exclusive_shift, into.problem.gaps);
     into.problem.buffers.push_back(b);
     into.rows.push_back({row.row, row.fields[places.field[id]],

@@ -188,6 +188,34 @@ TEST_CASE("an error names line and column")
           "line 2, column 'upper': '1?' is not a whole number");
 }
 
+TEST_CASE("lifetimes of several threads are clocks, and the first row says of how many")
+{
+    auto const table = parse_lifetimes("id,lower,upper,size,gaps\na,0:0:3, 2:1 : 3 ,8,\nb,1:1:1,1:1:1,4,\n");
+    CHECK(table.problem.clocks.threads == 3);
+    CHECK(table.problem.clocks.begin == std::vector<sublet::step_id>{0, 0, 3, 1, 1, 1});
+    CHECK(table.problem.clocks.end == std::vector<sublet::step_id>{2, 1, 3, 1, 1, 1});
+    CHECK(parse_lifetimes("id,start,end,size\na,0:0,2:1,8\n").problem.clocks.end ==
+          std::vector<sublet::step_id>{3, 2});
+    auto row = [](std::string const& text) {
+        return error_message("id,lower,upper,size,gaps\na,0:0,2:1,8,\n" + text + '\n');
+    };
+    CHECK(row("b,0,2:1,8,") == "line 3, column 'lower': '0' has 1 counter and not 2, as the first row");
+    CHECK(row("b,0:0:0,2:1,8,") ==
+          "line 3, column 'lower': '0:0:0' has 3 counters and not 2, as the first row");
+    CHECK(row("b,0:0,2,8,") == "line 3, column 'upper': '2' has 1 counter and not 2, as the first row");
+    CHECK(row("b,0:x,2:1,8,") == "line 3, column 'lower': 'x' is not a whole number");
+    CHECK(row("b,0:,2:1,8,") == "line 3, column 'lower': '0:' lacks a number");
+    CHECK(row("b,0:0,:1,8,") == "line 3, column 'upper': ':1' lacks a number");
+    CHECK(row("b,0:-1,2:1,8,") == "line 3, column 'lower': '-1' is negative");
+    CHECK(row("b,0:4294967295,2:1,8,") == "line 3, column 'lower': '4294967295' is more than 4294967294");
+    CHECK(row("b,0:2,2:1,8,") == "line 3, column 'upper': '2:1' ends before it begins");
+    CHECK(row("b,0:0,2:1,8,1-2") == "line 3, column 'gaps': a lifetime of several threads has no gaps");
+    CHECK(error_message("id,lower,upper,size\na,0:0,2,8\n") ==
+          "line 2, column 'upper': '2' has 1 counter and not 2, as where it begins");
+    CHECK(error_message("id,lower,upper,size\na,0,2,8\nb,0:1,2:3,8\n") ==
+          "line 3, column 'lower': '0:1' has 2 counters and not 1, as the first row");
+}
+
 TEST_CASE("a damaged table is read or refused, and its output can be read again")
 {
     std::string const whole = "id,lower,end,size,alignment,gaps,offset,hint\r\n"

@@ -278,4 +278,31 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
     CHECK(contradictions > rounds(100));
 }
 
+TEST_CASE("with clocks a proof names a counter of a thread, or buffers that conflict with each other")
+{
+    placement_problem const problem{.buffers = {{{}, 8}, {{}, 16}, {{}, 8}},
+                                    .clocks = {2, {0, 0, 0, 1, 2, 3}, {2, 1, 3, 3, 4, 5}}};
+    placement placed{.offset = {0, 8, 0}};
+    placed.pools = {{.height = 24, .lower_bound = 24}};
+    auto verdict = [&](placement::proof const& proof) {
+        placed.pools[0].proof = proof;
+        return check_proof(problem, placed, 0).verdict;
+    };
+    using enum proof_finding::outcome;
+    constexpr auto antichain = placement::proof::reason::antichain,
+                   live = placement::proof::reason::live_bytes;
+    CHECK(verdict({antichain, 24, 0, {0, 1}}) == proved);
+    CHECK(verdict({antichain, 24, 0, {1, 2}}) == proved);
+    CHECK(verdict({antichain, 32, 0, {0, 1, 2}}) == refuted); // 2 takes over the bytes of 0
+    CHECK(verdict({antichain, 24, 0, {1}}) == refuted);
+    CHECK(verdict({antichain, 24, 0, {0, 0, 0}}) == refuted);
+    CHECK(verdict({antichain, 24, 0, {0, 3}}) == refuted);
+    CHECK(verdict({live, 24, 1, {}, 0}) == proved);
+    CHECK(verdict({live, 24, 1, {}, 1}) == refuted); // 16 only
+    CHECK(verdict({live, 24, 1, {}, 2}) == refuted);
+    CHECK(verdict({placement::proof::reason::exhausted, 24, 0, {0, 1, 2}}) == proved);
+    CHECK(verdict({placement::proof::reason::exhausted, 25, 0, {0, 1, 2}}) == refuted);
+    CHECK(verdict({placement::proof::reason::exhausted, 24, 0, {0, 2}}) == refuted);
+}
+
 } // namespace this_test

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/place.hpp>
 
+#include "placement_oracle.hpp"
+#include "random_placements.hpp"
 #include "random_source.hpp"
 
+#include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/pack.hpp>
 
 #include <doctest/doctest.h>
 
+#include <sstream>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace this_test {
@@ -128,6 +133,217 @@ TEST_CASE("violated preconditions are refused")
     CHECK_THROWS_AS((void)place(problem, {.previous = std::vector<byte_count>{1}}), precondition_error);
     CHECK_THROWS_AS((void)place(problem, {.keep = true}), precondition_error);
     CHECK_THROWS_AS((void)place(placement_problem{{{{0, 1}, 8, 0}}}), precondition_error);
+}
+
+// --- clocks ----------------------------------------------------------------------------------------------
+
+namespace {
+
+void check_result(placement_problem const& problem, placement const& placed,
+                  placement::objective objective = placement::objective::minimize)
+{
+    if (auto const fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
+    for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
+        proof_finding const proof = check_proof(problem, placed, pool);
+        if (proof.verdict == proof_finding::outcome::refuted ||
+            proof.verdict == proof_finding::outcome::wrong_peak)
+            FAIL_CHECK(proof);
+    }
+}
+
+} // namespace
+
+TEST_CASE("with clocks a buffer takes over the bytes of those that end nowhere above its begin")
+{
+    // The picture of problem.hpp; with more threads than one it is not enough to be apart on one of them.
+    placement_problem const problem{.buffers = {{{}, 8}, {{}, 16}, {{}, 8}},
+                                    .clocks = {2, {0, 0, 0, 1, 2, 3}, {2, 1, 3, 3, 4, 5}}};
+    placement const p = place(problem);
+    CHECK(p.offset[0] == p.offset[2]);
+    CHECK(p.pools[0].height == 24);
+    CHECK(p.status == placement::outcome::optimal);
+    CHECK(p.pools[0].proof.kind == placement::proof::reason::antichain);
+    CHECK(p.pools[0].proof.buffers == std::vector<buffer_id>{0, 1});
+    check_result(problem, p);
+    placement_problem later = problem;
+    later.clocks.end[1] = 4;
+    CHECK(place(later).pools[0].height == 32);
+}
+
+TEST_CASE("clocks of one thread give what live ranges give")
+{
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_placement_shape shape = draw_placement_shape(pick);
+        shape.buffers += pick.below(10);
+        shape.gaps = shape.colocated = 0;
+        shape.pools = 1 + pick.below(2);
+        placement_problem const by_life = draw_placement(pick, shape);
+        placement_problem by_clock = by_life;
+        by_clock.clocks.threads = 1;
+        for (placement_problem::buffer& b : by_clock.buffers) {
+            by_clock.clocks.begin.push_back(b.life.first);
+            by_clock.clocks.end.push_back(b.life.last);
+            b.life = {};
+        }
+        placement const one = place(by_life), other = place(by_clock), packed = pack(by_clock);
+        CHECK(packed.offset == pack(by_life).offset);
+        CHECK(other.offset == one.offset);
+        CHECK(other.status == one.status);
+        for (std::size_t p = 0; p != one.pools.size(); ++p) {
+            placement::pool_result const &x = one.pools[p], &y = other.pools[p];
+            CHECK(x.height == y.height);
+            CHECK(x.lower_bound == y.lower_bound);
+            CHECK(x.peak_position == y.peak_position);
+            CHECK(x.proof.kind == y.proof.kind);
+            CHECK(x.proof.position == y.proof.position);
+            CHECK(x.proof.buffers == y.proof.buffers);
+        }
+        check_result(by_clock, other);
+    }
+}
+
+TEST_CASE("placements by clocks are the lowest of all orders, and the bound is the heaviest set of conflicts")
+{
+    unsigned above_bound = 0, infeasible = 0, reused = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_placement_shape shape = draw_placement_shape(pick);
+        shape.gaps = shape.colocated = 0;
+        placement_problem problem = draw_placement(pick, shape);
+        draw_clocks(pick, problem, 1 + pick.below(4));
+        clock_oracle const oracle{problem};
+        byte_count const lowest = oracle.lowest(), heaviest = oracle.heaviest();
+        if (lowest != no_limit && pick.below(2) == 0)
+            problem.pools[0].capacity = lowest + 2 > 4 ? lowest + 2 - pick.below(4) : lowest;
+        std::ostringstream literal;
+        literal << problem;
+        std::string const written = literal.str();
+        CAPTURE(written);
+        for (auto objective : {placement::objective::minimize, placement::objective::fit}) {
+            placement const p = place(problem, {.objective = objective});
+            check_result(problem, p, objective);
+            bool const fits = lowest <= problem.pools[0].capacity && lowest != no_limit;
+            if (!fits) CHECK(p.status == placement::outcome::infeasible);
+            else CHECK(p.status == placement::outcome::optimal);
+            infeasible += !fits;
+            if (p.status == placement::outcome::optimal) CHECK(oracle.is_valid(p.offset));
+            if (p.pools[0].lower_bound != 0 || lowest != no_limit) CHECK(p.pools[0].lower_bound >= heaviest);
+            if (objective == placement::objective::minimize && fits) {
+                CHECK(p.pools[0].height == lowest);
+                above_bound += lowest > heaviest;
+                byte_count sum = 0;
+                for (buffer_id b : oracle.members()) sum += problem.buffers[b].size;
+                reused += lowest < sum;
+            }
+        }
+    }
+    CHECK(above_bound > rounds(20));
+    CHECK(infeasible > rounds(50));
+    CHECK(reused > rounds(300));
+}
+
+TEST_CASE("the checker finds with clocks what a test of each pair finds")
+{
+    unsigned invalid = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        placement_problem problem = draw_placement(pick, {.buffers = 2 + pick.below(12)});
+        draw_clocks(pick, problem, 2 + pick.below(3));
+        placement p = place(problem);
+        buffer_id const moved = pick.below(static_cast<unsigned>(p.offset.size()));
+        if (p.offset[moved] == no_offset) continue;
+        p.offset[moved] = pick.below(20);
+        bool const is_valid = clock_oracle{problem}.is_valid(p.offset);
+        auto const fault = check_placement(problem, p);
+        bool const is_found = fault && fault->what == placement_fault::kind::unordered;
+        CHECK(is_found == !is_valid);
+        invalid += !is_valid;
+        if (!is_found) continue;
+        CHECK(clock_oracle{problem}.conflict(fault->buffer, fault->other));
+        CHECK((fault->buffer == moved || fault->other == moved));
+        CHECK(fault->begin < fault->end);
+    }
+    CHECK(invalid > rounds(300));
+}
+
+TEST_CASE("with clocks pools can be chosen, offsets kept and previous ones reused")
+{
+    for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        placement_problem problem = draw_placement(pick, {.buffers = 4 + pick.below(8), .pools = 2});
+        draw_clocks(pick, problem, 2 + pick.below(3));
+        placement_problem choosing = problem;
+        for (pool_limits& pool : choosing.pools) pool.capacity = 6 + pick.below(12);
+        for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+            for (pool_id pool = 0; pool != 2 && b % 3 != 0; ++pool)
+                choosing.choices.push_back({b, pool, pick.below(4)});
+        check_result(choosing, place(choosing));
+
+        placement const before = place(problem);
+        std::vector<bool> keep;
+        for (byte_count offset : before.offset) keep.push_back(offset != no_offset && pick.below(3) == 0);
+        problem.buffers[0].size += 1;
+        keep[0] = false;
+        placement const after = place(problem, {.previous = before.offset, .keep = keep});
+        if (after.status != placement::outcome::optimal && after.status != placement::outcome::feasible)
+            continue;
+        CHECK(clock_oracle{problem, 0}.is_valid(after.offset));
+        CHECK(clock_oracle{problem, 1}.is_valid(after.offset));
+        for (std::size_t b = 0; b != keep.size(); ++b)
+            if (keep[b]) CHECK(after.offset[b] == before.offset[b]);
+    }
+}
+
+TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buffers at one begin")
+{
+    placement_problem problem;
+    problem.clocks.threads = 3;
+    for (step_id b = 0; b != 5000; ++b) {
+        problem.buffers.push_back({{}, 1 + b * b % 97});
+        for (step_id begin : {b, b / 2, b / 3}) problem.clocks.begin.push_back(begin);
+        for (step_id end : {b + 5 + b % 7, b / 2 + b % 3, b / 3 + 2}) problem.clocks.end.push_back(end);
+    }
+    placement const p = place(problem, {.visits = 100'000, .improve_visits = 0, .nodes = 0});
+    check_result(problem, p);
+    CHECK(p.pools[0].lower_bound > 12 * 48);
+    CHECK(p.pools[0].height < 2 * p.pools[0].lower_bound);
+    CHECK(clock_oracle{problem}.is_valid(p.offset));
+    problem.buffers.resize(4000);
+    for (auto* counters : {&problem.clocks.begin, &problem.clocks.end}) counters->resize(12'000);
+    placement const fewer = place(problem, {.visits = 100'000, .improve_visits = 0, .nodes = 0});
+    CHECK(fewer.pools[0].proof.kind == placement::proof::reason::antichain);
+    CHECK(check_proof(problem, fewer, 0).verdict == proof_finding::outcome::proved);
+}
+
+TEST_CASE("clocks that are not those of the buffers are refused")
+{
+    auto refuses = [](placement_problem const& problem) {
+        CHECK_THROWS_AS((void)place(problem), precondition_error);
+        CHECK_THROWS_AS((void)pack(problem), precondition_error);
+        CHECK_THROWS_AS((void)check_placement(problem, placement{}), precondition_error);
+    };
+    placement_problem const good{.buffers = {{{}, 8}, {{}, 8}}, .clocks = {2, {0, 0, 1, 1}, {1, 1, 2, 2}}};
+    CHECK(place(good).pools[0].height == 8);
+    auto bad = good;
+    bad.clocks.begin.pop_back();
+    refuses(bad);
+    bad = good;
+    bad.clocks.end.push_back(2);
+    refuses(bad);
+    bad = good;
+    bad.clocks.begin[3] = 3;
+    refuses(bad);
+    bad = good;
+    bad.gaps.push_back({0, {0, 1}});
+    refuses(bad);
+    bad = good;
+    bad.colocated.push_back({0, 1, 0});
+    refuses(bad);
 }
 
 } // namespace this_test

@@ -36,6 +36,7 @@ struct placement_fault {
         not_colocated, ///< buffer lies at begin; its colocation with other requires `needed`
         wrong_height,  ///< pool ends at end, but its height is given as `needed`
         clash,         ///< buffer and other are solid at position and share bytes [begin, end)
+        unordered,     ///< of buffer and other neither clock ends before the other's begin; they share these
         wrong_bound,   ///< pool has lower bound `needed`, but it or its proof ends at end
         wrong_status,  ///< the status contradicts heights, bounds and capacities (of pool)
         wrong_cost,    ///< the chosen or the cheapest pools cost end, not `needed`
@@ -88,6 +89,11 @@ Stream& operator<<(Stream& out, placement_fault const& f)
         out << "buffers " << f.buffer << " and " << f.other << " are both alive at position " << f.position
             << " and share bytes [" << f.begin << ", " << f.end << ") of pool " << f.pool;
         break;
+    case placement_fault::kind::unordered:
+        out << "buffers " << f.buffer << " and " << f.other
+            << " are not ordered by their clocks and share bytes [" << f.begin << ", " << f.end
+            << ") of pool " << f.pool;
+        break;
     case placement_fault::kind::wrong_bound:
         out << "the lower bound of pool " << f.pool << " is given as " << f.needed
             << ", but its placement or its proof ends at " << f.end;
@@ -117,7 +123,8 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 ///             0 +---+-----+---+--> position
 ///
 /// A sweep over positions compares each part with two neighbours only: while no active parts overlap, they
-/// are ordered by offset, and a starting part that overlaps an active one overlaps a neighbour.
+/// are ordered by offset, and a starting part that overlaps an active one overlaps a neighbour. With clocks of
+/// several threads a sweep over bytes compares all pairs that share some.
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 
@@ -127,11 +134,13 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 /// Requires:   alignments of at least 1; windows lie within their buffers; gaps of a buffer are disjoint.
 /// Ensures:    the first fault in this order: tables of another problem; by buffer, a pool that is not among
 ///             its choices; by buffer, an offset that is missing, needless, misaligned or off its pin; by
-///             buffer, a violated colocation; the first position at which two buffers share bytes; by
-///             pool, its height; by pool, its bound; status, cost, movement. In a pool that cannot be or was
+///             buffer, a violated colocation; the first position at which two buffers share bytes (with
+///             clocks of several threads the first byte that two unordered ones share); by pool, its height; by pool, its bound; status, cost, movement. In a pool that cannot be or was
 ///             not filled, all buffers may be unplaced.
-/// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices.
-/// Throws:     precondition_error if a gap, a colocation or a choice names no buffer, or sums exceed 64 bits.
+/// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices;
+///             with clocks of several threads also O(threads) time for each pair that shares bytes.
+/// Throws:     precondition_error if a gap, a colocation or a choice names no buffer, sums exceed 64 bits, or
+///             clocks are not those of the buffers.
 [[nodiscard]] std::optional<placement_fault> check_placement(placement_problem const& problem,
                                                              placement const& placed,
                                                              placement::question const& question = {});
@@ -165,6 +174,8 @@ Stream& operator<<(Stream& out, proof_finding const& f)
         out << "gives another peak than position " << f.found;
     else if (f.kind == placement::proof::reason::live_bytes)
         out << "is wrong: " << f.found << " are alive there";
+    else if (f.kind == placement::proof::reason::antichain)
+        out << "is wrong: its buffers are ordered, or have not as many bytes";
     else if (f.kind == placement::proof::reason::top_of_pin)
         out << "is wrong: its buffer may end at " << f.found;
     else if (f.kind == placement::proof::reason::exhausted && f.found == no_limit)
@@ -180,6 +191,7 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 /// Checks the reason that a placement gives for a lower bound.
 ///
 ///     "96 bytes are alive at position 4"      sums the parts that are solid there
+///     "these, of 96 bytes, are unordered"     compares the clocks of each pair
 ///     "buffer 3 ends at 128"                  its lowest end under its pin, alignment and colocations
 ///     "these five have no stacking below 80"  enumerates all stackings of up to 8 groups, and shows that no
 ///                                             placement of them interleaves; more are not checkable

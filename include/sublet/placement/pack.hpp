@@ -166,6 +166,62 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
     return result;
 }
 
+/// A problem with clocks as one without: live ranges with gaps over positions of its own.
+///
+///     begin      a 0:0   b 0:1   c 2:3   d 2:3       each position is a set of buffers that conflict with
+///     end        a 2:1   b 3:3   c 4:5   d 2:9       each other; each pair that conflicts has one
+///
+///     position   0       1       2       3
+///                a       a b     b c     b d, c d ...
+///
+/// The buffers come in the order of their begins, by the sum of their counters. Each gets positions with all
+/// earlier ones that it conflicts with: these are divided greedily into sets without reuse among them. So a
+/// position is a bound, too. The best bound is one more such set: the heaviest antichain of the order of
+/// reuse, by a flow (Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics
+/// 1950); or, if that takes too many visits, the buffers live at one counter of one thread.
+///
+/// If the placement by positions does not meet the bound, placement by conflicts lowers it: the begins are
+/// numbered, and each buffer has the ranges of later begins that conflict with it (placement_conflicts). That
+/// is the better one if buffers and conflicts are many; positions are searched exactly if they are few.
+///
+/// Clocks of one thread become live ranges.
+struct positioned_clocks {
+    struct pool_peak {
+        byte_count bytes = 0; ///< live at `counter` of `thread`
+        std::uint32_t thread = 0;
+        step_id counter = 0;
+        bool has_antichain = false; ///< the heaviest antichain is known
+    };
+
+    placement_problem problem;
+    std::uint32_t threads = 0;
+    std::vector<std::vector<buffer_id>> at = {};          ///< by position: what is live there
+    std::vector<positioned_clocks::pool_peak> peaks = {}; ///< by pool
+
+    std::vector<step_id> begin = {}; ///< by buffer: the number of its begin
+    live_range_lists conflicts = {}; ///< by buffer, of these numbers
+
+    [[nodiscard]] pack_options budgets(pack_options options) const;
+
+    /// Lowers pools that are higher than their bounds within `visits`; buffers in `fixed` (by buffer, or
+    /// empty) do not move.
+    void lower(placement& placed, placement::objective objective, std::uint64_t visits,
+               std::vector<unsigned char> const& fixed = {}) const;
+
+    /// Names buffers or a thread instead of a position, in the proofs of `placed`. `has_choice`, by buffer,
+    /// may be empty.
+    void name_proofs(placement& placed, std::vector<unsigned char> const& has_choice = {}) const;
+};
+
+/// Buffers of a pool, and visits of the flow, up to which the heaviest antichain is searched for.
+inline constexpr std::size_t max_antichain_buffers = 4096;
+inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
+
+/// Complexity: O(n^2 threads) if the lives are long; O(pairs that conflict) memory; and the flow.
+/// Throws:     precondition_error if the clocks are not those of the buffers, a buffer ends before it
+///             begins, or there are gaps or colocations.
+[[nodiscard]] positioned_clocks positions_of_clocks(placement_problem const& problem);
+
 } // namespace detail
 
 /// Places the buffers, each in its own pool (place() chooses pools).
@@ -173,9 +229,15 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
 /// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at
 ///             a position where it matters to both, unless they are colocated. placement/problem.hpp defines
 ///             the status of a pool. Same problem and options, same placement.
-/// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
-/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, and where sums of bytes exceed
-///             64 bits.
+///             With clocks of several threads no two buffers that conflict share a byte, and the bound is the
+///             heaviest antichain for up to 4096 buffers of a pool; of more, or if it takes too many visits,
+///             the most bytes live at a counter of a thread, or a heavier antichain that was met. The proof
+///             says which.
+/// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory. With
+///             clocks n is the number of pairs that conflict, and finding them is O(buffers^2 threads).
+/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
+///             64 bits, and for clocks that are not one begin and one later end for each buffer and thread,
+///             or that come with gaps or colocations.
 [[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options,
                              detail::search_control& control);
 

@@ -7,6 +7,7 @@
 ///     auto p = sublet::place(problem);                                      // counted work budget
 ///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // time limit in seconds
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
+///     auto t = sublet::place({.buffers = sizes, .clocks = clocks});         // several threads: problem.hpp
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
 ///     a bound proved by search? ─► minimize_core(): a minimal set of buffers that proves it

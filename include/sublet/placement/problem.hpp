@@ -34,6 +34,19 @@
 /// one with the higher byte is above the other at all positions. A buffer with windows that have no byte in
 /// common may be *threaded* through others: above one of them now and below it later. Heuristics find such
 /// placements, but no search exhausts them: bounds on them come only from live bytes, pins and sizes.
+///
+/// If several threads use the buffers, vector clocks may replace the live ranges: one counter a thread, where
+/// each buffer begins and where it ends. v may take over the bytes of u exactly if no counter of the end of u
+/// is above that of the begin of v; if neither may take over those of the other, they conflict.
+///
+///     thread 0   0    1    2    3    4             a   begin 0:0   end 2:1
+///       a        [=========)                       b   begin 0:1   end 3:3
+///       b        [==============)                  c   begin 2:3   end 4:5
+///       c                  [=========)
+///     thread 1   0    1    2    3    4    5        c may take over a: 2:1 is nowhere above 2:3
+///       a        [====)                            b conflicts with c, since 3 > 2, and with a, since 2 > 0
+///       b             [=========)
+///       c                       [=========)        clocks of a single thread are live ranges
 
 namespace sublet {
 
@@ -74,11 +87,19 @@ struct placement_problem {
         byte_count cost = 0;
     };
 
+    /// Vector clocks instead of live ranges. A buffer with an end equal to its begin needs no bytes.
+    struct clock_table {
+        std::uint32_t threads = 0;  ///< 0: there are none, and `life` counts; otherwise `life` is ignored
+        std::vector<step_id> begin; ///< by buffer, then by thread
+        std::vector<step_id> end;   ///< likewise; no counter is below that of the begin
+    };
+
     std::vector<placement_problem::buffer> buffers;
     std::vector<pool_limits> pools = {};           ///< by pool id; one not listed has no limits
     std::vector<placement_problem::gap> gaps = {}; ///< in any order
     std::vector<placement_problem::colocation> colocated = {};
     std::vector<placement_problem::choice> choices = {};
+    placement_problem::clock_table clocks = {}; ///< not together with gaps or colocations
 };
 
 namespace detail {
@@ -104,7 +125,8 @@ struct placement {
         /// The kinds of proof that no placement of a pool is lower than `bytes`.
         enum class reason : std::uint8_t {
             nothing,        ///< the bound is 0
-            live_bytes,     ///< the parts of buffers live at `position` have `bytes` bytes
+            live_bytes,     ///< the parts of buffers live at `position` (of `thread`) have `bytes` bytes
+            antichain,      ///< by clocks `buffers`, of `bytes` bytes in all, conflict with each other
             top_of_pin,     ///< `buffers[0]` ends there: by its pin or by its size
             exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded
             given,          ///< the caller gave the bound
@@ -117,6 +139,7 @@ struct placement {
         byte_count bytes = 0; ///< `no_limit`: no height is possible
         step_id position = 0;
         std::vector<buffer_id> buffers = {}; ///< small: with `exhausted`, none can be left out
+        std::uint32_t thread = 0;            ///< with clocks: the thread that counts to `position`
     };
 
     enum class objective : std::uint8_t {
@@ -135,7 +158,7 @@ struct placement {
     struct pool_result {
         byte_count height = 0;
         byte_count lower_bound = 0; ///< the `bytes` of the proof, if a placement exists
-        step_id peak_position = 0;  ///< the first with the most live bytes
+        step_id peak_position = 0;  ///< the first with the most live bytes; 0 with clocks of several threads
         std::uint32_t packings = 0; ///< orders tried
         std::uint64_t nodes = 0;    ///< of the exact search
         placement::proof proof = {};

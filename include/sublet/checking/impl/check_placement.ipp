@@ -6,20 +6,57 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 // --- check placement -------------------------------------------------------------------------------------
 
 namespace sublet::detail {
 
+/// Without clocks the same problem. Clocks of one thread become live ranges; with several threads all buffers
+/// that need bytes live at position 0.
+SUBLET_DECL placement_problem without_clocks(placement_problem problem)
+{
+    placement_problem::clock_table const clocks = std::exchange(problem.clocks, {});
+    std::size_t const n = problem.buffers.size(), threads = clocks.threads;
+    if (threads == 0) return problem;
+    SUBLET_EXPECTS(clocks.begin.size() == n * threads && clocks.end.size() == n * threads,
+                   "sublet: clocks need one begin and one end for each buffer and thread");
+    SUBLET_EXPECTS(problem.gaps.empty() && problem.colocated.empty(),
+                   "sublet: buffers with clocks have no gaps and no colocations");
+    for (std::size_t b = 0; b != n; ++b) {
+        bool is_empty = true;
+        for (std::size_t i = b * threads; i != (b + 1) * threads; ++i) {
+            SUBLET_EXPECTS(clocks.end[i] >= clocks.begin[i], "sublet: a clock ends before it begins");
+            is_empty = is_empty && clocks.begin[i] == clocks.end[i];
+        }
+        problem.buffers[b].life = threads == 1 ? live_range{clocks.begin[b], clocks.end[b]}
+                                               : live_range{0, is_empty ? step_id{0} : step_id{1}};
+    }
+    return problem;
+}
+
+/// Whether by clocks neither buffer may take over the bytes of the other.
+SUBLET_DECL bool are_unordered(placement_problem::clock_table const& clocks, buffer_id one, buffer_id other)
+{
+    bool is_one_late = false, is_other_late = false; // one ends after a begin of the other
+    std::size_t const i = std::size_t{one} * clocks.threads, j = std::size_t{other} * clocks.threads;
+    for (std::size_t t = 0; t != clocks.threads; ++t) {
+        is_one_late = is_one_late || clocks.end[i + t] > clocks.begin[j + t];
+        is_other_late = is_other_late || clocks.end[j + t] > clocks.begin[i + t];
+    }
+    return is_one_late && is_other_late;
+}
+
 class placement_checker {
 public:
     placement_checker(placement_problem const& problem, placement const& placed,
                       placement::question const& question)
-        : problem_(problem), placed_(placed), question_(question), solid_(solid_parts_of(problem)),
-          buffers_(static_cast<buffer_id>(problem.buffers.size()))
+        : clocks_(problem.clocks), problem_(without_clocks(problem)), placed_(placed), question_(question),
+          solid_(solid_parts_of(problem_)), buffers_(static_cast<buffer_id>(problem.buffers.size()))
     {
     }
 
@@ -31,7 +68,7 @@ public:
         if (auto fact = wrong_pool()) return fact;
         if (auto fact = misplaced()) return fact;
         if (auto fact = not_colocated()) return fact;
-        if (auto fact = clash()) return fact;
+        if (auto fact = clocks_.threads > 1 ? shared_bytes() : clash()) return fact;
         if (auto fact = wrong_height()) return fact;
         return find_false_claim();
     }
@@ -169,6 +206,37 @@ private:
         return std::nullopt;
     }
 
+    /// Compares the clocks of all pairs of buffers that share bytes.
+    std::optional<placement_fault> shared_bytes() const
+    {
+        std::vector<sort_key> by_place;
+        for (buffer_id b = 0; b != buffers_; ++b)
+            if (is_placed(b)) by_place.push_back({pool_of(b), placed_.offset[b], b});
+        sort_by_key(by_place);
+        auto end = [this](buffer_id b) { return placed_.offset[b] + problem_.buffers[b].size; };
+        std::vector<buffer_id> below; // those that reach the next one
+        pool_id pool = 0;
+        for (sort_key const& next : by_place) {
+            if (next.key != pool) below.clear();
+            pool = static_cast<pool_id>(next.key);
+            std::size_t kept = 0;
+            for (buffer_id other : below) {
+                if (end(other) <= next.tie) continue;
+                below[kept++] = other;
+                if (are_unordered(clocks_, other, next.id))
+                    return placement_fault{.what = placement_fault::kind::unordered,
+                                           .buffer = smaller(other, next.id),
+                                           .other = larger(other, next.id),
+                                           .begin = next.tie,
+                                           .end = smaller(end(other), end(next.id)),
+                                           .pool = pool};
+            }
+            below.resize(kept);
+            below.push_back(next.id);
+        }
+        return std::nullopt;
+    }
+
     std::optional<placement_fault> wrong_height()
     {
         top_.assign(placed_.pools.size(), 0);
@@ -241,7 +309,8 @@ private:
         return std::nullopt;
     }
 
-    placement_problem const& problem_;
+    placement_problem::clock_table const& clocks_;
+    placement_problem const problem_; // without clocks
     placement const& placed_;
     placement::question const& question_;
     solid_parts const solid_;
@@ -271,9 +340,10 @@ namespace sublet::detail {
 class proof_checker {
 public:
     proof_checker(placement_problem const& problem, placement const& placed, pool_id pool)
-        : problem_(problem), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
+        : clocks_(problem.clocks), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
+          problem_(with_pairs(without_clocks(problem))),
           limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
-          solid_(solid_parts_of(problem)), allowed_(allowed_pools_of(problem, solid_.root))
+          solid_(solid_parts_of(problem_)), allowed_(allowed_pools_of(problem_, solid_.root))
     {
     }
 
@@ -293,6 +363,35 @@ public:
 private:
     static constexpr std::size_t max_groups = 8;
 
+    /// With clocks of several threads: each pair of buffers of the proof that conflicts lives together at a
+    /// position of its own.
+    placement_problem with_pairs(placement_problem problem) const
+    {
+        bool const is_needed = proof_.kind == placement::proof::reason::exhausted ||
+                               proof_.kind == placement::proof::reason::pins_clash;
+        if (clocks_.threads < 2 || !is_needed) return problem;
+        std::vector<buffer_id> named;
+        for (buffer_id b : proof_.buffers)
+            if (b < problem.buffers.size() && !is_empty(problem.buffers[b].life)) named.push_back(b);
+        sort_ascending(named);
+        named.erase(std::unique(named.begin(), named.end()), named.end());
+        auto const n = static_cast<step_id>(named.size());
+        if (n > max_groups) return problem;
+        for (step_id i = 0; i != n; ++i) {
+            buffer_id const b = named[i];
+            problem.buffers[b].life = {0, n * n};
+            for (step_id j = 0; j != n; ++j)
+                for (step_id k = 0; k != n; ++k) {
+                    buffer_id const partner = named[i == j ? k : j];
+                    step_id const at = j * n + k;
+                    bool const is_own = i == j || i == k;
+                    if (!is_own || (j != k && !are_unordered(clocks_, b, partner)))
+                        problem.gaps.push_back({b, {at, at + 1}, 0, 0});
+                }
+        }
+        return problem;
+    }
+
     bool is_infeasibility() const
     {
         return proof_.kind == placement::proof::reason::pin_misaligned ||
@@ -307,7 +406,7 @@ private:
             result_.verdict = proof_finding::outcome::not_checkable;
         else if (!has_needed_buffers() || !holds()) result_.verdict = proof_finding::outcome::refuted;
         else if (result_.verdict == proof_finding::outcome::proved && !is_infeasibility() &&
-                 placed_.pools[pool_].peak_position != peak_) {
+                 placed_.pools[pool_].peak_position != (clocks_.threads > 1 ? 0 : peak_)) {
             result_.verdict = proof_finding::outcome::wrong_peak;
             result_.found = peak_;
         }
@@ -349,8 +448,9 @@ private:
         switch (proof_.kind) {
         case placement::proof::reason::nothing: return proof_.bytes == 0;
         case placement::proof::reason::live_bytes:
-            result_.found = live_bytes_;
-            return live_bytes_ == proof_.bytes;
+            result_.found = clocks_.threads > 1 ? bytes_at_counter() : live_bytes_;
+            return result_.found == proof_.bytes;
+        case placement::proof::reason::antichain: return is_antichain();
         case placement::proof::reason::top_of_pin: return check_top_of_pin();
         case placement::proof::reason::exhausted: return has_no_stacking();
         case placement::proof::reason::given: return true;
@@ -386,6 +486,28 @@ private:
             max_live = live;
             peak_ = static_cast<step_id>(events[i].key);
         }
+    }
+
+    byte_count bytes_at_counter() const
+    {
+        byte_count bytes = 0;
+        std::size_t const threads = clocks_.threads;
+        for (buffer_id b = 0; b != problem_.buffers.size() && proof_.thread < threads; ++b)
+            if (std::size_t const i = b * threads + proof_.thread;
+                counts(b) && clocks_.begin[i] <= proof_.position && proof_.position < clocks_.end[i])
+                bytes = checked_add(bytes, problem_.buffers[b].size);
+        return bytes;
+    }
+    bool is_antichain()
+    {
+        std::vector<buffer_id> const& all = proof_.buffers;
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            if (clocks_.threads == 0) return false;
+            result_.found = checked_add(result_.found, problem_.buffers[all[i]].size);
+            for (std::size_t j = 0; j != i; ++j)
+                if (all[i] == all[j] || !are_unordered(clocks_, all[i], all[j])) return false;
+        }
+        return result_.found == proof_.bytes;
     }
 
     bool is_misaligned(buffer_id b) const
@@ -466,10 +588,11 @@ private:
         return true;
     }
 
-    placement_problem const& problem_;
+    placement_problem::clock_table const& clocks_;
     placement const& placed_;
     pool_id const pool_;
     placement::proof const& proof_;
+    placement_problem const problem_; // without clocks
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;

@@ -80,6 +80,31 @@ namespace sublet {
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
 {
     SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
+    if (problem.clocks.threads != 0) {
+        detail::positioned_clocks const clocks = detail::positions_of_clocks(problem);
+        place_options by_position = options;
+        pack_options const budgets = detail::budgets_of(options), reduced = clocks.budgets(budgets);
+        by_position.visits = reduced.visits;
+        by_position.improve_visits = reduced.improve_visits;
+        placement result = place(clocks.problem, by_position);
+        if (!result.is_timed_out) {
+            std::size_t const buffers = problem.buffers.size();
+            clocks.lower(result, options.objective, budgets.visits, options.keep.tabulate(buffers));
+            if (result.cost > result.cost_bound && result.status == placement::outcome::optimal)
+                result.status = placement::outcome::feasible;
+            auto const previous = options.previous.tabulate(buffers);
+            result.moved_bytes = 0;
+            for (std::size_t b = 0; b != buffers; ++b)
+                if (previous[b] != no_offset && result.offset[b] != no_offset &&
+                    result.offset[b] != previous[b])
+                    result.moved_bytes += problem.buffers[b].size;
+        }
+        std::vector<unsigned char> has_choice;
+        if (detail::pool_candidates const pools = detail::candidates_of(problem); !problem.choices.empty())
+            for (std::uint32_t storage : pools.storage_of) has_choice.push_back(pools.count(storage) != 1);
+        clocks.name_proofs(result, has_choice);
+        return result;
+    }
     std::size_t const buffers = problem.buffers.size();
     auto const previous = options.previous.tabulate(buffers);
     auto const keep = options.keep.tabulate(buffers);
