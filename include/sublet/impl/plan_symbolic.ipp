@@ -90,6 +90,13 @@ SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_opt
         plan.buffers.push_back({b.root, b.life, bytes[b.root], alignment, b.pool});
     }
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    if (table.offset_in_root.empty()) return refuted;
+    auto const offset = options.view_offset.tabulate(p.values());
+    auto const alias_of = options.alias_of.tabulate(p.values());
+    plan.offset_in_root = std::vector<affine_bytes>(p.values());
+    for (value_id v = 0; v != p.values(); ++v)
+        for (value_id view = v; alias_of[view] != no_value; view = alias_of[view])
+            plan.offset_in_root[v] = checked_add(plan.offset_in_root[v], offset[view]);
     return refuted;
 }
 

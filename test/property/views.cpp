@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs with views of parts and writes in place, in all planners, against an oracle that paints
+// bytes. SUBLET_ROUNDS in the environment multiplies the programs.
+#include <sublet/plan_memory.hpp>
+
+#include "../random_source.hpp"
+#include "../random_views.hpp"
+#include "../rounds.hpp"
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/detail/step_order.hpp>
+#include <sublet/ordering/best_order.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_symbolic.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+
+namespace {
+
+std::vector<step_id> listed(std::size_t steps)
+{
+    std::vector<step_id> order(steps);
+    for (step_id s = 0; s != steps; ++s) order[s] = s;
+    return order;
+}
+
+/// A random order of the steps that keeps about as many waits as it breaks.
+std::vector<step_id> shuffled(std::size_t steps, random_source& pick)
+{
+    std::vector<step_id> order = listed(steps);
+    for (unsigned i = 1 + pick.below(3); i != 0 && steps > 1; --i) {
+        unsigned const at = pick.below(static_cast<unsigned>(steps - 1));
+        std::swap(order[at], order[at + 1]);
+    }
+    return order;
+}
+
+bool keeps(std::vector<std::vector<bool>> const& before, std::vector<step_id> const& order)
+{
+    for (std::size_t i = 0; i != order.size(); ++i)
+        for (std::size_t j = i + 1; j != order.size(); ++j)
+            if (before[order[j]][order[i]]) return false;
+    return true;
+}
+
+std::vector<std::vector<bool>> closure(std::vector<std::vector<bool>> before)
+{
+    for (std::size_t k = 0; k != before.size(); ++k)
+        for (std::size_t i = 0; i != before.size(); ++i)
+            for (std::size_t j = 0; j != before.size(); ++j)
+                if (before[i][k] && before[k][j]) before[i][j] = true;
+    return before;
+}
+
+std::vector<std::vector<bool>> order_of(dependence_graph const& g, std::size_t steps)
+{
+    std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
+    for (step_id at = 0; at != g.positions(); ++at)
+        for (step_id next : g.after[at])
+            if (g.step_at[at] != g.step_at[next]) before[g.step_at[at]][g.step_at[next]] = true;
+    return closure(before);
+}
+
+std::vector<std::vector<bool>> order_of(detail::step_order const& found, std::size_t steps)
+{
+    std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
+    for (step_id s = 0; s != steps; ++s)
+        for (step_id next : found.after[s]) before[s][next] = true;
+    return closure(before);
+}
+
+} // namespace
+
+TEST_CASE("an order is legal exactly if it keeps the order of accesses of each byte, and plans for it hold")
+{
+    std::size_t legal = 0, illegal = 0;
+    for (std::uint32_t seed = 0; seed != rounds(6000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views const views = draw_views(pick, 9);
+        snapshot const p = views.program();
+        auto const expected = paint_apart(views);
+        auto const before = views.order();
+        plan_options options = views.options();
+        auto const as_listed = plan_memory(p, options);
+        REQUIRE(as_listed.is_sound());
+        REQUIRE(paint_in(views, as_listed.plan, listed(p.steps())) == expected);
+
+        options.order = shuffled(p.steps(), pick);
+        auto const planned = plan_memory(p, options);
+        REQUIRE(planned.is_sound() == keeps(before, options.order));
+        if (planned.is_sound()) {
+            REQUIRE(paint_in(views, planned.plan, options.order) == expected);
+            ++legal;
+        } else {
+            memory_plan moved = as_listed.plan;
+            moved.order = options.order;
+            REQUIRE(check_plan(p, moved, options));
+            ++illegal;
+        }
+        options.order = draw_order(before, {}, pick);
+        auto const other = plan_memory(p, options);
+        REQUIRE(other.is_sound());
+        REQUIRE(paint_in(views, other.plan, options.order) == expected);
+    }
+    CHECK(legal > rounds(1500));
+    CHECK(illegal > rounds(1500));
+}
+
+TEST_CASE("planners and checkers order the accesses of each byte, and nothing else")
+{
+    for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views views = draw_views(pick, 9);
+        for (auto& step : views.steps) // an early read is a position of its own
+            for (touch& t : step.touches)
+                if (t.kind == touch::access::use_early) t.kind = touch::access::use;
+        snapshot const p = views.program();
+        plan_options const options = views.options();
+        auto const expected = views.order();
+        dependence_graph const g = dependences(p, detail::dependences_of(options, {}));
+        REQUIRE(!g.violation);
+        REQUIRE(order_of(g, p.steps()) == expected);
+        auto const checked = detail::order_of_steps(p, detail::derive_requirements(p, options), {});
+        REQUIRE(!checked.fault);
+        REQUIRE(order_of(checked, p.steps()) == expected);
+    }
+}
+
+TEST_CASE("plans for every schedule, with and without hand-offs, hold in every order")
+{
+    std::size_t waits = 0;
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views const views = draw_views(pick, 9);
+        snapshot const p = views.program();
+        auto const expected = paint_apart(views);
+        auto const before = views.order();
+        auto const any = plan_concurrent(p, views.options());
+        REQUIRE(any.is_sound());
+        auto const waiting = plan_with_handoffs(p, views.options());
+        REQUIRE(waiting.is_sound());
+        waits += waiting.plan.handoffs.size();
+        for (int i = 0; i != 4; ++i) {
+            REQUIRE(paint_in(views, any.plan, draw_order(before, {}, pick)) == expected);
+            auto const order = draw_order(before, waiting.plan.handoffs, pick);
+            REQUIRE(order.size() == p.steps());
+            REQUIRE(paint_in(views, waiting.plan, order) == expected);
+        }
+    }
+    CHECK(waits > rounds(100));
+}
+
+TEST_CASE("plans for control flow and for every batch hold, too, and so does the best order")
+{
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views const views = draw_views(pick, 9);
+        snapshot const p = views.program();
+        auto const expected = paint_apart(views);
+        auto const along = plan_flow(views.program(true), views.options());
+        REQUIRE(along.is_sound());
+        REQUIRE(paint_in(views, along.plan, listed(p.steps())) == expected);
+
+        plan_options options = views.options();
+        auto const found = best_order(p, options);
+        REQUIRE(!found.violation);
+        options.order = found.order;
+        auto const planned = plan_memory(p, options);
+        REQUIRE(planned.is_sound());
+        REQUIRE(paint_in(views, planned.plan, found.order) == expected);
+
+        std::vector<affine_bytes> bytes, offset;
+        for (value_id v = 0; v != views.values(); ++v) {
+            bytes.push_back({0, views.bytes[v]});
+            offset.push_back({0, views.view_offset[v]});
+        }
+        auto const symbolic = plan_symbolic(p, {.bytes = bytes,
+                                                .max_batch = 3,
+                                                .role = views.role,
+                                                .alias_of = views.alias_of,
+                                                .view_offset = offset,
+                                                .pool = views.pool});
+        REQUIRE(symbolic.is_sound());
+        for (byte_count batch : {1, 2, 3}) {
+            random_views scaled = views;
+            for (auto* table : {&scaled.bytes, &scaled.view_offset})
+                for (byte_count& b : *table) b *= batch;
+            REQUIRE(paint_in(scaled, symbolic.plan.at(batch), listed(p.steps())) == paint_apart(scaled));
+        }
+    }
+}
+
+} // namespace this_test
