@@ -69,7 +69,7 @@ void run(subject const& s)
         for (touch t : s.program.touches(step))
             if (t.defines()) remat_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
     }
-    byte_count const whole = plan_memory(s.program, s.options).report.lower_bound_bytes;
+    byte_count const whole = plan_memory(s.program, s.options).report().lower_bound_bytes;
     std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
                 static_cast<double>(whole) / (1 << 20));
     std::printf("%8s %7s %-6s %8s %9s %7s %11s %8s %9s\n", "capacity", "least", "by", "arena", "spills",
@@ -78,7 +78,7 @@ void run(subject const& s)
         for (std::string const by : {"copies", "remats", "both"}) {
             plan_options options = s.options;
             options.pools = {{whole / 100 * share, 1}};
-            memory_advice advice{{}, {}, 0, {}, options, {}};
+            memory_advice advice{{}, {}, {}, 0, {}, options};
             auto advise = [&] {
                 advice = advise_memory(
                     s.program, options,
@@ -101,12 +101,12 @@ void run(subject const& s)
             for (byte_count b : touched) all_touched = checked_add(all_touched, b);
             std::printf("%6u %% %5.0f %% %-6s %6.1f %% %9zu %7zu %11.1f %6.1f %% %9.1f%s\n", share,
                         percent(advice.pools[0].least, whole), by.c_str(),
-                        percent(advice.planned.plan.arena_bytes[0], whole), advice.suggestions.size(), count,
+                        percent(advice.plan.arena_bytes[0], whole), advice.suggestions.size(), count,
                         static_cast<double>(copied) / (1 << 20),
                         percent(recomputed, all_flops == 0 ? all_touched : all_flops), ms,
-                        is_below              ? "  for the least"
-                        : !advice.is_enough() ? "  does not fit"
-                                              : "");
+                        is_below        ? "  for the least"
+                        : !bool(advice) ? "  does not fit"
+                                        : "");
             std::fflush(stdout);
         }
 }

@@ -223,7 +223,7 @@ bool run_all(std::string const& self, arguments const& args)
         network const net = read_network(word);
         plan_options naive_options = as_options(net);
         naive_options.in_place = naive_options.check = false;
-        byte_count const most = plan_memory(as_program(net), naive_options).report.naive_bytes;
+        byte_count const most = plan_memory(as_program(net), naive_options).report().naive_bytes;
         if (most == 0 || most > args.most) {
             ++left_out;
             continue;

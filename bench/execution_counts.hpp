@@ -92,8 +92,8 @@ inline void print_counts(std::vector<std::string> const& words, bool as_csv)
                     in_mebibytes(planned.peak), in_mebibytes(planned.bound),
                     std::max(0.0, -percent_less(planned.peak, planned.bound)),
                     static_cast<unsigned long long>(planned.later_allocations),
-                    in_mebibytes(with_handoffs.report.arena_bytes),
-                    in_mebibytes(any_order_plan.report.arena_bytes), in_mebibytes(more), less);
+                    in_mebibytes(with_handoffs.report().arena_bytes),
+                    in_mebibytes(any_order_plan.report().arena_bytes), in_mebibytes(more), less);
         std::fflush(stdout);
         for (published_figure const& row : singa_figures) {
             if (word != row.name && word != std::string(row.name) + ":operand") continue;
@@ -175,7 +175,7 @@ inline bool compare(std::string const& file, std::string const& word)
         for (int i = 0; i != 2; ++i) {
             plan_options options = as_options(pair[i]);
             options.in_place = in_place;
-            auto const report = plan_memory(as_program(pair[i]), options).report;
+            auto const report = plan_memory(as_program(pair[i]), options).report();
             found[i] = {report.steps, report.buffers, report.lower_bound_bytes};
             arenas[i] = report.arena_bytes;
         }

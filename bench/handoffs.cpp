@@ -50,8 +50,7 @@ void run(subject const& s)
         auto const two_level_plan = plan_with_handoffs(s.program, s.options, wanted);
         wanted.few_waits = false;
         auto const all = plan_with_handoffs(s.program, s.options, wanted);
-        if (!two_level_plan.is_sound() || !all.is_sound())
-            throw std::runtime_error(s.name + ": there is no plan");
+        if (!bool(two_level_plan) || !bool(all)) throw std::runtime_error(s.name + ": there is no plan");
         if (std::exchange(is_first, false)) {
             std::printf("\n%s: %zu steps, %llu bytes without waiting\n", s.name.c_str(), s.program.steps(),
                         static_cast<unsigned long long>(two_level_plan.bytes_without));
@@ -66,11 +65,11 @@ void run(subject const& s)
         std::printf("%8s %9.3f %9.3f %16llu %7.3f %9zu %9zu %9.1f\n",
                     workers == 0 ? "all" : std::to_string(workers).c_str(), times(two_level_plan.makespan),
                     times(two_level_plan.critical_path_with),
-                    static_cast<unsigned long long>(two_level_plan.report.arena_bytes),
-                    static_cast<double>(two_level_plan.report.arena_bytes) /
+                    static_cast<unsigned long long>(two_level_plan.report().arena_bytes),
+                    static_cast<double>(two_level_plan.report().arena_bytes) /
                         static_cast<double>(two_level_plan.bytes_without),
                     all.plan.handoffs.size(), two_level_plan.plan.handoffs.size(),
-                    1000 * two_level_plan.report.seconds);
+                    1000 * two_level_plan.report().seconds);
     }
 }
 

@@ -189,7 +189,7 @@ void measure_families(std::size_t most)
 planned_memory checked_plan(snapshot const& p, plan_options const& options)
 {
     planned_memory planned = plan_memory(p, options);
-    if (!planned.is_sound()) throw std::runtime_error("a plan is refuted");
+    if (!planned) throw std::runtime_error("a plan is refuted");
     return planned;
 }
 
@@ -214,7 +214,7 @@ bool measure_networks(std::vector<std::string> const& files)
         double const order_ms = bench::milliseconds([&] { found = best_order(p, options); });
         options.order = found.order;
         double const plan_ms = bench::milliseconds([&] { best = checked_plan(p, options); });
-        auto bytes = [](planned_memory const& m) { return static_cast<double>(m.report.arena_bytes); };
+        auto bytes = [](planned_memory const& m) { return static_cast<double>(m.report().arena_bytes); };
         double const mib = 1.0 / (1u << 20);
         double const saved = 100 * (1 - bytes(best) / bytes(without_in_place));
         double const by_order = 100 * (1 - bytes(best) / bytes(listed));

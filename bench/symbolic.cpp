@@ -66,12 +66,12 @@ struct tally {
         std::size_t growing = 0;
         for (symbolic_plan::buffer const& b : planned.plan.buffers) growing += b.size.is_scaled();
         std::ostringstream text;
-        text << planned.report;
-        std::printf("%s: %zu buffers, %zu of them grow; %s; %.1f ms\n", name.c_str(), planned.report.buffers,
-                    growing, text.str().c_str(), 1000 * planned.report.seconds);
-        if (!planned.is_sound()) {
+        text << planned.report();
+        std::printf("%s: %zu buffers, %zu of them grow; %s; %.1f ms\n", name.c_str(),
+                    planned.report().buffers, growing, text.str().c_str(), 1000 * planned.report().seconds);
+        if (!planned) {
             text.str("");
-            text << *planned.refuted;
+            text << planned.error();
             std::printf("FAILED %s: %s\n", name.c_str(), text.str().c_str());
             ++faults;
             return;
@@ -87,15 +87,15 @@ struct tally {
             byte_count bytes = 0;
             for (byte_count arena : plan.arena_bytes) bytes += arena;
             double const own_bytes =
-                static_cast<double>(detail::larger(own.report.arena_bytes, byte_count{1}));
+                static_cast<double>(detail::larger(own.report().arena_bytes, byte_count{1}));
             double const excess =
-                own.report.arena_bytes == 0 ? 0 : 100 * (static_cast<double>(bytes) / own_bytes - 1);
+                own.report().arena_bytes == 0 ? 0 : 100 * (static_cast<double>(bytes) / own_bytes - 1);
             bool const is_right = !check_plan(program, plan, one);
             bool const is_near = within < 0 || excess <= within;
             std::printf("  N = %-8llu %16llu %16llu %16llu %8.3f %%%s\n",
                         static_cast<unsigned long long>(batch), static_cast<unsigned long long>(bytes),
-                        static_cast<unsigned long long>(own.report.arena_bytes),
-                        static_cast<unsigned long long>(own.report.lower_bound_bytes), excess,
+                        static_cast<unsigned long long>(own.report().arena_bytes),
+                        static_cast<unsigned long long>(own.report().lower_bound_bytes), excess,
                         !is_right ? " WRONG"
                         : is_near ? ""
                                   : " FAR");

@@ -27,5 +27,5 @@ int main()
         address -= 32;
         for (unsigned step = 0; step != 5; ++step) std::cout << "  " << occupant(address, step);
     }
-    std::cout << planned.report << '\n';
+    std::cout << planned.report() << '\n';
 }

@@ -60,7 +60,7 @@ int main()
     auto const program = sublet::sequence(
         operations.size(), tensors.size(), [&](auto op) -> auto& { return operations[op].inputs; },
         [&](auto op) -> auto& { return operations[op].outputs; });
-    std::cout << sublet::plan_memory(program, options).report << '\n';
+    std::cout << sublet::plan_memory(program, options).report() << '\n';
 
     // The result of a relu may overwrite its operand. The result of a reshape is a view of its operand.
     auto const with_in_place = sublet::sequence(operations.size(), tensors.size(), [&](auto op, auto& step) {
@@ -77,8 +77,8 @@ int main()
     options.alias_of = view_of;
 
     auto const planned = sublet::plan_memory(with_in_place, options);
-    for (auto v : planned.values()) tensors[v].offset = planned.plan.offset_of(v);
-    std::cout << planned.report << "\n\ntensor     bytes   offset\n";
+    for (auto [tensor, pool, offset] : planned) tensors[tensor].offset = offset;
+    std::cout << planned.report() << "\n\ntensor     bytes   offset\n";
     for (auto const& t : tensors) {
         std::cout << std::left << std::setw(9) << t.name << std::right << std::setw(7) << t.bytes();
         if (t.offset) std::cout << std::setw(9) << *t.offset << '\n';

@@ -56,7 +56,7 @@ int main()
         frame, 5, [&](auto const& name) -> auto& { return frame[name].reads; },
         [&](auto const& name) -> auto& { return frame[name].writes; });
     sublet::plan_options options{.bytes = bytes};
-    std::cout << "as added: " << *sublet::plan_memory(program, options).refuted << "\nin order:";
+    std::cout << "as added: " << sublet::plan_memory(program, options).error() << "\nin order:";
 
     sublet::vertex_numbering const numbers(frame);
     auto const left = sublet::depth_first(frame).postorder;
@@ -64,7 +64,7 @@ int main()
     for (auto node : options.order) std::cout << ' ' << numbers[node];
 
     auto const planned = sublet::plan_memory(program, options);
-    std::cout << "\n\n" << planned.report << '\n';
+    std::cout << "\n\n" << planned.report() << '\n';
     for (auto const& buffer : planned.plan.buffers)
         std::cout << name_of[buffer.root] << " at " << buffer.offset << " during steps [" << buffer.life.first
                   << ", " << buffer.life.last << ")\n";

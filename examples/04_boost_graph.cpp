@@ -62,7 +62,7 @@ int main()
         add_edge(from, to, all);
 
     auto print = [&](char const* title, sublet::planned_memory const& planned) {
-        std::cout << title << planned.report << '\n';
+        std::cout << title << planned.report() << '\n';
         for (auto const& file : planned.plan.buffers)
             std::cout << "  " << all[file.root].name << ": MiB [" << file.offset / MiB << ", "
                       << (file.offset + file.size) / MiB << ")\n";

@@ -73,7 +73,7 @@ int main()
         std::mt19937 generator;
         int good = 0;
         for (int run = 0; run != 100; ++run) good += runs_correctly(planned.plan, generator);
-        std::cout << what << planned.report << "\n    " << good << " of 100 random runs are correct\n";
+        std::cout << what << planned.report() << "\n    " << good << " of 100 random runs are correct\n";
     };
     show("as listed:     ", listed);
     show("in any order:  ", any_order);

@@ -66,8 +66,8 @@ int main()
 
     auto const without_handoffs = sublet::plan_concurrent(frame.program, options);
     auto const with_handoffs = sublet::plan_with_handoffs(frame.program, options);
-    std::cout << "no queue waits:  " << without_handoffs.report
-              << "\nbarriers:        " << with_handoffs.report
+    std::cout << "no queue waits:  " << without_handoffs.report()
+              << "\nbarriers:        " << with_handoffs.report()
               << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";
     for (unsigned t = 0; t != textures.size(); ++t) {
         auto const [at, or_at] =

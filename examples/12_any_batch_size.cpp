@@ -50,7 +50,7 @@ int main()
                                    : sublet::value_role::intermediate;
             }};
     auto const planned = sublet::plan_symbolic(classifier, options);
-    std::cout << planned.report << "\n\n";
+    std::cout << planned.report() << "\n\n";
     for (auto const& b : planned.plan.buffers)
         std::cout << tensors[b.root].name << ": from " << b.start.fixed << " + " << b.start.per_batch
                   << "*N\n";
@@ -65,5 +65,5 @@ int main()
     std::cout << "\n\nwith only 300000 bytes, batches up to ";
     sublet::symbolic_options small = options;
     small.pools = {{.capacity = 300000}};
-    std::cout << sublet::plan_symbolic(classifier, small).report.fits_up_to << " fit\n";
+    std::cout << sublet::plan_symbolic(classifier, small).report().fits_up_to << " fit\n";
 }

@@ -66,7 +66,7 @@ int main()
     auto const planned = sublet::plan_nested(sublet::as_tree(root), [&](auto i) -> sublet::plan_options {
         return {.bytes = [of = blocks[i]](auto t) { return of->tensors[t].kib * 1024; }};
     });
-    std::cout << planned.report << "\n\n";
+    std::cout << planned.report() << "\n\n";
     for (sublet::program_id i = 0; i != blocks.size(); ++i)
         for (sublet::value_id t = 0; t != blocks[i]->values(); ++t)
             std::cout << std::left << std::setw(8) << blocks[i]->name << std::setw(9)

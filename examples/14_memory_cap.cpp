@@ -48,7 +48,7 @@ int main()
         .role = [](auto v) { return v == image ? input
                                     : v == ga  ? output
                                                : intermediate; }};
-    std::cout << "without a limit: " << sublet::plan_memory(network, options).report << "\n\n";
+    std::cout << "without a limit: " << sublet::plan_memory(network, options).report() << "\n\n";
 
     options.pools = {{.capacity = 160 * 1024}};
     auto const advice = sublet::advise_memory(
@@ -62,7 +62,7 @@ int main()
         std::cout << " before " << operations[s.before].name << "; saves " << s.saved / 1024
                   << " KiB at the peak\n";
     }
-    std::cout << "\nwith them: " << advice.planned.report << "\n\n";
+    std::cout << "\nwith them: " << advice.report() << "\n\n";
 
     auto const& spilled = advice.spilled;
     for (std::size_t i = 0; i != spilled.steps.size(); ++i) {
@@ -78,5 +78,5 @@ int main()
         case sublet::spilled_program::kind::copied_back: std::cout << "  copy back: " << first << '\n'; break;
         }
     }
-    return advice.is_enough() ? 0 : 1;
+    return advice ? 0 : 1;
 }

@@ -271,15 +271,15 @@ TEST_CASE("a program that does not fit gets suggestions, and its spilled program
     });
     std::vector<byte_count> const sizes{64, 60, 60, 8};
     auto const advice = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}}, {.remats = false});
-    CHECK(advice.is_enough());
+    CHECK(advice);
     REQUIRE(advice.suggestions.size() == 1);
     CHECK(advice.suggestions[0] ==
           memory_advice::suggestion{
               .value = 0, .after = 1, .before = 3, .bytes = 64, .saved = 52, .cost = 128});
     CHECK(advice.pools == std::vector<memory_advice::pool>{{184, 132, 132, 3}});
     CHECK(advice.cost == 128);
-    CHECK(advice.planned.plan.arena_bytes[0] <= 140);
-    CHECK(advice.planned.report.is_checked);
+    CHECK(advice.plan.arena_bytes[0] <= 140);
+    CHECK(advice.report().is_checked);
 
     auto const again = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}});
     REQUIRE(again.suggestions.size() == 1);
@@ -292,14 +292,14 @@ TEST_CASE(
 {
     training const net{8};
     auto const fits = advise_memory(net.program(), net.options(10'000));
-    CHECK(fits.is_enough());
+    CHECK(fits);
     CHECK(fits.suggestions.empty());
-    CHECK(fits.planned.plan.arena_bytes == plan_memory(net.program(), net.options(10'000)).plan.arena_bytes);
+    CHECK(fits.plan.arena_bytes == plan_memory(net.program(), net.options(10'000)).plan.arena_bytes);
 
     auto const never = advise_memory(net.program(), net.options(299));
-    CHECK_FALSE(never.is_enough());
-    REQUIRE(never.planned.refuted);
-    CHECK(never.planned.refuted->what == fault::over_capacity);
+    CHECK_FALSE(never);
+    REQUIRE(!never);
+    CHECK(never.error().what == fault::over_capacity);
     CHECK(never.pools[0].least == 300); // two operands and a result
     CHECK(never.pools[0].least_step < 16);
     CHECK(never.pools[0].peak_after == 300);
@@ -313,23 +313,23 @@ TEST_CASE(
         else step.def(0);
     });
     auto const advice = advise_memory(p, {.bytes = 8, .pools = {{1, 1}}});
-    REQUIRE(advice.planned.refuted);
-    CHECK(advice.planned.refuted->what == fault::used_undefined);
+    REQUIRE(!advice);
+    CHECK(advice.error().what == fault::used_undefined);
     CHECK(advice.suggestions.empty());
-    CHECK(advise_memory(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8}).is_enough());
+    CHECK(advise_memory(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8}));
 }
 
 TEST_CASE("a network of forty layers is trained in a tenth of its memory by copies, in half by recomputation")
 {
     training const net{40};
     auto const program = net.program();
-    byte_count const whole = plan_memory(program, net.options(no_limit)).report.arena_bytes;
+    byte_count const whole = plan_memory(program, net.options(no_limit)).report().arena_bytes;
     CHECK(whole == 4000 + 100);
     auto const copied = advise_memory(program, net.options(400), {.remats = false});
-    CHECK(copied.is_enough());
+    CHECK(copied);
     for (memory_advice::suggestion const& s : copied.suggestions) CHECK(s.saved > 0);
     auto const again = advise_memory(program, net.options(whole / 2 + 200), {.copies = false});
-    CHECK(again.is_enough());
+    CHECK(again);
     for (memory_advice::suggestion const& s : again.suggestions) {
         CHECK(s.remat_step == s.value);
         CHECK(s.cost == (s.value == 0 ? 100 : 200)); // one operand at most, and one result
@@ -351,7 +351,7 @@ TEST_CASE("the caller's costs are respected: steps that must not run again, valu
     CHECK_FALSE(odd.suggestions.empty());
     for (memory_advice::suggestion const& s : odd.suggestions) CHECK(s.value % 2 == 1);
     auto const none = advise_memory(program, options, {.movable = false});
-    CHECK_FALSE(none.is_enough());
+    CHECK_FALSE(none);
     CHECK(none.pools[0].least == 1100);
 }
 
@@ -365,10 +365,9 @@ TEST_CASE("a value that is read early and recomputed is free before its reader w
     });
     plan_options const options{.bytes = {byte_count{10}, byte_count{20}, byte_count{20}}, .pools = {{20, 1}}};
     auto const again = advise_memory(p, options);
-    CHECK(again.is_enough());
+    CHECK(again);
     CHECK(again.pools == std::vector<memory_advice::pool>{{30, 20, 20, 1}});
-    CHECK_FALSE(
-        advise_memory(p, options, {.remats = false}).is_enough()); // copied out, it is live throughout 1
+    CHECK(!advise_memory(p, options, {.remats = false})); // copied out, it is live throughout 1
 }
 
 TEST_CASE("ResNet-50 forward has little to spill: its peak is one block")
@@ -377,7 +376,7 @@ TEST_CASE("ResNet-50 forward has little to spill: its peak is one block")
     auto options = net.options();
     options.pools = {{9633792 - 1, 1}};
     auto const advice = advise_memory(net.program(), options);
-    CHECK(advice.is_enough() == (advice.pools[0].least < 9633792));
+    CHECK(bool(advice) == (advice.pools[0].least < 9633792));
 }
 
 TEST_CASE("random programs under a capacity: the figures are exact, and the spilled program leaves the same "
@@ -391,7 +390,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
         auto const program = p.program();
         auto options = p.options(pick.below(2) == 0);
         auto const whole = plan_memory(program, options);
-        REQUIRE(whole.is_sound());
+        REQUIRE(whole);
         advice_options how;
         how.copies = pick.below(4) != 0;
         how.remats = !how.copies || pick.below(3) != 0;
@@ -418,12 +417,12 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
             is_out_of_reach = is_out_of_reach || its.least > options.pools[pool].capacity;
         }
         if (is_out_of_reach) {
-            CHECK_FALSE(advice.is_enough());
+            CHECK_FALSE(advice);
             ++unreachable;
         } else if (advice.suggestions.empty()) {
             ++fitting;
         } else {
-            ++(advice.is_enough() ? spilled : missed);
+            ++(bool(advice) ? spilled : missed);
         }
 
         // Each saving, from the program with all other suggestions.
@@ -446,7 +445,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
             ++suggestions;
             remats += all[i].remat_step != no_step;
         }
-        if (!advice.is_enough()) continue;
+        if (!advice) continue;
 
         std::vector<value_id> itself, shown;
         std::vector<spilled_program::step> unchanged_steps;
@@ -459,7 +458,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
         trace const expected = run(program, options, unchanged_steps, itself, shown, no_plan{});
         for (value_id& v : shown) v = advice.spilled.final_version[v];
         CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin, shown,
-                  arena{advice.planned.plan}) == expected);
+                  arena{advice.plan}) == expected);
     }
     MESSAGE("spilled " << spilled << " programs, fitting " << fitting << ", out of reach " << unreachable
                        << ", missed " << missed << "; " << suggestions << " suggestions, " << remats
@@ -612,8 +611,8 @@ TEST_CASE("a value is copied to an external home and back into another value")
     CHECK(options.bytes[4] == 64);
     CHECK(has_role(options.role[3], value_role::state));
     auto const planned = plan_memory(spilled.program, options);
-    CHECK(planned.is_sound());
-    CHECK(planned.report.lower_bound_bytes == 96);
+    CHECK(planned);
+    CHECK(planned.report().lower_bound_bytes == 96);
 }
 
 TEST_CASE("a step is run again right before its result is needed")
@@ -626,7 +625,7 @@ TEST_CASE("a step is run again right before its result is needed")
               {original, 0}, {original, 1}, {original, 2}, {rematerialize, 1}, {original, 3}});
     CHECK(spilled.homes.empty());
     CHECK(spilled.final_version == ids{0, 3, 2});
-    CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());
+    CHECK(plan_memory(spilled.program, spilled.options(f.options)));
 }
 
 TEST_CASE("a view is restored with its root")
@@ -636,7 +635,7 @@ TEST_CASE("a view is restored with its root")
     auto const spilled = f.apply(f.candidates);
     CHECK(spilled.final_version == ids{4, 5, 2});
     CHECK(spilled.alias_of == ids{no_value, 0, no_value, no_value, no_value, 4});
-    CHECK(plan_memory(spilled.program, spilled.options(f.options)).is_sound());
+    CHECK(plan_memory(spilled.program, spilled.options(f.options)));
 }
 
 TEST_CASE("a view is restored for a step that is run again, without other later reads")
@@ -653,8 +652,8 @@ TEST_CASE("a view is restored for a step that is run again, without other later 
     CHECK(read != 1);
     CHECK(spilled.origin[read] == 1);
     auto const planned = plan_memory(spilled.program, spilled.options(f.options));
-    CHECK(planned.is_sound());
-    CHECK(planned.report.lower_bound_bytes == 16); // no old value stays live
+    CHECK(planned);
+    CHECK(planned.report().lower_bound_bytes == 16); // no old value stays live
 }
 
 TEST_CASE("without spills the program is the same list of steps, and the empty program has none")
@@ -663,8 +662,8 @@ TEST_CASE("without spills the program is the same list of steps, and the empty p
     auto const spilled = f.apply({});
     CHECK(spilled.steps.size() == 4);
     CHECK(spilled.origin == ids{0, 1, 2});
-    CHECK(plan_memory(spilled.program, spilled.options(f.options)).report.arena_bytes ==
-          plan_memory(f.program, f.options).report.arena_bytes);
+    CHECK(plan_memory(spilled.program, spilled.options(f.options)).report().arena_bytes ==
+          plan_memory(f.program, f.options).report().arena_bytes);
     found const none(sequence(0, 0, [](step_id, effect_sink&) {}), {.bytes = 8});
     CHECK(none.apply({}).program == snapshot{});
 }
@@ -698,8 +697,8 @@ TEST_CASE("random programs read and leave the same with any spills, and their pl
             CHECK(has_role(spilled.role[spilled.final_version[v]], value_role::output) ==
                   has_role(p.role[v], value_role::output));
         auto const planned = plan_memory(spilled.program, spilled.options(f.options));
-        CHECK(planned.is_sound());
-        CHECK(planned.report.is_checked);
+        CHECK(planned);
+        CHECK(planned.report().is_checked);
     }
     CHECK(applied > rounds(800));
     CHECK(remats > rounds(100));

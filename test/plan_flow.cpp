@@ -29,15 +29,15 @@ TEST_CASE("values of alternative branches take the same bytes")
         3,
         {{{1, 2}, {}, {0}}, {{3}, {0}, {1}}, {{4}, {0}, {2}}, {{5}, {1}, {}}, {{5}, {2}, {}}, {{}, {}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64});
-    CHECK(planned.is_sound());
+    CHECK(planned);
     CHECK(planned.plan.valid_for == program_reading::control_flow);
-    CHECK(planned.report.reading == program_reading::control_flow);
-    CHECK(planned.report.is_checked);
-    CHECK(planned.report.arena_bytes == 128);
-    CHECK(planned.report.lower_bound_bytes == 128);
+    CHECK(planned.report().reading == program_reading::control_flow);
+    CHECK(planned.report().is_checked);
+    CHECK(planned.report().arena_bytes == 128);
+    CHECK(planned.report().lower_bound_bytes == 128);
     CHECK(planned.plan.offset_of(1) == planned.plan.offset_of(2));
     std::ostringstream said;
-    said << planned.report;
+    said << planned.report();
     CHECK(said.str() == "128 B instead of 192 B; no plan for every path goes below 128 B");
 }
 
@@ -46,8 +46,8 @@ TEST_CASE("a buffer lies in the hole of a live range that another branch leaves"
     // 0: def a -> 1 or 2;  1: def b -> 3: use b;  2: use a      a has a hole over 1 and 3
     snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}, {{}, {1}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64, .order = {0, 1, 3, 2}});
-    CHECK(planned.is_sound());
-    CHECK(planned.report.arena_bytes == 64);
+    CHECK(planned);
+    CHECK(planned.report().arena_bytes == 64);
     REQUIRE(planned.lives[0].size() == 2);
     CHECK(planned.lives[0][0] == live_range{0, 1});
     CHECK(planned.lives[0][1] == live_range{3, 4});
@@ -62,8 +62,8 @@ TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
     // again in the next iteration.
     snapshot const p = program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{1, 3}, {1}, {}}, {{}, {}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64});
-    CHECK(planned.is_sound());
-    CHECK(planned.report.arena_bytes == 128);
+    CHECK(planned);
+    CHECK(planned.report().arena_bytes == 128);
     CHECK(planned.plan.offset_of(0) != planned.plan.offset_of(1));
 
     memory_plan broken = planned.plan;
@@ -73,7 +73,8 @@ TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
     CHECK(found->what == fault::clash);
     // Without the loop it may: a is dead after its only use.
     CHECK(plan_memory(program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}}, {{}, {}, {1}}}), {.bytes = 64})
-              .report.arena_bytes == 64);
+              .report()
+              .arena_bytes == 64);
 }
 
 TEST_CASE("the move at the end of a loop copies nothing if next and current value get one buffer")
@@ -82,8 +83,8 @@ TEST_CASE("the move at the end of a loop copies nothing if next and current valu
     snapshot const p = program_of(
         2, {{{1}, {}, {0}}, {{2, 4}, {}, {}}, {{3}, {0}, {1}}, {{1}, {1}, {0}, {{0, 1, 0}}}, {{}, {0}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64});
-    CHECK(planned.is_sound());
-    CHECK(planned.report.arena_bytes == 128); // f reads x and writes y
+    CHECK(planned);
+    CHECK(planned.report().arena_bytes == 128); // f reads x and writes y
     CHECK(planned.joined.empty());
 
     // y = f(x) may be written over x, too.
@@ -93,55 +94,55 @@ TEST_CASE("the move at the end of a loop copies nothing if next and current valu
                                              {{1}, {1}, {0}, {{0, 1, 0}}},
                                              {{}, {0}, {}}});
     planned_flow const joined = plan_flow(in_place, {.bytes = 64});
-    CHECK(joined.is_sound());
-    CHECK(joined.report.arena_bytes == 64);
+    CHECK(joined);
+    CHECK(joined.report().arena_bytes == 64);
     CHECK(joined.joined.size() == 2);
     CHECK(joined.plan.buffers.size() == 1);
-    CHECK(plan_flow(in_place, {.bytes = 64, .in_place = false}).report.arena_bytes == 128);
+    CHECK(plan_flow(in_place, {.bytes = 64, .in_place = false}).report().arena_bytes == 128);
 }
 
 TEST_CASE("a value that a path reads before it is written is refused, or allowed as undefined")
 {
     snapshot const p = program_of(1, {{{1, 2}, {}, {}}, {{2}, {}, {0}}, {{}, {0}, {}}});
     planned_flow const refused = plan_flow(p, {.bytes = 8});
-    REQUIRE(refused.refuted);
-    CHECK(refused.refuted->what == fault::used_undefined);
-    CHECK(refused.refuted->value == 0);
-    CHECK(refused.refuted->other == 0);
-    CHECK(refused.plan.order[refused.refuted->position] == 2);
-    CHECK(plan_flow(p, {.bytes = 8}, {.allows_undefined = true}).is_sound());
-    CHECK(plan_flow(p, {.bytes = 8, .role = value_role::input}).is_sound());
+    REQUIRE(!refused);
+    CHECK(refused.error().what == fault::used_undefined);
+    CHECK(refused.error().value == 0);
+    CHECK(refused.error().other == 0);
+    CHECK(refused.plan.order[refused.error().position] == 2);
+    CHECK(plan_flow(p, {.bytes = 8}, {.allows_undefined = true}));
+    CHECK(plan_flow(p, {.bytes = 8, .role = value_role::input}));
 
     snapshot const never = program_of(1, {{{}, {0}, {}}});
     planned_flow const nothing = plan_flow(never, {.bytes = 8}, {.allows_undefined = true});
-    REQUIRE(nothing.refuted);
-    CHECK(nothing.refuted->other == no_value);
+    REQUIRE(!nothing);
+    CHECK(nothing.error().other == no_value);
 
     snapshot const half = program_of(1, {{{1, 2}, {}, {}}, {{}, {}, {0}}, {{}, {}, {}}});
     planned_flow const out = plan_flow(half, {.bytes = 8, .role = value_role::output});
-    REQUIRE(out.refuted);
-    CHECK(out.refuted->what == fault::used_undefined);
-    CHECK(out.refuted->position == 3);
+    REQUIRE(!out);
+    CHECK(out.error().what == fault::used_undefined);
+    CHECK(out.error().position == 3);
 }
 
 TEST_CASE("the empty program, one node and an endless loop have plans")
 {
-    CHECK(plan_flow(snapshot(), {.bytes = 8}).is_sound());
+    CHECK(plan_flow(snapshot(), {.bytes = 8}));
     snapshot const touched = flow(
         0, 1, [](node_id) { return ids{}; }, [](node_id, effect_sink&) {});
-    CHECK(plan_flow(touched, {.bytes = 8, .role = value_role::input}).report.arena_bytes == 8);
-    CHECK(plan_flow(touched, {.bytes = 8}).report.arena_bytes == 0);
+    CHECK(plan_flow(touched, {.bytes = 8, .role = value_role::input}).report().arena_bytes == 8);
+    CHECK(plan_flow(touched, {.bytes = 8}).report().arena_bytes == 0);
 
     snapshot const one = program_of(1, {{{}, {}, {0}}});
-    CHECK(plan_flow(one, {.bytes = 8}).report.arena_bytes == 8);
+    CHECK(plan_flow(one, {.bytes = 8}).report().arena_bytes == 8);
 
     // out = ..; for (;;) { t = ..; use t; }      the loop has no exit, but it can be stopped
     snapshot const infinite_loop = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
     planned_flow const kept = plan_flow(
         infinite_loop, {.bytes = 8, .role = std::vector{value_role::output, value_role::intermediate}});
-    CHECK(kept.is_sound());
-    CHECK(kept.report.arena_bytes == 16);
-    CHECK(plan_flow(infinite_loop, {.bytes = 8}).report.arena_bytes == 8);
+    CHECK(kept);
+    CHECK(kept.report().arena_bytes == 16);
+    CHECK(plan_flow(infinite_loop, {.bytes = 8}).report().arena_bytes == 8);
 }
 
 TEST_CASE("tables and pictures get a row for each range, and no row covers a hole")
@@ -207,16 +208,16 @@ TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequent
             .bytes = within_roots(bytes, alias_of), .role = role, .alias_of = alias_of, .in_place = false};
         planned_memory const sequential = plan_memory(p, options);
         planned_flow const flowing = plan_flow(p, options);
-        REQUIRE(sequential.is_sound());
-        REQUIRE(flowing.is_sound());
+        REQUIRE(sequential);
+        REQUIRE(flowing);
         REQUIRE(flowing.plan.buffers == sequential.plan.buffers);
         REQUIRE(flowing.plan.arena_bytes == sequential.plan.arena_bytes);
-        REQUIRE(flowing.report.lower_bound_bytes == sequential.report.lower_bound_bytes);
+        REQUIRE(flowing.report().lower_bound_bytes == sequential.report().lower_bound_bytes);
         same += flowing.plan.buffers.size();
         options.in_place = true;
         planned_flow const in_place = plan_flow(p, options);
-        REQUIRE(in_place.is_sound());
-        REQUIRE(in_place.report.lower_bound_bytes <= flowing.report.lower_bound_bytes);
+        REQUIRE(in_place);
+        REQUIRE(in_place.report().lower_bound_bytes <= flowing.report().lower_bound_bytes);
     }
     MESSAGE(same, " buffers at the same offsets");
 }
@@ -230,15 +231,15 @@ TEST_CASE("on random programs the plan is valid and every walk through it finds 
         flow_program const f = draw_flow_program(pick);
         flow_options const flow{.allows_undefined = pick.below(2) == 0};
         planned_flow const planned = plan_flow(f.program, f.options, flow);
-        if (planned.refuted) {
-            bool const is_undefined = planned.refuted->what == fault::used_undefined;
-            auto const pins = planned.refuted->what;
+        if (!planned) {
+            bool const is_undefined = planned.error().what == fault::used_undefined;
+            auto const pins = planned.error().what;
             bool const is_pin = pins == fault::off_pin || pins == fault::misaligned || pins == fault::clash;
             REQUIRE((is_undefined || is_pin));
             if (is_pin) { // then pins are the cause
                 plan_options without = f.options;
                 without.pinned = no_offset;
-                REQUIRE(plan_flow(f.program, without, flow).is_sound());
+                REQUIRE(plan_flow(f.program, without, flow));
             }
             ++(is_undefined ? undefined : pinned);
             continue;
@@ -246,7 +247,7 @@ TEST_CASE("on random programs the plan is valid and every walk through it finds 
         ++sound;
         joined += planned.joined.size();
         holes += planned.lives.ranges() - planned.plan.buffers.size();
-        REQUIRE(planned.report.lower_bound_bytes <= planned.report.arena_bytes);
+        REQUIRE(planned.report().lower_bound_bytes <= planned.report().arena_bytes);
         for (int walks = 0; walks != 4; ++walks) {
             flow_walk walk(f, planned);
             REQUIRE(walk.run(pick, 40));

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/planned_memory.hpp>
 
+#include <sublet/advise_memory.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_nested.hpp>
+#include <sublet/plan_symbolic.hpp>
+
+#include "printed.hpp"
+
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <sstream>
+#include <string>
 #include <vector>
 
 namespace this_test {
@@ -29,15 +41,100 @@ TEST_CASE("the report names the reading of its bound: one order, or every schedu
     CHECK(report.gap() == 1);
 }
 
-TEST_CASE("values with an offset are listed, and a plan is sound unless it is refuted")
+TEST_CASE("without a plan, the report says why")
+{
+    plan_report report;
+    report.refuted = witness{.what = fault::unplaced, .value = 3};
+    std::ostringstream out;
+    out << report;
+    CHECK(out.str() == "no plan: value 3 needs storage and has none");
+}
+
+TEST_CASE("a result lists the values with an offset, unless there is no plan")
 {
     planned_memory planned;
-    planned.plan.buffers = {{.root = 1, .size = 8, .offset = 16}};
+    planned.plan.buffers = {{.root = 1, .size = 8, .pool = 1, .offset = 16}};
     planned.plan.buffer_of = {no_buffer, 0, 0};
-    CHECK(planned.values() == std::vector<value_id>{1, 2});
-    CHECK(planned.is_sound());
-    planned.refuted = witness{};
-    CHECK(!planned.is_sound());
+    planned.plan.arena_bytes = {0, 24};
+    static_assert(std::forward_iterator<planned_memory::iterator>);
+    auto const listed = [&] {
+        std::vector<planned_memory::placed_value> list;
+        for (auto placed : planned) list.push_back(placed);
+        return list;
+    };
+    CHECK(planned);
+    CHECK(listed() == std::vector<planned_memory::placed_value>{{1, 1, 16}, {2, 1, 16}});
+    CHECK(planned.bytes() == 0);
+    CHECK(planned.bytes(1) == 24);
+    CHECK(planned.bytes(2) == 0);
+    CHECK_THROWS_AS(static_cast<void>(planned.error()), precondition_error);
+    planned.figures.refuted = witness{.what = fault::unplaced, .value = 2};
+    CHECK(!planned);
+    CHECK(planned.error().value == 2);
+    CHECK(listed().empty());
+    CHECK(planned.bytes(1) == 0);
+}
+
+namespace {
+
+/// What every result offers, in text.
+template <class Plan>
+std::string use(Plan const& planned)
+{
+    std::ostringstream out;
+    if (!planned) {
+        out << planned.error();
+        std::string const why = "no plan: " + out.str();
+        CHECK(printed(planned) == why);
+        CHECK(printed(planned.report()) == why);
+        CHECK(planned.begin() == planned.end());
+        return why;
+    }
+    std::size_t values = 0;
+    for (auto [value, pool, offset] : planned) values += pool == 0;
+    out << planned.report() << "; " << planned.bytes() << ' ' << planned.bytes(1) << "; " << values
+        << " values";
+    CHECK(printed(planned) == printed(planned.report()));
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("one generic function uses the result of every planner, with a plan and without")
+{
+    // 0: def a; 1: use a, def b; 2: use b, def c
+    auto const chain = [](std::vector<std::vector<value_id>> uses) {
+        return sequence(3, 3, [uses](step_id s, effect_sink& sink) {
+            for (value_id v : uses[s]) sink.use(v);
+            sink.def(s);
+        });
+    };
+    snapshot const good = chain({{}, {0}, {1}}), bad = chain({{2}, {0}, {1}});
+    plan_options const options{.bytes = 64};
+    auto const in_order = "128 B instead of 192 B; no plan in this order goes below 128 B; 128 0; 3 values";
+    auto const is_undefined = "no plan: value 2 is used at position 0 before anything defines it";
+    CHECK(use(plan_memory(good, options)) == in_order);
+    CHECK(use(plan_memory(bad, options)) == is_undefined);
+    CHECK(use(advise_memory(good, options)) == in_order);
+    CHECK(use(advise_memory(bad, options)) == is_undefined);
+    auto const on_paths = "128 B instead of 192 B; no plan for every path goes below 128 B; 128 0; 3 values";
+    CHECK(use(plan_flow(good, options)) == on_paths);
+    CHECK(use(plan_flow(bad, options)) == is_undefined);
+    CHECK(use(plan_nested(program_tree(good), std::vector{options})) == on_paths);
+    CHECK(use(plan_nested(program_tree(bad), std::vector{options})) ==
+          is_undefined + std::string("; 2 is value 2 of program 0"));
+    auto const at_once =
+        "128 B instead of 192 B; no plan for every schedule goes below 128 B; 128 0; 3 values";
+    auto const is_cyclic = "no plan: step 1 waits for itself: the order has a cycle";
+    CHECK(use(plan_concurrent(good, options)) == at_once);
+    CHECK(use(plan_concurrent(bad, options)) == is_cyclic);
+    CHECK(use(plan_with_handoffs(good, options)) == at_once);
+    CHECK(use(plan_with_handoffs(bad, options)) == is_cyclic);
+    symbolic_options const batches{.bytes = affine_bytes{0, 64}, .max_batch = 4};
+    CHECK(use(plan_symbolic(good, batches)) ==
+          "128*N bytes instead of 192*N, for N up to 4; 512 0; 3 values");
+    CHECK(use(plan_symbolic(bad, batches)) ==
+          "no plan: for a batch of 1: value 2 is used at position 0 before anything defines it");
 }
 
 } // namespace this_test

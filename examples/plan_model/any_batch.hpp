@@ -39,7 +39,7 @@ inline sublet::planned_symbolic plan_any_batch(network const& net, arguments con
 inline void print(std::ostream& out, std::string const& model, network const& net,
                   sublet::planned_symbolic const& planned, bool as_json)
 {
-    sublet::planned_symbolic::summary const& r = planned.report;
+    sublet::planned_symbolic::summary const& r = planned.report();
     char const* before = as_json ? "{" : "";
     auto line = [&](std::string const& key, std::string const& text) {
         if (as_json) out << before << '"' << key << "\": " << text;
@@ -61,7 +61,7 @@ inline void print(std::ostream& out, std::string const& model, network const& ne
     }
     line("excess_percent", with_decimals(100 * r.excess(), 2));
     line("planning_ms", with_decimals(1000 * r.seconds, 3));
-    line("verified", words(r.is_checked && planned.is_sound() ? "yes" : "no"));
+    line("verified", words(r.is_checked && bool(planned) ? "yes" : "no"));
     if (as_json) out << "}\n";
 }
 

@@ -65,8 +65,8 @@ struct sweep {
         auto const small_budget = sublet::plan_concurrent(program, options, {.visits = 1'000'000});
         auto const with_handoffs = sublet::plan_with_handoffs(program, options);
         auto const in_order = sublet::plan_memory(program, options);
-        sublet::byte_count const bound = planned.report.lower_bound_bytes;
-        sublet::byte_count const bytes = planned.report.arena_bytes;
+        sublet::byte_count const bound = planned.report().lower_bound_bytes;
+        sublet::byte_count const bytes = planned.report().arena_bytes;
 
         // Caffe2's choice of slots on the same program, without and with sizes.
         auto by_tokens = [&](sublet::slot_choice choice) {
@@ -80,26 +80,25 @@ struct sweep {
 
         std::printf("%-32s %5zu %12llu %7.3f %7.3f %5u %7.2f %5u %7.2f %5u %12llu %12llu %5zu %9.1f\n",
                     file.c_str(), planned.plan.buffers.size(), static_cast<unsigned long long>(bound),
-                    budgeted.add(small_budget.report.arena_bytes, bound), search.add(bytes, bound),
+                    budgeted.add(small_budget.report().arena_bytes, bound), search.add(bytes, bound),
                     planned.slots.slots, slots.add(planned.slots.total_bytes, bound), most_shared.slots,
                     caffe2.add(caffe2_bytes, bound), fewest.slots,
-                    static_cast<unsigned long long>(in_order.report.arena_bytes),
-                    static_cast<unsigned long long>(with_handoffs.report.arena_bytes),
-                    with_handoffs.plan.handoffs.size(), 1000 * planned.report.seconds);
+                    static_cast<unsigned long long>(in_order.report().arena_bytes),
+                    static_cast<unsigned long long>(with_handoffs.report().arena_bytes),
+                    with_handoffs.plan.handoffs.size(), 1000 * planned.report().seconds);
         without_handoffs += with_handoffs.plan.handoffs.empty();
 
-        expect(planned.is_sound() && small_budget.is_sound() && with_handoffs.is_sound(), file,
-               "a plan is refuted");
+        expect(bool(planned) && bool(small_budget) && bool(with_handoffs), file, "a plan is refuted");
         expect(planned.is_bound_exact, file, "the bound is not exact");
         expect(fewest.is_fewest(), file, "the number of slots is not proved");
         expect(bytes <= caffe2_bytes, file, "Caffe2's choice needs fewer bytes");
         expect(fewest.slots <= most_shared.slots, file, "Caffe2's choice needs fewer slots");
-        expect(planned.slots.total_bytes <= planned.report.naive_bytes, file,
+        expect(planned.slots.total_bytes <= planned.report().naive_bytes, file,
                "slots need more than no sharing");
         expect(with_handoffs.critical_path_with <= with_handoffs.makespan, file,
                "hand-offs exceed the makespan");
-        sublet::byte_count const in_one_order = in_order.report.arena_bytes / 100 * 101 + 100;
-        expect(with_handoffs.report.arena_bytes <= std::min(bytes, in_one_order), file,
+        sublet::byte_count const in_one_order = in_order.report().arena_bytes / 100 * 101 + 100;
+        expect(with_handoffs.report().arena_bytes <= std::min(bytes, in_one_order), file,
                "hand-offs need more than the better of the other two plans");
     }
 

@@ -43,7 +43,7 @@ using sublet::byte_count;
 
 byte_count naive_bytes(network const& net)
 {
-    return plan(net, {.in_place = false}).planned.report.naive_bytes;
+    return plan(net, {.in_place = false}).planned.report().naive_bytes;
 }
 
 /// Divides all sizes by the same number until they need less than `most` without a plan.

@@ -20,8 +20,7 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     sublet::plan_options options = as_options(net, settings);
     options.pools = {{.capacity = capacity}};
     auto const advice = sublet::advise_memory(as_program(net), options);
-    auto const& refuted = advice.planned.refuted;
-    if (refuted && refuted->what != sublet::fault::over_capacity)
+    if (!advice && advice.error().what != sublet::fault::over_capacity)
         throw input_error(model + ": there is no plan for it in this order");
     for (sublet::memory_advice::suggestion const& s : advice.suggestions) {
         out << quoted(net.values[s.value].name) << ", " << s.bytes << " bytes: spilled after "
@@ -30,14 +29,13 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
         else out << "recomputed by " << net.operations[s.remat_step].label;
         out << " before " << net.operations[s.before].label << ", saves " << s.saved << '\n';
     }
-    out << model << ": " << advice.planned.report << ", with " << advice.suggestions.size()
-        << " suggestions\n";
+    out << model << ": " << advice.report() << ", with " << advice.suggestions.size() << " suggestions\n";
     sublet::memory_advice::pool const pool =
         advice.pools.empty() ? sublet::memory_advice::pool{} : advice.pools[0];
     if (pool.least > capacity)
         out << "no spills help: " << net.operations[pool.least_step].label << " needs " << pool.least
             << " bytes at once\n";
-    return advice.is_enough() && advice.planned.report.is_checked;
+    return bool(advice) && advice.report().is_checked;
 }
 
 } // namespace plan_model

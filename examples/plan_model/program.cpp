@@ -78,14 +78,14 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
 {
     sublet::planned_symbolic const planned = plan_any_batch(net, args, order);
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
-    if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
-                            planned.refuted->what == sublet::fault::write_moved))
+    if (!planned && (planned.error().what == sublet::fault::used_undefined ||
+                     planned.error().what == sublet::fault::write_moved))
         throw input_error((args.order.empty() ? args.model : args.order) + ": " +
-                          explain(*planned.refuted, net, order, name_of));
-    if (planned.refuted)
-        err << "plan_model: " << args.model << ": " << explain(*planned.refuted, net, order, name_of) << '\n';
+                          explain(planned.error(), net, order, name_of));
+    if (!planned)
+        err << "plan_model: " << args.model << ": " << explain(planned.error(), net, order, name_of) << '\n';
     if (!args.quiet) print(out, args.model, net, planned, args.json);
-    return planned.report.is_checked && planned.is_sound() ? 0 : 1;
+    return planned.report().is_checked && bool(planned) ? 0 : 1;
 }
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
@@ -109,17 +109,17 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     sublet::planned_memory const& planned = timed.planned;
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
 
-    if (planned.refuted && (planned.refuted->what == sublet::fault::used_undefined ||
-                            planned.refuted->what == sublet::fault::write_moved))
+    if (!planned && (planned.error().what == sublet::fault::used_undefined ||
+                     planned.error().what == sublet::fault::write_moved))
         throw input_error((args.order.empty() ? args.model : args.order) + ": " +
-                          explain(*planned.refuted, net, order, name_of));
-    if (planned.report.naive_bytes == sublet::no_size - 1)
+                          explain(planned.error(), net, order, name_of));
+    if (planned.report().naive_bytes == sublet::no_size - 1)
         throw input_error(args.model + ": its values take more bytes together than 64 bits can count");
     std::optional<mode_comparison> const ran = run_if_asked(args, net, wanted, timed);
     if (!args.quiet)
         for (std::string const& remark : net.remarks) err << "plan_model: " << remark << '\n';
     auto say = [&](std::string const& what) { err << "plan_model: " << args.model << ": " << what << '\n'; };
-    if (planned.refuted) say(explain(*planned.refuted, net, order, name_of));
+    if (!planned) say(explain(planned.error(), net, order, name_of));
     if (ran && !args.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
     if (ran) std::for_each(ran->faults.begin(), ran->faults.end(), say);
 
@@ -151,16 +151,16 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                     .operations = net.operations.size(),
                     .values = net.results,
                     .buffers = planned.plan.buffers.size(),
-                    .naive_bytes = planned.report.naive_bytes,
-                    .lower_bound_bytes = planned.report.lower_bound_bytes,
-                    .arena_bytes = planned.report.arena_bytes,
+                    .naive_bytes = planned.report().naive_bytes,
+                    .lower_bound_bytes = planned.report().lower_bound_bytes,
+                    .arena_bytes = planned.report().arena_bytes,
                     .planning_ms = timed.milliseconds + chosen.milliseconds,
                     .verified = timed.is_verified(),
                     .slots = slots.slots,
                     .order = chosen.word,
                     .ordered = chosen.facts,
                     .concurrent = timed.concurrent,
-                    .is_cut_short = planned.report.is_cut_short,
+                    .is_cut_short = planned.report().is_cut_short,
                     .handoffs = planned.plan.handoffs.size(),
                     .with_handoffs = args.handoffs,
                     .run = ran};

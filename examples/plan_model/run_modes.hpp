@@ -83,7 +83,7 @@ inline mode_comparison compare_modes(network const& net, plan_settings const& se
     sublet::plan_options naive_options = options;
     naive_options.in_place = naive_options.check = false;
     sublet::byte_count const unplanned =
-        with_external(sublet::plan_memory(program, naive_options).report.naive_bytes);
+        with_external(sublet::plan_memory(program, naive_options).report().naive_bytes);
     bool const fits = unplanned <= how.limit;
     if (!fits)
         result.remarks.push_back("a run without a plan needs " + std::to_string(unplanned) +

@@ -78,7 +78,7 @@ struct sweep {
     void run(table_row const& row, network const& net, bool in_place)
     {
         timed_plan const timed = plan(net, {.in_place = in_place});
-        auto const& report = timed.planned.report;
+        auto const& report = timed.planned.report();
         summary const s{.buffers = report.buffers,
                         .lower_bound_bytes = report.lower_bound_bytes,
                         .arena_bytes = report.arena_bytes};
@@ -122,7 +122,7 @@ struct run_sweep {
     /// Scales the values of a large network down: the same operations, views and sharing in less time.
     static sublet::byte_count shrink(network& net)
     {
-        sublet::byte_count const naive = plan(net, {.in_place = false}).planned.report.naive_bytes;
+        sublet::byte_count const naive = plan(net, {.in_place = false}).planned.report().naive_bytes;
         sublet::byte_count divisor = 1;
         while (naive > 200'000'000 && naive / divisor > 50'000'000) divisor *= 2;
         for (network_value& v : net.values)

@@ -30,7 +30,7 @@ struct timed_plan {
     double milliseconds = 0; ///< from the network in memory to the checked plan
     std::optional<concurrent_facts> concurrent = {};
 
-    bool is_verified() const { return planned.report.is_checked && planned.is_sound(); }
+    bool is_verified() const { return planned.report().is_checked && bool(planned); }
 };
 
 inline double milliseconds_since(std::chrono::steady_clock::time_point start)

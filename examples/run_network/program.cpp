@@ -153,7 +153,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     }
     out << "model: " << file_name(args.model) << "\noperations: " << all.layers.size()
         << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << layered.largest_scratch
-        << "\nlower_bound_bytes: " << planned.report.lower_bound_bytes << '\n';
+        << "\nlower_bound_bytes: " << planned.report().lower_bound_bytes << '\n';
     if (args.cuda) out << "cuda: " << cuda_device << '\n';
     for (mode_run const& r : runs)
         out << r.executor << ' ' << r.mode << ": peak_bytes " << r.peak_bytes << ", allocations "

@@ -134,7 +134,7 @@ namespace detail {
 ///
 ///     auto advice = sublet::advise_memory(program, {.bytes = sizes, .pools = {{.capacity = 64 << 20}}});
 ///     for (auto const& s : advice.suggestions) std::cout << s.value << '\n'; // spilled after s.after
-///     std::cout << advice.planned.report << '\n';                            // of advice.spilled.program
+///     std::cout << advice << '\n';                                           // of advice.spilled.program
 ///
 ///     program ─► spill candidates ─► advise ─► insert_spills ─► plan_memory ─► does it fit?
 ///                                       ▲                                          │ no: fewer bytes
@@ -152,7 +152,8 @@ struct advice_options {
     per_value<bool> movable = true; ///< false: its buffer is never spilled
 };
 
-struct memory_advice {
+/// The plan is that of `spilled.program`; the values are those of that program.
+struct memory_advice : planned_memory {
     struct suggestion {
         value_id value = no_value; ///< with its views
         step_id after = no_step;   ///< the last step of the program to touch it before the spill,
@@ -179,9 +180,6 @@ struct memory_advice {
     byte_count cost = 0;
     spilled_program spilled; ///< the program with the suggestions
     plan_options options;    ///< of its values
-    planned_memory planned;  ///< its plan; refuted if it does not fit
-
-    [[nodiscard]] bool is_enough() const { return planned.is_sound(); }
 };
 
 namespace detail {
@@ -227,8 +225,8 @@ private:
 ///
 /// Requires:   a step that may be run again (see find_spill_candidates()) has no effects that the library
 ///             does not see: it computes the same result again. Otherwise its `how.remat_cost` is `no_size`.
-/// Ensures:    `planned` is the plan of `spilled.program`. If it is refuted for its size, `pools` gives the
-///             lower bound that no spills can improve. If the order is refuted, there are no suggestions.
+/// Ensures:    the plan is that of `spilled.program`. If there is none because of its size, `pools` gives the
+///             lower bound that no spills can improve; if because of the order, there are no suggestions.
 /// Complexity: up to nine times that of plan_memory() and of advise(): once for the program, then with lower
 ///             capacities until alignment and fragmentation fit, too.
 /// Throws:     as plan_memory().

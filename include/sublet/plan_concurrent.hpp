@@ -5,7 +5,7 @@
 /// Offsets or slots that are valid for every schedule: steps run concurrently on threads, streams or queues.
 ///
 ///     auto planned = sublet::plan_concurrent(program, {.bytes = sizes});
-///     std::cout << planned.report << '\n';
+///     std::cout << planned << '\n';
 ///
 ///     program ─► dependences ─► buffers ─► in place ─► conflicts ─┬─► antichain: lower bound
 ///                                                                 ├─► chains: slots
@@ -64,9 +64,9 @@ witness as_witness(dependence_violation const& v);
 ///             plan the versions (analysis/versions.hpp). `options.order` is ignored.
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved
 ///             unless `options.check` is off. The arena is never larger than slots would be. The lower bound
-///             is the weight of `antichain`: no plan that holds for every schedule is smaller. `refuted` is
+///             is the weight of `antichain`: no plan that holds for every schedule is smaller. error() is
 ///             as plan_memory's. When a work budget is spent, the plan stays valid, and
-///             `report.is_cut_short`.
+///             `report().is_cut_short`.
 /// Complexity: O(V + E + touches + values), the ranges of find_conflict_ranges(), heaviest_antichain() for
 ///             each pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated.

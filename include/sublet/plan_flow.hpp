@@ -5,7 +5,7 @@
 /// Offsets for programs with branches and loops, valid on every path: successors of a node are alternatives.
 ///
 ///     auto planned = sublet::plan_flow(program, {.bytes = sizes});
-///     std::cout << planned.report << '\n';
+///     std::cout << planned << '\n';
 ///
 ///     program ─► flow_lives ─► buffers ─► in place ─► pack, with holes ─► check_flow_plan ─► plan + report
 ///
@@ -52,7 +52,7 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 /// Requires:   `options.order`, if given, names every node once. It only numbers positions; default: an order
 ///             that keeps loops contiguous.
 /// Ensures:    the plan is valid for the control-flow reading, and proved unless `options.check` is off.
-///             `refuted` holds a witness if there is no valid plan: a value is read before it is written on
+///             error() is a witness if there is no valid plan: a value is read before it is written on
 ///             some path, pins overlap or are misaligned, a view is larger than its root, or the plan exceeds
 ///             a capacity. (`flow.allows_undefined`: such reads may find any bytes, and only a value that is
 ///             never written is refused.) The lower bound is at least the most bytes live at one position.

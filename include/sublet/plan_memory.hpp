@@ -5,8 +5,8 @@
 /// Offsets in one arena per pool for a program that runs its steps one after another, with a checked proof.
 ///
 ///     auto planned = sublet::plan_memory(program, {.bytes = sizes, .alignment = 64});
-///     std::cout << planned.report << '\n';
-///     for (auto v : planned.values()) std::cout << v << " at " << planned.plan.offset_of(v) << '\n';
+///     std::cout << planned << '\n';
+///     for (auto [value, pool, offset] : planned) std::cout << value << " at " << offset << '\n';
 ///
 ///     program ─► lifetimes ─► buffers ─► in place ◄─► pack ─► check_plan ─► plan + report
 ///
@@ -23,7 +23,7 @@ namespace sublet {
 ///
 /// Requires:   `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved unless `options.check`
-///             is off. `refuted` holds a witness if there is no valid plan: the order contradicts an edge, a
+///             is off. error() is a witness if there is no valid plan: the order contradicts an edge, a
 ///             value is used before its definition or overwritten too early, pins overlap or are misaligned,
 ///             a view is larger than its root, or the plan exceeds a capacity (another plan may still fit).
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.

@@ -32,7 +32,15 @@
 namespace sublet {
 
 struct planned_nested : planned_flow {
-    /// What was planned: the plan, the report and `refuted` use its ids; `refuted` also has those of the tree.
+    struct placed_value {
+        detail::tree_value value = {}; ///< its program, and its id there
+        pool_id pool = 0;
+        byte_count offset = no_offset; ///< of its first byte in the arena of the pool
+        friend bool operator==(planned_nested::placed_value, planned_nested::placed_value) = default;
+    };
+    using iterator = detail::placed_values<planned_nested, detail::tree_value>;
+
+    /// What was planned: the plan, the report and error() use its ids; error() also has those of the tree.
     flat_tree flat;
     /// The copies of bindings that remain; those at one place in the order in which to make them. `from` and
     /// `to` are flat values. All other bindings have source and target in the same bytes.
@@ -42,6 +50,28 @@ struct planned_nested : planned_flow {
     [[nodiscard]] byte_count offset_of(program_id program, value_id value) const
     {
         return plan.offset_of(flat.flat_of[program][value]);
+    }
+
+    /// The values of each program with an offset, by program and ascending.
+    [[nodiscard]] planned_nested::iterator begin() const { return {*this, {0, 0}}; }
+    [[nodiscard]] planned_nested::iterator end() const { return {*this, {programs(), 0}}; }
+
+private:
+    friend planned_nested::iterator;
+
+    program_id programs() const noexcept { return *this ? static_cast<program_id>(flat.flat_of.size()) : 0; }
+    static detail::tree_value next(detail::tree_value at) { return {at.program, at.value + 1}; }
+    detail::tree_value placed_from(detail::tree_value at) const
+    {
+        for (; at.program < programs(); at = {at.program + 1, 0})
+            for (; at.value < flat.flat_of[at.program].size(); ++at.value)
+                if (offset_of(at.program, at.value) != no_offset) return at;
+        return {programs(), 0};
+    }
+    planned_nested::placed_value at(detail::tree_value v) const
+    {
+        memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[flat.flat_of[v.program][v.value]]];
+        return {v, b.pool, b.offset};
     }
 };
 

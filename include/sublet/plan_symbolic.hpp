@@ -6,7 +6,7 @@
 ///
 ///     sublet::affine_bytes const image{0, 602112};     // fixed, per_batch
 ///     auto planned = sublet::plan_symbolic(program, {.bytes = image, .max_batch = 64});
-///     std::cout << planned.report << '\n'; // 9633792*N bytes instead of 150243136*N, for N up to 64
+///     std::cout << planned.report() << '\n'; // 9633792*N bytes instead of 150243136*N, for N up to 64
 ///     auto plan = planned.plan.at(32);                 // the plan for a batch of 32
 ///     std::cout << planned.plan.buffers[0].start.fixed; // or a formula: fixed + per_batch * N, rounded up
 ///
@@ -44,21 +44,64 @@ struct planned_symbolic {
         affine_bytes naive;        ///< if every buffer had storage of its own
         affine_bytes arena;        ///< of the plan
         std::vector<planned_symbolic::summary::batch> batches; ///< batch 1, the largest, and one between
-        double seconds = 0;      ///< processor time from the program to the checked plan
-        bool is_checked = false; ///< check_plan has run: a sound plan is proved
+        double seconds = 0;             ///< processor time from the program to the checked plan
+        bool is_checked = false;        ///< check_plan has run: the plan is proved
+        std::optional<witness> refuted; ///< why there is no plan
 
         /// By how much the arenas exceed those of plans for one batch size, at most: 0.02 is two percent.
         [[nodiscard]] double excess() const;
     };
 
-    symbolic_plan plan;
-    planned_symbolic::summary report;
-    std::optional<witness> refuted; ///< why there is no valid plan; if set, do not use the plan
+    struct placed_value {
+        value_id value = no_value;
+        pool_id pool = 0;
+        symbolic_plan::offset offset = {}; ///< in the arena of the pool, for each batch
+        friend bool operator==(planned_symbolic::placed_value, planned_symbolic::placed_value) = default;
+    };
+    using iterator = detail::placed_values<planned_symbolic, value_id>;
 
-    [[nodiscard]] bool is_sound() const { return !refuted; }
+    symbolic_plan plan;
+    planned_symbolic::summary figures;
+
+    explicit operator bool() const noexcept { return !figures.refuted; }
+
+    /// Requires: there is no plan.
+    [[nodiscard]] witness const& error() const&
+    {
+        SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan has no error");
+        return *figures.refuted;
+    }
+    [[nodiscard]] witness error() && { return error(); }
+
+    [[nodiscard]] planned_symbolic::summary const& report() const& noexcept { return figures; }
+    [[nodiscard]] planned_symbolic::summary report() && { return std::move(figures); }
+
+    /// Of the arena of a pool for the largest batch, or for this one; 0 for a pool that the plan does not have.
+    [[nodiscard]] byte_count bytes(pool_id pool = 0) const { return bytes(pool, plan.max_batch); }
+    [[nodiscard]] byte_count bytes(pool_id pool, byte_count batch) const
+    {
+        return *this && pool < plan.arena.size() ? plan.arena[pool].at(batch) : 0;
+    }
 
     /// The values with an offset, ascending.
-    [[nodiscard]] std::vector<value_id> values() const;
+    [[nodiscard]] planned_symbolic::iterator begin() const { return {*this, 0}; }
+    [[nodiscard]] planned_symbolic::iterator end() const { return {*this, limit()}; }
+
+private:
+    friend planned_symbolic::iterator;
+
+    value_id limit() const noexcept { return *this ? static_cast<value_id>(plan.buffer_of.size()) : 0; }
+    static value_id next(value_id v) { return v + 1; }
+    value_id placed_from(value_id v) const
+    {
+        while (v < limit() && plan.buffer_of[v] == no_buffer) ++v;
+        return v;
+    }
+    planned_symbolic::placed_value at(value_id v) const
+    {
+        symbolic_plan::buffer const& b = plan.buffers[plan.buffer_of[v]];
+        return {v, b.pool, {b.start, b.alignment}};
+    }
 };
 
 namespace detail {
@@ -72,9 +115,9 @@ void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
 ///
 /// Requires:   `options.order`, if given, names every node once; `options.max_batch` is at least 1.
 /// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved unless `options.check` is
-///             off. `refuted` holds a witness if there is none: an order as in plan_memory(), a view that is
+///             off. error() is a witness if there is none: an order as in plan_memory(), a view that is
 ///             larger than its root for some batch, or a capacity that the largest batch exceeds
-///             (`report.fits_up_to` is the largest batch that fits).
+///             (`report().fits_up_to` is the largest batch that fits).
 /// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated, or if the bytes of the largest
 ///             batch exceed 64 bits together.
@@ -92,16 +135,27 @@ void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 
 } // namespace detail
 
-/// Writes one line to any text stream.
+/// Writes one line to any text stream: the bytes, or why there is no plan.
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
 {
     detail::plain_text<Stream> text{out};
+    if (r.refuted) {
+        text << "no plan: " << *r.refuted;
+        return out;
+    }
     detail::write_affine(text, r.arena);
     text << " bytes instead of ";
     detail::write_affine(text, r.naive);
     text << ", for N up to " << r.max_batch;
     return out;
+}
+
+/// Writes the report.
+template <detail::text_stream Stream>
+Stream& operator<<(Stream& out, planned_symbolic const& planned)
+{
+    return out << planned.report();
 }
 
 } // namespace sublet

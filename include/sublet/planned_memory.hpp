@@ -2,9 +2,17 @@
 #ifndef SUBLET_PLANNED_MEMORY_HPP
 #define SUBLET_PLANNED_MEMORY_HPP
 
-/// The result of a planner: the plan, a report of its sizes and bounds, and a witness if it is invalid.
+/// The result of a planner: the plan, a report of its sizes and bounds, and a witness if there is none.
 ///
-///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB
+///     template <class Plan> void use(Plan const& planned)       // the result of any planner
+///     {
+///         if (!planned) { std::cout << planned.error() << '\n'; return; }
+///         std::cout << planned.report() << '\n' << planned.bytes() << ' ' << planned.bytes(1) << '\n';
+///         for (auto [value, pool, offset] : planned) ...       // ascending
+///     }
+///
+///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB          the report
+///     no plan: value 3 is used at position 2 before anything defines it                  without a plan
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -38,7 +46,8 @@ struct plan_report : pool_report {
     /// For every schedule: a work budget ended the search for the bound or for offsets, at a cost of at most
     /// gap(). With hand-offs: more steps wait than may be needed.
     bool is_cut_short = false;
-    bool is_checked = false; ///< check_plan has run: a sound plan is proved
+    bool is_checked = false;        ///< check_plan has run: the plan is proved
+    std::optional<witness> refuted; ///< why there is no plan
 
     /// By how much the arenas exceed the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
@@ -48,23 +57,92 @@ struct plan_report : pool_report {
     }
 };
 
-struct planned_memory {
-    memory_plan plan;
-    plan_report report;
-    std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan uses, by step
-    std::optional<witness> refuted; ///< why there is no valid plan; if set, do not use the plan
+namespace detail {
 
-    /// The plan is valid as far as it was checked.
-    [[nodiscard]] bool is_sound() const { return !refuted; }
+/// A forward iterator over the values of a planner's result that have an offset.
+template <class Planned, class Cursor>
+class placed_values {
+public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = typename Planned::placed_value;
+
+    placed_values() = default;
+    placed_values(Planned const& planned, Cursor at) : planned_(&planned), at_(planned.placed_from(at)) {}
+
+    value_type operator*() const { return planned_->at(at_); }
+    placed_values& operator++()
+    {
+        at_ = planned_->placed_from(planned_->next(at_));
+        return *this;
+    }
+    placed_values operator++(int)
+    {
+        placed_values const before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(placed_values const& a, placed_values const& b) { return a.at_ == b.at_; }
+
+private:
+    Planned const* planned_ = nullptr;
+    Cursor at_ = {};
+};
+
+} // namespace detail
+
+/// Converts to true if there is a plan: it is valid as far as it was checked. Otherwise it has an error, no
+/// values and no bytes; `plan` holds what was planned so far, and must not be used.
+struct planned_memory {
+    struct placed_value {
+        value_id value = no_value;
+        pool_id pool = 0;
+        byte_count offset = no_offset; ///< of its first byte in the arena of the pool
+        friend bool operator==(planned_memory::placed_value, planned_memory::placed_value) = default;
+    };
+    using iterator = detail::placed_values<planned_memory, value_id>;
+
+    memory_plan plan;
+    plan_report figures;
+    std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan uses, by step
+
+    explicit operator bool() const noexcept { return !figures.refuted; }
+
+    /// Why there is no plan.
+    /// Requires: there is none.
+    [[nodiscard]] witness const& error() const&
+    {
+        SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan has no error");
+        return *figures.refuted;
+    }
+    [[nodiscard]] witness error() && { return error(); }
+
+    [[nodiscard]] plan_report const& report() const& noexcept { return figures; }
+    [[nodiscard]] plan_report report() && { return std::move(figures); }
+
+    /// Of the arena of a pool; 0 for a pool that the plan does not have.
+    [[nodiscard]] byte_count bytes(pool_id pool = 0) const noexcept
+    {
+        return *this && pool < plan.arena_bytes.size() ? plan.arena_bytes[pool] : 0;
+    }
 
     /// The values with an offset, ascending: those to write back into an IR.
-    [[nodiscard]] std::vector<value_id> values() const
+    [[nodiscard]] planned_memory::iterator begin() const { return {*this, 0}; }
+    [[nodiscard]] planned_memory::iterator end() const { return {*this, limit()}; }
+
+private:
+    friend planned_memory::iterator;
+
+    value_id limit() const noexcept { return *this ? static_cast<value_id>(plan.buffer_of.size()) : 0; }
+    static value_id next(value_id v) { return v + 1; }
+    value_id placed_from(value_id v) const
     {
-        std::vector<value_id> placed;
-        for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
-            if (plan.offset_of(static_cast<value_id>(v)) != no_offset)
-                placed.push_back(static_cast<value_id>(v));
-        return placed;
+        while (v < limit() && plan.offset_of(v) == no_offset) ++v;
+        return v;
+    }
+    planned_memory::placed_value at(value_id v) const
+    {
+        memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
+        return {v, b.pool, b.offset};
     }
 };
 
@@ -98,11 +176,16 @@ void fill_report(plan_report& report, Placement const& placed, memory_plan const
 
 } // namespace detail
 
-/// Writes one line to any text stream, with rounded sizes; the members of the report are exact.
+/// Writes one line to any text stream: rounded sizes (the members of the report are exact), or why there is no
+/// plan.
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, plan_report const& r)
 {
     detail::plain_text<Stream> text{out};
+    if (r.refuted) {
+        text << "no plan: " << *r.refuted;
+        return out;
+    }
     detail::write_bytes(text, r.arena_bytes);
     text << " instead of ";
     detail::write_bytes(text, r.naive_bytes);
@@ -115,6 +198,13 @@ Stream& operator<<(Stream& out, plan_report const& r)
     detail::write_bytes(text, r.lower_bound_bytes);
     if (r.is_cut_short) text << "; the budget of work was spent before the search was over";
     return out;
+}
+
+/// Writes the report.
+template <detail::text_stream Stream>
+Stream& operator<<(Stream& out, planned_memory const& planned)
+{
+    return out << planned.report();
 }
 
 } // namespace sublet

@@ -153,6 +153,20 @@ struct symbolic_options {
 /// Valid for the sequential reading. If both parts of a start are multiples of the alignment, nothing is
 /// rounded.
 struct symbolic_plan {
+    /// The offset for each batch: `start`, rounded up.
+    struct offset {
+        affine_bytes start = {};
+        byte_count alignment = 1;
+
+        [[nodiscard]] byte_count at(byte_count batch) const
+        {
+            byte_count const rounded = align_up(start.at(batch), alignment);
+            SUBLET_EXPECTS(rounded != no_offset, "sublet: a sum of sizes exceeds 64 bits");
+            return rounded;
+        }
+        friend bool operator==(symbolic_plan::offset, symbolic_plan::offset) = default;
+    };
+
     struct buffer {
         value_id root = no_value;
         live_range life = {};
@@ -163,9 +177,7 @@ struct symbolic_plan {
 
         [[nodiscard]] byte_count offset_at(byte_count batch) const
         {
-            byte_count const offset = align_up(start.at(batch), alignment);
-            SUBLET_EXPECTS(offset != no_offset, "sublet: a sum of sizes exceeds 64 bits");
-            return offset;
+            return symbolic_plan::offset{start, alignment}.at(batch);
         }
         /// An upper bound of the end of its bytes, for every batch.
         [[nodiscard]] affine_bytes top() const

@@ -267,8 +267,8 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
         plan_options unchecked = f.options;
         unchecked.check = false;
         planned_flow const planned = plan_flow(f.program, unchecked, flow);
-        if (planned.refuted) {
-            CHECK(planned.refuted->what == fault::used_undefined);
+        if (!planned) {
+            CHECK(planned.error().what == fault::used_undefined);
             auto const found = check_flow_plan(f.program, planned.plan, f.options, flow);
             REQUIRE(found);
             REQUIRE(found->what == fault::used_undefined);

@@ -59,17 +59,17 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
         begin = std::clock();
         auto const fault = check_flow_plan(program, found.plan, options, flow);
         all.check_seconds += seconds_since(begin);
-        REQUIRE_FALSE(found.refuted);
+        REQUIRE(found);
         REQUIRE_FALSE(fault);
-        CHECK(found.report.lower_bound_bytes <= found.report.arena_bytes);
+        CHECK(found.report().lower_bound_bytes <= found.report().arena_bytes);
 
         ++all.functions;
         all.buffers += found.plan.buffers.size();
         all.holes += found.lives.ranges() - found.plan.buffers.size();
-        all.optimal += found.report.lower_bound_bytes == found.report.arena_bytes;
-        all.naive += found.report.naive_bytes;
-        all.arenas += found.report.arena_bytes;
-        all.bounds += found.report.lower_bound_bytes;
+        all.optimal += found.report().lower_bound_bytes == found.report().arena_bytes;
+        all.naive += found.report().naive_bytes;
+        all.arenas += found.report().arena_bytes;
+        all.bounds += found.report().lower_bound_bytes;
         placement_problem whole; // live ranges without holes
         for (memory_plan::placed_buffer const& b : found.plan.buffers)
             whole.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});

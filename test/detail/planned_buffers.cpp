@@ -119,13 +119,13 @@ TEST_CASE("on random programs in-place pairs make no pool higher, and every plan
         snapshot const p = drawn.program();
         planned_memory const planned = plan_memory(p, drawn.options());
         planned_memory const apart = plan_memory(p, drawn.options(false));
-        REQUIRE(planned.is_sound());
-        REQUIRE(planned.report.is_checked);
-        REQUIRE(apart.is_sound());
+        REQUIRE(planned);
+        REQUIRE(planned.report().is_checked);
+        REQUIRE(apart);
         CHECK(apart.in_place.empty());
-        REQUIRE(planned.report.pools.size() == apart.report.pools.size());
-        for (std::size_t pool = 0; pool != apart.report.pools.size(); ++pool) {
-            pool_report const &its = planned.report.pools[pool], &other = apart.report.pools[pool];
+        REQUIRE(planned.report().pools.size() == apart.report().pools.size());
+        for (std::size_t pool = 0; pool != apart.report().pools.size(); ++pool) {
+            pool_report const &its = planned.report().pools[pool], &other = apart.report().pools[pool];
             CHECK(its.arena_bytes <= other.arena_bytes);
             CHECK(its.lower_bound_bytes <= its.arena_bytes);
             lower += its.arena_bytes < other.arena_bytes;
@@ -152,8 +152,8 @@ TEST_CASE("on random programs in-place pairs make no pool higher, and every plan
         in_place_selection other;
         REQUIRE(!detail::list_planned(join_in_place(table, some), other.plan, other.problem));
         other.placed = pack(other.problem);
-        for (std::size_t pool = 0; pool != planned.report.pools.size(); ++pool)
-            CHECK(planned.report.pools[pool].lower_bound_bytes <= other.placed.pools[pool].height);
+        for (std::size_t pool = 0; pool != planned.report().pools.size(); ++pool)
+            CHECK(planned.report().pools[pool].lower_bound_bytes <= other.placed.pools[pool].height);
     }
     CHECK(lower > rounds(400) / 20);
     CHECK(shrinking > rounds(400) / 20);

@@ -82,7 +82,7 @@ std::vector<subject> subjects()
 memory_plan planned(subject const& s)
 {
     auto const result = plan_memory(s.program, s.options);
-    REQUIRE(result.is_sound());
+    REQUIRE(result);
     return result.plan;
 }
 

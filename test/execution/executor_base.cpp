@@ -226,7 +226,7 @@ TEST_CASE("an empty program, one with unused inputs, and one of inputs only")
     CHECK(live_peak(lower_program(unread, inputs, false)) == 16);
     auto const given = sequence(0, 2, [](auto, effect_sink&) {});
     CHECK(live_peak(lower_program(given, inputs, false)) ==
-          plan_memory(given, inputs).report.lower_bound_bytes);
+          plan_memory(given, inputs).report().lower_bound_bytes);
 }
 
 TEST_CASE("an input that the first step reads early is dead at it where any step may be the first")
@@ -242,10 +242,10 @@ TEST_CASE(
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(1); });
     plan_options const options{.bytes = {32, 8}, .role = {value_role::input, value_role::output}};
-    CHECK(live_peak(lower_program(p, options, false)) == plan_memory(p, options).report.lower_bound_bytes);
+    CHECK(live_peak(lower_program(p, options, false)) == plan_memory(p, options).report().lower_bound_bytes);
     CHECK(live_peak(lower_program(p, options, false)) == 40);
     CHECK(live_peak(lower_program(p, options, false, {0})) ==
-          plan_concurrent(p, options).report.lower_bound_bytes);
+          plan_concurrent(p, options).report().lower_bound_bytes);
     CHECK(live_peak(lower_program(p, options, false, {0})) == 32);
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("the live peak is the sum over live ranges, and no plan is below it; m
         CHECK(apart == slow_live_peak(p, false));
         CHECK(in_place == slow_live_peak(p, true));
         for (bool joins : {false, true}) { // alignments and pins may need more
-            byte_count const bound = plan_memory(p.program(), p.options(joins)).report.lower_bound_bytes;
+            byte_count const bound = plan_memory(p.program(), p.options(joins)).report().lower_bound_bytes;
             byte_count const alive = joins ? in_place : apart;
             CHECK(alive <= bound);
             equal += alive == bound;

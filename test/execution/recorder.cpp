@@ -56,7 +56,7 @@ TEST_CASE("nothing runs while it is recorded; then a parameter is read and updat
     });
     CHECK(ran == 0);
     auto const planned = plan_memory(net, net.options());
-    REQUIRE(planned.is_sound());
+    REQUIRE(planned);
     CHECK(planned.plan.arena_bytes == std::vector<byte_count>{16}); // x and y; w is the caller's
     executor first(net, net.options(), arena{planned.plan}, net.kernel());
     executor second(net, net.options(), recycle{}, net.kernel());
@@ -166,8 +166,8 @@ TEST_CASE("a random recording computes the same as immediate calls, in every run
         drawn_recording const drawn = draw_recording(pick);
         auto const expected = run_immediately(drawn, 3);
         auto const planned = plan_memory(drawn.net, drawn.net.options());
-        REQUIRE(planned.is_sound());
-        shared += planned.report.arena_bytes < planned.report.naive_bytes;
+        REQUIRE(planned);
+        shared += planned.report().arena_bytes < planned.report().naive_bytes;
         for (unsigned char is : drawn.net.updated().tabulate(drawn.size.size())) updated += is;
         for (executor_options::checks const level :
              {executor_options::checks::plan, executor_options::checks::paint,

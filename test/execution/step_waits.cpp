@@ -150,7 +150,7 @@ TEST_CASE("a part that is written through a view keeps its place among the reade
     plan_options options{.bytes = 8, .alias_of = {-1, 0, -1, -1}};
     auto order = [&](std::vector<handoff> const& handoffs) {
         auto const planned = plan_concurrent(program, options, {.handoffs = handoffs});
-        REQUIRE(planned.is_sound());
+        REQUIRE(planned);
         return run_order_of(program, options, arena{planned.plan}).lowered.step_at;
     };
     using steps = std::vector<step_id>;
@@ -433,7 +433,7 @@ TEST_CASE("for random programs the waits suffice in every order that keeps them,
         p.drops_free_edges = seed % 5 != 0;
         snapshot const program = p.program();
         auto const planned = plan_memory(program, p.options());
-        REQUIRE(planned.is_sound());
+        REQUIRE(planned);
         if (seed % 3 == 0)
             prove(p, nullptr, run_order_of(program, p.options(), recycle{}, p.is_scratch), count);
         prove(p, &planned.plan, run_order_of(program, p.options(), arena{planned.plan}, p.is_scratch), count);

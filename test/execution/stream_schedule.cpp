@@ -379,7 +379,7 @@ TEST_CASE("every required order is kept, and each wait keeps an order that is lo
         case 1: check_schedule_of(p, o, drawn.is_scratch, recycle{}, how, paints); break;
         default: {
             auto const planned = plan_memory(p, o);
-            REQUIRE(planned.is_sound());
+            REQUIRE(planned);
             check_schedule_of(p, o, drawn.is_scratch, arena{planned.plan}, how, paints);
         }
         }

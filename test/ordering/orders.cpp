@@ -155,7 +155,7 @@ TEST_CASE("the planner accepts every order found, and its bound is the peak")
         plan_options options = drawn.options;
         options.order = found.order;
         planned_memory const planned = plan_memory(drawn.program, options);
-        CHECK(planned.is_sound());
+        CHECK(planned);
         CHECK(planned_peak(drawn, found.order) == found.peak);
     }
 }

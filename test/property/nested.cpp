@@ -341,14 +341,14 @@ TEST_CASE("for any nesting, a run in the planned arena reads the same values as 
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
         auto const planned_all = plan_nested(tree, [&](program_id i) { return t.options(i); });
-        INFO((planned_all.refuted ? text(*planned_all.refuted) : ""));
-        REQUIRE(planned_all.is_sound());
-        CHECK(planned_all.report.is_checked);
+        INFO((planned_all ? "" : text(planned_all.error())));
+        REQUIRE(planned_all);
+        CHECK(planned_all.report().is_checked);
         programs += tree.size();
         eliminated_copies += planned_all.flat.moves.size() - planned_all.copies.size();
         left += planned_all.copies.size();
         spares += planned_all.flat.value_of.size() - planned_all.flat.first_spare;
-        saved += planned_all.report.arena_bytes < planned_all.report.naive_bytes;
+        saved += planned_all.report().arena_bytes < planned_all.report().naive_bytes;
         for (program_id i = 1, depth = 0; i != tree.size(); ++i, depth = 0) {
             for (program_id at = i; at != 0; at = tree.body(at).parent) ++depth;
             deep += depth == 4;

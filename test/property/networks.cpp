@@ -66,10 +66,10 @@ TEST_CASE("ResNet-50 built in code is the network of the files: 176 operations, 
     auto const net = network::resnet50();
     CHECK(net.uses.size() == 176);
     auto const planned = plan_memory(net.program(), net.options());
-    CHECK(planned.is_sound());
+    CHECK(planned);
     auto options = net.options();
     options.in_place = false;
-    CHECK(plan_memory(net.program(), options).report.naive_bytes == 150243136);
+    CHECK(plan_memory(net.program(), options).report().naive_bytes == 150243136);
 }
 
 TEST_CASE("recycling over the operation list gives 3 slots on ResNet-50, as Caffe2's linear planner does")
@@ -97,11 +97,11 @@ TEST_CASE(
     auto const net = network::resnet50();
     auto options = net.options();
     options.in_place = false;
-    auto const apart = plan_memory(net.program(), options).report;
+    auto const apart = plan_memory(net.program(), options).report();
     CHECK(apart.buffers == 175);
     CHECK(apart.lower_bound_bytes == 9633792);
     CHECK(apart.arena_bytes == 9633792);
-    auto const in_place = plan_memory(net.program(), net.options()).report;
+    auto const in_place = plan_memory(net.program(), net.options()).report();
     CHECK(in_place.buffers == 175 - 49);
     CHECK(in_place.arena_bytes == in_place.lower_bound_bytes);
     CHECK(in_place.lower_bound_bytes <= apart.lower_bound_bytes);

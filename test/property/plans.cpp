@@ -89,23 +89,23 @@ TEST_CASE("every plan of a random program is proved; only conflicting pins are r
         std::mt19937 pick{seed};
         drawn d = draw(pick);
         auto planned = plan_memory(d.program, d.options);
-        if (!planned.is_sound()) {
-            bool const pin = planned.refuted->what == fault::misaligned ||
-                             planned.refuted->what == fault::off_pin || planned.refuted->what == fault::clash;
+        if (!planned) {
+            bool const pin = planned.error().what == fault::misaligned ||
+                             planned.error().what == fault::off_pin || planned.error().what == fault::clash;
             CHECK(pin);
-            CHECK(!planned.report.is_checked);
+            CHECK(!planned.report().is_checked);
             continue;
         }
         ++sound;
-        CHECK(planned.report.is_checked);
-        CHECK(planned.report.lower_bound_bytes <= planned.report.arena_bytes);
+        CHECK(planned.report().is_checked);
+        CHECK(planned.report().lower_bound_bytes <= planned.report().arena_bytes);
         CHECK(plan_memory(d.program, d.options).plan == planned.plan);
 
         plan_options apart = d.options;
         apart.in_place = false;
         auto const without = plan_memory(d.program, apart);
-        if (without.is_sound()) CHECK(planned.report.buffers <= without.report.buffers);
-        in_place += without.is_sound() && planned.report.buffers < without.report.buffers;
+        if (without) CHECK(planned.report().buffers <= without.report().buffers);
+        in_place += bool(without) && planned.report().buffers < without.report().buffers;
     }
     CHECK(sound > rounds(3000));
     CHECK(in_place > rounds(300));

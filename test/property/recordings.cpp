@@ -40,7 +40,7 @@ void each_plan(Recorder const& net, Run run)
     run(listed, options, no_plan{}, std::vector<handoff>(), same_id);
     run(listed, options, recycle{}, std::vector<handoff>(), same_id);
     auto const in_order = plan_memory(listed, options);
-    REQUIRE(in_order.is_sound());
+    REQUIRE(in_order);
     run(listed, options, arena{in_order.plan}, std::vector<handoff>(), same_id);
 
     auto const made = versions(listed, options, net.updated());
@@ -49,10 +49,10 @@ void each_plan(Recorder const& net, Run run)
     auto const last = [&](value_id v) { return made.last[v]; };
     run(made.program, lifted, recycle{}, std::vector<handoff>(), last);
     auto const any_order = plan_concurrent(made.program, lifted);
-    REQUIRE(any_order.is_sound());
+    REQUIRE(any_order);
     run(made.program, lifted, arena{any_order.plan}, std::vector<handoff>(), last);
     auto const waiting = plan_with_handoffs(made.program, lifted);
-    REQUIRE(waiting.is_sound());
+    REQUIRE(waiting);
     run(made.program, lifted, arena{waiting.plan}, std::vector<handoff>(), last);
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("random programs on streams give the sequential results, in every memo
         s.check(no_plan{}, expected, pick);
         s.check(recycle{}, expected, pick);
         auto const planned = plan_memory(s.program, s.options);
-        REQUIRE(planned.is_sound());
+        REQUIRE(planned);
         s.check(arena{planned.plan}, expected, pick);
     }
 }
@@ -140,7 +140,7 @@ TEST_CASE("plans for any schedule, and plans with hand-offs, give the sequential
         subject const s{drawn.program(), drawn.options(), std::vector<bool>(drawn.values(), false)};
         auto const expected = s.expected();
         auto const concurrent = plan_concurrent(s.program, s.options);
-        REQUIRE(concurrent.is_sound());
+        REQUIRE(concurrent);
         s.check(arena{concurrent.plan}, expected, pick);
         s.check(arena{plan_memory(s.program, s.options).plan}, expected, pick);
         s.check(recycle{}, expected, pick);

@@ -53,8 +53,8 @@ TEST_CASE("one plan is valid for every batch, and no lower than the live bytes")
         random_batches const all = draw_batches(pick);
         snapshot const program = all.program();
         auto const planned = plan_symbolic(program, all.options);
-        REQUIRE(planned.is_sound());
-        REQUIRE(planned.report.is_checked);
+        REQUIRE(planned);
+        REQUIRE(planned.report().is_checked);
         auto const bytes = all.options.bytes.tabulate(program.values());
         for (byte_count n = 1; n <= all.options.max_batch; ++n) {
             CAPTURE(n);
@@ -70,14 +70,14 @@ TEST_CASE("one plan is valid for every batch, and no lower than the live bytes")
         }
         symbolic_options apart = all.options;
         apart.in_place = false;
-        in_place += planned.report.buffers < plan_symbolic(program, apart).report.buffers;
-        for (planned_symbolic::summary::batch const& b : planned.report.batches)
+        in_place += planned.report().buffers < plan_symbolic(program, apart).report().buffers;
+        for (planned_symbolic::summary::batch const& b : planned.report().batches)
             REQUIRE(b.lower_bound_bytes <= smaller(b.own_bytes, b.arena_bytes));
         ++plans;
         if (all.options.mixing == symbolic_options::mixing_rule::apart) continue;
         ++mixed;
-        excess += planned.report.excess();
-        worse += planned.report.excess() > 0.05;
+        excess += planned.report().excess();
+        worse += planned.report().excess() > 0.05;
     }
     MESSAGE(plans << " programs; " << mixed << " may mix sizes: at worst batches " << 100 * excess / mixed
                   << " % above plans of their own, " << worse << " more than 5 %");

@@ -93,13 +93,13 @@ TEST_CASE("an order is legal exactly if it keeps the order of accesses of each b
         auto const before = views.order();
         plan_options options = views.options();
         auto const as_listed = plan_memory(p, options);
-        REQUIRE(as_listed.is_sound());
+        REQUIRE(bool(as_listed));
         REQUIRE(paint_in(views, as_listed.plan, listed(p.steps())) == expected);
 
         options.order = shuffled(p.steps(), pick);
         auto const planned = plan_memory(p, options);
-        REQUIRE(planned.is_sound() == keeps(before, options.order));
-        if (planned.is_sound()) {
+        REQUIRE(bool(planned) == keeps(before, options.order));
+        if (bool(planned)) {
             REQUIRE(paint_in(views, planned.plan, options.order) == expected);
             ++legal;
         } else {
@@ -110,7 +110,7 @@ TEST_CASE("an order is legal exactly if it keeps the order of accesses of each b
         }
         options.order = draw_order(before, {}, pick);
         auto const other = plan_memory(p, options);
-        REQUIRE(other.is_sound());
+        REQUIRE(bool(other));
         REQUIRE(paint_in(views, other.plan, options.order) == expected);
     }
     CHECK(legal > rounds(1500));
@@ -149,9 +149,9 @@ TEST_CASE("plans for every schedule, with and without hand-offs, hold in every o
         auto const expected = paint_apart(views);
         auto const before = views.order();
         auto const any = plan_concurrent(p, views.options());
-        REQUIRE(any.is_sound());
+        REQUIRE(bool(any));
         auto const waiting = plan_with_handoffs(p, views.options());
-        REQUIRE(waiting.is_sound());
+        REQUIRE(bool(waiting));
         waits += waiting.plan.handoffs.size();
         for (int i = 0; i != 4; ++i) {
             REQUIRE(paint_in(views, any.plan, draw_order(before, {}, pick)) == expected);
@@ -172,7 +172,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
         snapshot const p = views.program();
         auto const expected = paint_apart(views);
         auto const along = plan_flow(views.program(true), views.options());
-        REQUIRE(along.is_sound());
+        REQUIRE(bool(along));
         REQUIRE(paint_in(views, along.plan, listed(p.steps())) == expected);
 
         plan_options options = views.options();
@@ -180,7 +180,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
         REQUIRE(!found.violation);
         options.order = found.order;
         auto const planned = plan_memory(p, options);
-        REQUIRE(planned.is_sound());
+        REQUIRE(bool(planned));
         REQUIRE(paint_in(views, planned.plan, found.order) == expected);
 
         std::vector<affine_bytes> bytes, offset;
@@ -194,7 +194,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
                                                 .alias_of = views.alias_of,
                                                 .view_offset = offset,
                                                 .pool = views.pool});
-        REQUIRE(symbolic.is_sound());
+        REQUIRE(bool(symbolic));
         for (byte_count batch : {1, 2, 3}) {
             random_views scaled = views;
             for (auto* table : {&scaled.bytes, &scaled.view_offset})

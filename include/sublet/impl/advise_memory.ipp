@@ -514,20 +514,15 @@ namespace sublet {
 SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& options,
                                         advice_options const& how)
 {
-    memory_advice advice{.suggestions = {},
-                         .pools = {},
-                         .cost = 0,
-                         .spilled = {},
-                         .options = options,
-                         .planned = plan_memory(p, options)};
-    auto const& refuted = advice.planned.refuted;
+    memory_advice advice{plan_memory(p, options), {}, {}, 0, {}, options};
+    auto const& refuted = advice.figures.refuted;
     if (refuted && refuted->what != fault::over_capacity) return advice;
 
     detail::spill_problem spill(p, options, how);
     auto const apply = [&](std::vector<detail::spill_candidate> const& chosen) {
         advice.spilled = insert_spills(p, spill.steps, options, spill.in_place, chosen);
         advice.options = advice.spilled.options(options);
-        advice.planned = plan_memory(advice.spilled.program, advice.options);
+        static_cast<planned_memory&>(advice) = plan_memory(advice.spilled.program, advice.options);
     };
     if (!refuted) apply({});
     for (int round = 0; round == 0 || (refuted && round != 8); ++round) {
@@ -555,12 +550,12 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
         for (std::size_t pool = 0; pool != options.pools.size(); ++pool) {
             byte_count const capacity = options.pools[pool].capacity;
             byte_count const height =
-                pool < advice.planned.plan.arena_bytes.size() ? advice.planned.plan.arena_bytes[pool] : 0;
+                pool < advice.plan.arena_bytes.size() ? advice.plan.arena_bytes[pool] : 0;
             byte_count& asked = spill.problem.pools[pool].capacity;
             if (height > capacity) asked -= detail::smaller(asked, height - capacity);
         }
     }
-    advice.pools.resize(advice.planned.plan.arena_bytes.size()); // some pools have unplanned values only
+    advice.pools.resize(advice.plan.arena_bytes.size()); // some pools have unplanned values only
     return advice;
 }
 

@@ -56,24 +56,25 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     plan.valid_for = program_reading::concurrent;
     plan.handoffs = wanted.handoffs;
     plan.buffer_of.assign(p.values(), no_buffer);
-    result.report.reading = program_reading::concurrent;
-    result.report.steps = p.steps();
-    result.report.values = p.values();
+    result.figures.reading = program_reading::concurrent;
+    result.figures.steps = p.steps();
+    result.figures.values = p.values();
 
-    result.refuted = detail::refuse_unclear_view(p, options);
-    if (result.refuted) return result;
+    result.figures.refuted = detail::refuse_unclear_view(p, options);
+    if (result.figures.refuted) return result;
     auto const role = options.role.tabulate(p.values());
     dependence_graph const g = dependences(p, detail::dependences_of(options, wanted.handoffs));
     if (g.violation) {
-        result.refuted = detail::as_witness(*g.violation);
+        result.figures.refuted = detail::as_witness(*g.violation);
         return result;
     }
     buffer_table table = gather_buffers(detail::touch_ranges(p, role), options);
-    result.refuted = detail::oversized_view(table); // of classes before they are joined
+    result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
     if (options.in_place) table = take_in_place(p, g, std::move(table));
 
     placement_problem problem{{}, options.pools};
-    if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
+    if (auto const fact = detail::list_planned(table, plan, problem); !result.figures.refuted)
+        result.figures.refuted = fact;
     detail::concurrent_live_ranges const lives =
         detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
     detail::conflict_ranges const conflicts = find_conflict_ranges(g, lives, wanted.max_ranges);
@@ -106,15 +107,15 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         placed = place_concurrently(problem, lives, conflicts.of, how);
     }
     detail::set_offsets(placed, plan);
-    detail::fill_report(result.report, placed, plan);
-    result.report.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
+    detail::fill_report(result.figures, placed, plan);
+    result.figures.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
 
-    if (!result.refuted) result.refuted = detail::placement_witness(placed, problem, plan);
-    if (options.check && !result.refuted) {
-        result.refuted = check_concurrent_plan(p, plan, options);
-        result.report.is_checked = true;
+    if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
+    if (options.check && !result.figures.refuted) {
+        result.figures.refuted = check_concurrent_plan(p, plan, options);
+        result.figures.is_checked = true;
     }
-    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }
 

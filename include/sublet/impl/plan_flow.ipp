@@ -84,14 +84,14 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& op
     std::clock_t const begin = std::clock();
     planned_flow result;
     memory_plan& plan = result.plan;
-    plan.valid_for = result.report.reading = program_reading::control_flow;
+    plan.valid_for = result.figures.reading = program_reading::control_flow;
     plan.order = options.order.empty() ? detail::loop_contiguous_order(p.graph()) : options.order;
     plan.buffer_of.assign(p.values(), no_buffer);
-    result.report.steps = p.steps();
-    result.report.values = p.values();
+    result.figures.steps = p.steps();
+    result.figures.values = p.values();
 
-    result.refuted = detail::refuse_unclear_view(p, options);
-    if (result.refuted) return result;
+    result.figures.refuted = detail::refuse_unclear_view(p, options);
+    if (result.figures.refuted) return result;
     std::vector<value_role> const role = options.role.tabulate(p.values());
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // by step
@@ -100,36 +100,37 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& op
     if (auto const read = detail::undefined_read(p, augmented, role, flow.allows_undefined)) {
         step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
         bool const is_written = read->what == live_ranges::order_violation::kind::defined_later;
-        result.refuted = witness{.what = fault::used_undefined,
-                                 .value = read->value,
-                                 .other = is_written ? read->value : no_value,
-                                 .position = at};
+        result.figures.refuted = witness{.what = fault::used_undefined,
+                                         .value = read->value,
+                                         .other = is_written ? read->value : no_value,
+                                         .position = at};
         return result;
     }
     live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
-    result.refuted = detail::oversized_view(table); // of classes before they are joined
+    result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
     detail::drop_unwritten(p, table);
     if (options.in_place && !p.overwrites().empty())
         table = take_in_place(p, cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early),
                               position, std::move(table));
 
     placement_problem problem{{}, options.pools};
-    if (auto const fact = detail::list_planned(table, plan, problem); !result.refuted) result.refuted = fact;
+    if (auto const fact = detail::list_planned(table, plan, problem); !result.figures.refuted)
+        result.figures.refuted = fact;
     result.lives = detail::set_live_ranges(lives, plan, problem);
     placement const placed = pack(problem);
     detail::set_offsets(placed, plan);
-    detail::fill_report(result.report, placed, plan);
+    detail::fill_report(result.figures, placed, plan);
     for (overwrite o : p.overwrites())
         if (plan.buffer_of[o.in] != no_buffer && plan.buffer_of[o.in] == plan.buffer_of[o.out])
             result.joined.push_back(o);
 
-    if (!result.refuted) result.refuted = detail::placement_witness(placed, problem, plan);
-    if (options.check && !result.refuted) {
-        result.refuted = check_flow_plan(given, plan, options, flow);
-        result.report.is_checked = true;
+    if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
+    if (options.check && !result.figures.refuted) {
+        result.figures.refuted = check_flow_plan(given, plan, options, flow);
+        result.figures.is_checked = true;
     }
-    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }
 

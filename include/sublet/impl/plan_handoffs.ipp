@@ -127,9 +127,10 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     static_cast<planned_memory&>(result) = plan_concurrent(
         p, unchecked,
         {.handoffs = wanted.handoffs, .visits = wanted.visits, .max_ranges = wanted.max_ranges});
-    bool const is_placed = !result.refuted || result.refuted->what == fault::over_capacity;
-    if (!is_placed && result.refuted->what != fault::clash) return result; // hand-offs may resolve two pins
-    result.bytes_without = result.report.arena_bytes;
+    bool const is_placed = !result.figures.refuted || result.figures.refuted->what == fault::over_capacity;
+    if (!is_placed && result.figures.refuted->what != fault::clash)
+        return result; // hand-offs may resolve two pins
+    result.bytes_without = result.figures.arena_bytes;
 
     auto const role = options.role.tabulate(p.values());
     auto const pinned = options.pinned.tabulate(p.values());
@@ -141,7 +142,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
         now.offset.push_back(b.offset);
     }
-    for (pool_report const& pool : result.report.pools) now.pools.push_back({.height = pool.arena_bytes});
+    for (pool_report const& pool : result.figures.pools) now.pools.push_back({.height = pool.arena_bytes});
     for (std::size_t v = 0; v != p.values(); ++v)
         if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
@@ -175,14 +176,13 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
         detail::set_offsets(placed, plan);
-        result.report = plan_report{};
-        result.report.reading = program_reading::concurrent;
-        result.report.is_scheduled = true;
-        result.report.is_cut_short = !is_known;
-        result.report.steps = p.steps();
-        result.report.values = p.values();
-        detail::fill_report(result.report, placed, plan);
-        result.refuted = std::nullopt;
+        result.figures = plan_report{};
+        result.figures.reading = program_reading::concurrent;
+        result.figures.is_scheduled = true;
+        result.figures.is_cut_short = !is_known;
+        result.figures.steps = p.steps();
+        result.figures.values = p.values();
+        detail::fill_report(result.figures, placed, plan);
 
         std::vector<memory_plan::placed_buffer> occupants = plan.buffers;
         for (std::size_t b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
@@ -195,11 +195,11 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         result.critical_path_with =
             detail::parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
     }
-    if (options.check && !result.refuted) {
-        result.refuted = check_concurrent_plan(p, plan, options);
-        result.report.is_checked = true;
+    if (options.check && !result.figures.refuted) {
+        result.figures.refuted = check_concurrent_plan(p, plan, options);
+        result.figures.is_checked = true;
     }
-    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }
 

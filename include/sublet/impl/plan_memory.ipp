@@ -21,16 +21,16 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     memory_plan& plan = result.plan;
     plan.order = options.order;
     plan.buffer_of.assign(p.values(), no_buffer);
-    result.report.steps = p.steps();
-    result.report.values = p.values();
+    result.figures.steps = p.steps();
+    result.figures.values = p.values();
 
-    result.refuted = detail::refuse_unclear_view(p, options);
-    if (result.refuted) return result;
+    result.figures.refuted = detail::refuse_unclear_view(p, options);
+    if (result.figures.refuted) return result;
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(options));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
-        result.refuted =
+        result.figures.refuted =
             witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
                     .value = value,
                     .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
@@ -38,7 +38,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
         return result;
     }
     if (auto const position = detail::first_backward_edge(p, options.order)) {
-        result.refuted = witness{.what = fault::leads_back, .position = *position};
+        result.figures.refuted = witness{.what = fault::leads_back, .position = *position};
         return result;
     }
     buffer_table const table = gather_buffers(lives, options);
@@ -50,17 +50,18 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);
-    result.refuted = detail::oversized_view(table); // of classes before they are joined
-    if (!result.refuted) result.refuted = found.refuted;
+    result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
+    if (!result.figures.refuted) result.figures.refuted = found.refuted;
     detail::set_offsets(found.placed, plan);
-    detail::fill_report(result.report, found.placed, plan);
+    detail::fill_report(result.figures, found.placed, plan);
 
-    if (!result.refuted) result.refuted = detail::placement_witness(found.placed, found.problem, plan);
-    if (options.check && !result.refuted) {
-        result.refuted = check_plan(p, plan, options);
-        result.report.is_checked = true;
+    if (!result.figures.refuted)
+        result.figures.refuted = detail::placement_witness(found.placed, found.problem, plan);
+    if (options.check && !result.figures.refuted) {
+        result.figures.refuted = check_plan(p, plan, options);
+        result.figures.is_checked = true;
     }
-    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }
 

@@ -102,9 +102,9 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
         value_id const root = classes.root[classes.buffer_of[m.from]]; // sizes a view
         if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
     }
-    if (result.refuted) {
+    if (result.figures.refuted) {
         auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
-        witness& w = *result.refuted;
+        witness& w = *result.figures.refuted;
         std::vector<step_id> const steps = detail::steps_in_order(flat.program, plan.order);
         w.value_in_tree = named(w.value);
         w.other_in_tree = named(w.other);

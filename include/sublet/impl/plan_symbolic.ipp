@@ -24,14 +24,6 @@ SUBLET_DECL double planned_symbolic::summary::excess() const
     return worst;
 }
 
-SUBLET_DECL std::vector<value_id> planned_symbolic::values() const
-{
-    std::vector<value_id> placed;
-    for (std::size_t v = 0; v != plan.buffer_of.size(); ++v)
-        if (plan.buffer_of[v] != no_buffer) placed.push_back(static_cast<value_id>(v));
-    return placed;
-}
-
 } // namespace sublet
 
 namespace sublet::detail {
@@ -146,22 +138,22 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     std::clock_t const begin = std::clock();
     planned_symbolic result;
     symbolic_plan& plan = result.plan;
-    plan.max_batch = result.report.max_batch = options.max_batch;
+    plan.max_batch = result.figures.max_batch = options.max_batch;
     plan.order = options.order;
     plan.buffer_of.assign(p.values(), no_buffer);
-    result.report.steps = p.steps();
-    result.report.values = p.values();
+    result.figures.steps = p.steps();
+    result.figures.values = p.values();
 
     plan_options const largest = options.at(options.max_batch);
     if (auto const unclear = detail::refuse_unclear_view(p, largest)) {
-        result.refuted = *unclear;
+        result.figures.refuted = *unclear;
         return result;
     }
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(largest));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
         bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
-        result.refuted =
+        result.figures.refuted =
             witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
                     .value = value,
                     .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
@@ -170,33 +162,33 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
         return result;
     }
     if (auto const position = detail::first_backward_edge(p, options.order)) {
-        result.refuted = witness{.what = fault::leads_back, .position = *position, .batch = 1};
+        result.figures.refuted = witness{.what = fault::leads_back, .position = *position, .batch = 1};
         return result;
     }
     plan.buffer_of.clear();
-    result.refuted = detail::list_symbolic(p, options, lives, plan);
+    result.figures.refuted = detail::list_symbolic(p, options, lives, plan);
     detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing);
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
     plan.arena = std::move(packed.arena);
     if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
-    detail::fill_report(result.report, plan, packed);
-    result.report.fits_up_to = detail::largest_that_fits(plan, options.pools);
+    detail::fill_report(result.figures, plan, packed);
+    result.figures.fits_up_to = detail::largest_that_fits(plan, options.pools);
 
-    if (result.refuted) return result;
-    if (result.report.fits_up_to != options.max_batch) {
+    if (result.figures.refuted) return result;
+    if (result.figures.fits_up_to != options.max_batch) {
         memory_plan const last = plan.at(options.max_batch);
-        for (pool_id pool = 0; pool != options.pools.size() && !result.refuted; ++pool)
+        for (pool_id pool = 0; pool != options.pools.size() && !result.figures.refuted; ++pool)
             if (last.arena_bytes[pool] > options.pools[pool].capacity)
-                result.refuted = witness{.what = fault::over_capacity,
+                result.figures.refuted = witness{.what = fault::over_capacity,
                                          .end = last.arena_bytes[pool],
                                          .needed = options.pools[pool].capacity,
                                          .pool = pool,
                                          .batch = options.max_batch};
     } else if (options.check) {
-        result.refuted = check_plan(p, plan, options);
-        result.report.is_checked = true;
+        result.figures.refuted = check_plan(p, plan, options);
+        result.figures.is_checked = true;
     }
-    result.report.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;
 }
 
