@@ -95,7 +95,7 @@ int main()
 
     auto const planned = sublet::plan_memory(net, net.options());
     std::cout << planned.report() << '\n';
-    sublet::cpu_executor training{net, net.options(), sublet::arena{planned.plan}, net.kernel()};
+    sublet::cpu_executor training{net, net.options(), sublet::arena{planned}, net.kernel()};
 
     auto random = random_from(1);
     std::vector<float> trained[layers];

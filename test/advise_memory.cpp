@@ -458,7 +458,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
         trace const expected = run(program, options, unchanged_steps, itself, shown, no_plan{});
         for (value_id& v : shown) v = advice.spilled.final_version[v];
         CHECK(run(advice.spilled.program, advice.options, advice.spilled.steps, advice.spilled.origin, shown,
-                  arena{advice.plan}) == expected);
+                  arena{advice}) == expected);
     }
     MESSAGE("spilled " << spilled << " programs, fitting " << fitting << ", out of reach " << unreachable
                        << ", missed " << missed << "; " << suggestions << " suggestions, " << remats

@@ -30,7 +30,7 @@ TEST_CASE("one include runs a planned program on floats in the bytes of the plan
             y[i] = call.step == 0 ? x[i] * x[i] : call.step == 1 ? x[i] + 1 : 2 * x[i];
     };
     std::pmr::monotonic_buffer_resource upstream;
-    sublet::cpu_executor run{program, options, sublet::arena{planned.plan}, kernel, {.upstream = &upstream}};
+    sublet::cpu_executor run{program, options, sublet::arena{planned}, kernel, {.upstream = &upstream}};
     for (float const first : {1.f, 3.f}) {
         for (float& f : sublet::as<float>(run.input(0))) f = first;
         sublet::run_report const report = run.run();

@@ -139,9 +139,9 @@ bool run_all(std::string const& file, network net, bool is_full)
     all.run_everywhere("recycle", sublet::recycle{});
     all.run_everywhere("arena", sublet::arena{plan_memory(all.program, all.options).plan});
     auto const any_order = plan_concurrent(all.program, all.options, {.visits = visits});
-    all.run_everywhere("any_order", sublet::arena{any_order.plan}, true);
+    all.run_everywhere("any_order", sublet::arena{any_order}, true);
     auto const with_handoffs = plan_with_handoffs(all.program, all.options, {.visits = visits});
-    all.run_everywhere("waiting", sublet::arena{with_handoffs.plan}, true);
+    all.run_everywhere("waiting", sublet::arena{with_handoffs}, true);
     std::printf("%-40s %6llu %12llu %5d %9.1f  %016llx\n", file.c_str(),
                 static_cast<unsigned long long>(divisor), static_cast<unsigned long long>(naive), all.runs,
                 milliseconds_since(start), static_cast<unsigned long long>(all.left));

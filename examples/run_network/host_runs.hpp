@@ -70,7 +70,7 @@ inline mode_run run_formulas(layered_network const& all, weights& given)
 {
     layered_program const layered = program_of(all, false);
     auto const planned = sublet::plan_memory(layered.program, layered.options);
-    sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned.plan},
+    sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned},
                                  formula_kernel{&all}};
     mode_run result = run_executor(execute, all, given, 1);
     result.executor = "formulas";

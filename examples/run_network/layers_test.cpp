@@ -124,7 +124,7 @@ public:
         sublet::executor_options how;
         how.scratch = layered.is_scratch;
         how.check = sublet::executor_options::checks::digest;
-        sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned.plan},
+        sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned},
                                      host_kernel{&all}, how};
         given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
         execute.run();

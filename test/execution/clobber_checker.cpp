@@ -445,7 +445,7 @@ TEST_CASE("a run that was cut short leaves no poison in bytes that the next one 
     bool fails = true;
     std::uint64_t results[2];
     for (step_id at = 0; at != 3; ++at) {
-        cpu_executor<kernel> run(p, options, arena{planned.plan},
+        cpu_executor<kernel> run(p, options, arena{planned},
                                  [&](cpu_call const& call) {
                                      if (fails && call.step == at) throw 1;
                                      synthetic_kernel{}(call);

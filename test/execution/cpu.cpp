@@ -375,6 +375,25 @@ TEST_CASE("in an arena nothing is allocated during a run")
         }
 }
 
+TEST_CASE("a planner's result is run, and refused with its error if there is no plan")
+{
+    plan_options options = chain_options;
+    executor run(chain, options, arena{plan_memory(chain, options)}, synthetic_kernel{});
+    (void)run.input(0);
+    CHECK(run.run().reserved == plan_memory(chain, options).bytes());
+    options.pools = {{.capacity = 1}};
+    planned_memory const full = plan_memory(chain, options);
+    REQUIRE(!full);
+    for (executor_options::checks const level :
+         {executor_options::checks::off, executor_options::checks::plan})
+        try {
+            executor never(chain, options, arena{full}, synthetic_kernel{}, {.check = level});
+            FAIL_CHECK("without a plan a program was run");
+        } catch (unsound_plan const& e) {
+            CHECK(e.why() == full.error());
+        }
+}
+
 TEST_CASE("an unsound plan is rejected with its witness; without the proof it stays within its arena")
 {
     memory_plan unsound = planned(subjects().front());

@@ -58,7 +58,7 @@ TEST_CASE("nothing runs while it is recorded; then a parameter is read and updat
     auto const planned = plan_memory(net, net.options());
     REQUIRE(planned);
     CHECK(planned.plan.arena_bytes == std::vector<byte_count>{16}); // x and y; w is the caller's
-    executor first(net, net.options(), arena{planned.plan}, net.kernel());
+    executor first(net, net.options(), arena{planned}, net.kernel());
     executor second(net, net.options(), recycle{}, net.kernel());
     CHECK(ran == 0);
     for (executor* run : {&first, &second}) {
@@ -179,7 +179,7 @@ TEST_CASE("a random recording computes the same as immediate calls, in every run
             };
             same(no_plan{});
             same(recycle{});
-            same(arena{planned.plan});
+            same(arena{planned});
         }
         // With versions, a value that is only written has other storage each time.
         auto const by_version = versions(drawn.net, drawn.net.options(), drawn.net.updated());

@@ -151,7 +151,7 @@ TEST_CASE("a part that is written through a view keeps its place among the reade
     auto order = [&](std::vector<handoff> const& handoffs) {
         auto const planned = plan_concurrent(program, options, {.handoffs = handoffs});
         REQUIRE(planned);
-        return run_order_of(program, options, arena{planned.plan}).lowered.step_at;
+        return run_order_of(program, options, arena{planned}).lowered.step_at;
     };
     using steps = std::vector<step_id>;
     CHECK(order({}) == steps{0, 1, 2, 3});
@@ -436,7 +436,7 @@ TEST_CASE("for random programs the waits suffice in every order that keeps them,
         REQUIRE(planned);
         if (seed % 3 == 0)
             prove(p, nullptr, run_order_of(program, p.options(), recycle{}, p.is_scratch), count);
-        prove(p, &planned.plan, run_order_of(program, p.options(), arena{planned.plan}, p.is_scratch), count);
+        prove(p, &planned.plan, run_order_of(program, p.options(), arena{planned}, p.is_scratch), count);
     }
     for (std::size_t of_kind : count.of_kind) CHECK(of_kind > 20);
     CHECK(count.orders > 2000);

@@ -86,7 +86,7 @@ TEST_CASE("each mode holds the bytes that the header shows: all to the end, the 
     source.requests.clear();
     auto const planned = plan_memory(chain, options);
     std::size_t const all = planned.report().arena_bytes;
-    CHECK(live_bytes(chain, options, arena{planned.plan}, source) == sizes{all, all, all, all, all, all});
+    CHECK(live_bytes(chain, options, arena{planned}, source) == sizes{all, all, all, all, all, all});
     CHECK(source.requests.size() == 1);
     CHECK(source.live_blocks.empty());
 }
@@ -192,7 +192,7 @@ TEST_CASE("there is one block per arena, aligned to the largest alignment of its
     auto const planned = plan_memory(chain, options);
     REQUIRE(planned);
     lowered_program const lowered = lower_program(chain, options, false);
-    storage values(lowered, arena{planned.plan}, counted_memory(&source));
+    storage values(lowered, arena{planned}, counted_memory(&source));
     CHECK(source.requests == std::vector<std::pair<std::size_t, std::size_t>>{
                                  {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
     CHECK(values.arenas().size() == 3);

@@ -380,7 +380,7 @@ TEST_CASE("every required order is kept, and each wait keeps an order that is lo
         default: {
             auto const planned = plan_memory(p, o);
             REQUIRE(planned);
-            check_schedule_of(p, o, drawn.is_scratch, arena{planned.plan}, how, paints);
+            check_schedule_of(p, o, drawn.is_scratch, arena{planned}, how, paints);
         }
         }
     }

@@ -153,7 +153,7 @@ TEST_CASE("two independent steps run at the same time: each waits until the othe
     auto const apart = plan_concurrent(diamond, diamond_options);
     REQUIRE(apart);
     for (queue_policy const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo}) {
-        executor placed(diamond, diamond_options, arena{apart.plan}, meet, {.policy = policy});
+        executor placed(diamond, diamond_options, arena{apart}, meet, {.policy = policy});
         executor again(diamond, diamond_options, recycle{}, meet, {.policy = policy});
         for (executor* run : {&placed, &again, &placed}) {
             begun = 0;

@@ -203,7 +203,7 @@ TEST_CASE(
                 CAPTURE(static_cast<int>(level));
                 run_all(no_plan{}, level);
                 run_all(recycle{}, level);
-                run_all(arena{planned.plan}, level);
+                run_all(arena{planned}, level);
             }
         }
     }

@@ -41,7 +41,7 @@ void each_plan(Recorder const& net, Run run)
     run(listed, options, recycle{}, std::vector<handoff>(), same_id);
     auto const in_order = plan_memory(listed, options);
     REQUIRE(in_order);
-    run(listed, options, arena{in_order.plan}, std::vector<handoff>(), same_id);
+    run(listed, options, arena{in_order}, std::vector<handoff>(), same_id);
 
     auto const made = versions(listed, options, net.updated());
     REQUIRE(!made.violation);
@@ -50,10 +50,10 @@ void each_plan(Recorder const& net, Run run)
     run(made.program, lifted, recycle{}, std::vector<handoff>(), last);
     auto const any_order = plan_concurrent(made.program, lifted);
     REQUIRE(any_order);
-    run(made.program, lifted, arena{any_order.plan}, std::vector<handoff>(), last);
+    run(made.program, lifted, arena{any_order}, std::vector<handoff>(), last);
     auto const waiting = plan_with_handoffs(made.program, lifted);
     REQUIRE(waiting);
-    run(made.program, lifted, arena{waiting.plan}, std::vector<handoff>(), last);
+    run(made.program, lifted, arena{waiting}, std::vector<handoff>(), last);
 }
 
 } // namespace

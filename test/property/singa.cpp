@@ -127,7 +127,7 @@ TEST_CASE("singa-680: an operation that touches undeclared values is stopped or 
     REQUIRE(planned);
     auto run = [&](auto how_wrong) {
         wrong = how_wrong;
-        executor one(net, options, arena{planned.plan}, net.kernel(),
+        executor one(net, options, arena{planned}, net.kernel(),
                      {.check = executor_options::checks::digest});
         fill_noise(one.input(a), 1);
         one.run();
@@ -240,7 +240,7 @@ TEST_CASE("singa-int: values and plans of more than 4 GiB have correct offsets, 
     };
     CHECK(peak(no_plan{}) == 14 * gib + 6);
     CHECK(peak(recycle{}) == 14 * gib + 1);
-    CHECK(peak(arena{planned.plan}) == planned.report().arena_bytes);
+    CHECK(peak(arena{planned}) == planned.report().arena_bytes);
 }
 
 TEST_CASE("singa-abort: every failure is thrown, and the executor can run again")

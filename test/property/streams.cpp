@@ -126,7 +126,7 @@ TEST_CASE("random programs on streams give the sequential results, in every memo
         s.check(recycle{}, expected, pick);
         auto const planned = plan_memory(s.program, s.options);
         REQUIRE(planned);
-        s.check(arena{planned.plan}, expected, pick);
+        s.check(arena{planned}, expected, pick);
     }
 }
 

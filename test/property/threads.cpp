@@ -74,7 +74,7 @@ std::size_t run_all_modes(subject const& s, random_source& pick)
     };
     auto when_sound = [&](char const* planner, planned_memory const& planned) {
         CAPTURE(planner);
-        if (planned) run_all(arena{planned.plan});
+        if (planned) run_all(arena{planned});
         return bool(planned);
     };
     run_all(no_plan{});

@@ -99,7 +99,7 @@ TEST_CASE("a training step of ResNet-50 needs 55 % less in an arena than without
 
                 two_runs const none = count(net, options, no_plan{});
                 two_runs const recycled = count(net, options, recycle{});
-                two_runs const arenas = count(net, options, arena{planned.plan});
+                two_runs const arenas = count(net, options, arena{planned});
                 CHECK(none.first.run.bytes.peak == naive);
                 CHECK(none.first.run.allocations.total == net.results);
                 CHECK(recycled.first.run.bytes.peak < naive);

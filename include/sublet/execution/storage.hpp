@@ -193,6 +193,18 @@ struct arena {
     static constexpr bool is_memory_mode = true;
     arena() = default;
     arena(memory_plan p);
+    /// The plan of a planner's result.
+    /// Throws: unsound_plan with its error, if there is none.
+    template <class Planned>
+        requires requires(Planned const& planned) {
+                     memory_plan(planned.plan);
+                     unsound_plan(planned.error());
+                 }
+    arena(Planned const& planned)
+    {
+        if (!planned) throw unsound_plan(planned.error());
+        plan = planned.plan;
+    }
     memory_plan plan;
 };
 
