@@ -49,9 +49,10 @@ plan_options options_with(byte_count root, byte_count view, byte_count view_of_v
 
 witness const too_large{.what = fault::oversized_view, .value = 2, .other = 0, .end = 128, .needed = 64};
 
-void expect_refused(std::optional<witness> const& found)
+void expect_refused(std::optional<witness> found)
 {
     REQUIRE(found);
+    found->value_in_tree = found->other_in_tree = {}; // of a nested plan
     CHECK(*found == too_large);
 }
 
