@@ -153,6 +153,45 @@ TEST_CASE("a capacity that is too small is reported with the bytes needed")
     CHECK(sentence(second) == "the arena of pool 1 needs 60 bytes and its capacity is 59");
 }
 
+TEST_CASE("a pool with a largest block is several allocations, and a value above it is refused by name")
+{
+    // Step 3 reads what the others define: 64 + 48 + 40 bytes are live.
+    snapshot const join = op_list(4, {{}, {}, {}, {0, 1, 2}}, {{0}, {1}, {2}, {3}});
+    plan_options options{.bytes = {64, 48, 40, 8}, .pools = {{.largest_block = 100}}};
+    auto const planned = plan_memory(join, options);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.report.arena_bytes == 160);
+    REQUIRE(planned.plan.blocks.size() == 2);
+    CHECK(planned.plan.blocks[0].size + planned.plan.blocks[1].size == 160);
+    for (value_id v = 0; v != 4; ++v) {
+        auto const [block, offset] = planned.plan.block_of(v);
+        REQUIRE(block < 2);
+        CHECK(planned.plan.blocks[block].begin + offset == planned.plan.offset_of(v));
+        CHECK(offset + options.bytes[v] <= planned.plan.blocks[block].size);
+    }
+    auto says = [&](memory_plan const& plan) {
+        std::ostringstream out;
+        if (auto const fault = check_plan(join, plan, options)) out << *fault;
+        return out.str();
+    };
+    memory_plan wrong = planned.plan;
+    wrong.blocks.clear();
+    CHECK(says(wrong) == "a block of pool 0 needs 160 bytes, and the blocks of pool 0 have at most 100");
+    wrong.blocks = {{0, 0, 60}, {0, 60, 100}};
+    CHECK(says(wrong).ends_with(" of pool 0, which are not in one of its blocks"));
+    wrong.blocks = {{0, 0, 100}, {0, 60, 100}};
+    CHECK(says(wrong) == "the plan is not one of this program in this order and reading");
+
+    options.pools[0].largest_block = 63;
+    CHECK(sentence(plan_memory(join, options)) ==
+          "value 0 needs 64 bytes, and the blocks of pool 0 have at most 63");
+    options.pools[0].largest_block = 160;
+    CHECK(plan_memory(join, options).plan.blocks == std::vector<memory_plan::block>{{0, 0, 160}});
+    options.pools.clear();
+    CHECK(plan_memory(join, options).plan.blocks.empty());
+    CHECK(plan_memory(join, options).plan.block_of(0).offset == no_offset);
+}
+
 TEST_CASE("pins are kept; pins that overlap, differ or are misaligned are reported")
 {
     std::vector<byte_count> pinned{64, no_offset, no_offset, no_offset};

@@ -227,9 +227,15 @@ private:
 
 // --- plan options ----------------------------------------------------------------------------------------
 
+///     largest_block = 256        pool 0    [ a ][ b ]      | [  c  ][d]     a pool of two allocations: no
+///                                          block 0, of 192 | block 1, of 96  buffer is in both
 struct pool_limits {
     byte_count capacity = no_limit;
     byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
+    /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. plan_memory()
+    /// and place() split pools; other planners refuse a pool that does not fit one block. A pin is an offset
+    /// in the first block.
+    byte_count largest_block = no_limit;
 };
 
 struct plan_options {
@@ -342,14 +348,31 @@ struct memory_plan {
                                memory_plan::in_place_gain const&) = default;
     };
 
+    /// One allocation of a pool with a largest block, at the offsets [begin, begin + size) of the pool. It
+    /// begins where the block before ends, or at the next multiple of the alignments of all buffers.
+    struct block {
+        pool_id pool = 0;
+        byte_count begin = 0;
+        byte_count size = 0;
+        friend bool operator==(memory_plan::block const&, memory_plan::block const&) = default;
+    };
+
+    struct place_in_block {
+        std::size_t block = 0; ///< its index in `blocks`
+        byte_count offset = 0; ///< from the begin of the block
+        friend bool operator==(memory_plan::place_in_block const&,
+                               memory_plan::place_in_block const&) = default;
+    };
+
     program_reading valid_for = program_reading::sequential;
     std::vector<node_id> order = {};                      ///< of the nodes; empty: 0, 1, 2 ...
     std::vector<memory_plan::placed_buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
     /// By value; `no_buffer` if of 0 bytes, unsized, external, ineligible or untouched.
     std::vector<buffer_id> buffer_of = {};
-    std::vector<byte_count> arena_bytes = {}; ///< by pool
-    std::vector<handoff> handoffs = {};       ///< that a concurrent execution must keep
-    std::vector<value_id> unsized = {};       ///< roots of buffers of unknown size, which are not planned
+    std::vector<byte_count> arena_bytes = {};    ///< by pool
+    std::vector<handoff> handoffs = {};          ///< that a concurrent execution must keep
+    std::vector<value_id> unsized = {};          ///< roots of buffers of unknown size, which are not planned
+    std::vector<memory_plan::block> blocks = {}; ///< by pool, ascending; of pools with a largest block only
     /// By value: the first byte of a view in its root; no entry at all if every view begins where its root
     /// begins.
     std::vector<byte_count> offset_in_root = {};
@@ -360,6 +383,17 @@ struct memory_plan {
         if (buffer_of[v] == no_buffer) return no_offset;
         byte_count const begin = buffers[buffer_of[v]].offset;
         return begin == no_offset || offset_in_root.empty() ? begin : begin + offset_in_root[v];
+    }
+
+    /// The block of v and its offset there; offset `no_offset` if v has none, or its pool has no blocks.
+    [[nodiscard]] memory_plan::place_in_block block_of(value_id v) const
+    {
+        for (std::size_t i = blocks.size(); i-- != 0 && buffer_of[v] != no_buffer;) {
+            memory_plan::placed_buffer const& b = buffers[buffer_of[v]];
+            if (blocks[i].pool == b.pool && blocks[i].begin <= b.offset)
+                return {i, offset_of(v) - blocks[i].begin};
+        }
+        return {blocks.size(), no_offset};
     }
     friend bool operator==(memory_plan const&, memory_plan const&) = default;
 };

@@ -37,6 +37,8 @@ struct placement_fault {
         wrong_height,  ///< pool ends at end, but its height is given as `needed`
         clash,         ///< buffer and other are solid at position and share bytes [begin, end)
         unordered,     ///< of buffer and other neither clock ends before the other's begin; they share these
+        wrong_blocks, ///< of pool: a block is larger than `needed`, or they are not in order up to its height
+        crosses_block, ///< buffer lies at [begin, end) of pool, which are not in one of its blocks
         wrong_bound,   ///< pool has lower bound `needed`, but it or its proof ends at end
         wrong_status,  ///< the status contradicts heights, bounds and capacities (of pool)
         wrong_cost,    ///< the chosen or the cheapest pools cost end, not `needed`
@@ -94,6 +96,14 @@ Stream& operator<<(Stream& out, placement_fault const& f)
             << " are not ordered by their clocks and share bytes [" << f.begin << ", " << f.end
             << ") of pool " << f.pool;
         break;
+    case placement_fault::kind::wrong_blocks:
+        out << "the blocks of pool " << f.pool << " are not in order, do not end at its height, or exceed "
+            << f.needed << " bytes";
+        break;
+    case placement_fault::kind::crosses_block:
+        out << "buffer " << f.buffer << " lies at [" << f.begin << ", " << f.end << ") of pool " << f.pool
+            << ", which are not in one of its blocks";
+        break;
     case placement_fault::kind::wrong_bound:
         out << "the lower bound of pool " << f.pool << " is given as " << f.needed
             << ", but its placement or its proof ends at " << f.end;
@@ -135,7 +145,8 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 /// Ensures:    the first fault in this order: tables of another problem; by buffer, a pool that is not among
 ///             its choices; by buffer, an offset that is missing, needless, misaligned or off its pin; by
 ///             buffer, a violated colocation; the first position at which two buffers share bytes (with
-///             clocks of several threads the first byte that two unordered ones share); by pool, its height; by pool, its bound; status, cost, movement. In a pool that cannot be or was
+///             clocks of several threads the first byte that two unordered ones share); by pool, its height
+///             and blocks; by pool, its bound; status, cost, movement. In a pool that cannot be or was
 ///             not filled, all buffers may be unplaced.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices;
 ///             with clocks of several threads also O(threads) time for each pair that shares bytes.

@@ -43,7 +43,9 @@ enum class fault : std::uint8_t {
     leads_back,     ///< an edge from position goes backward: the program loops, or the order is wrong
     /// position, which touches other, does not wait for position `earlier`, which touches value; both need
     /// bytes [begin, end) of pool, or those of their class if that is empty
-    unordered
+    unordered,
+    crosses_block, ///< value occupies bytes [begin, end) of pool, which are not in one of its blocks
+    over_block     ///< value, or without one a block of pool, ends at end, above its largest block, `needed`
 };
 
 /// Which members a fault sets stands beside it; the others keep their defaults.
@@ -289,6 +291,18 @@ struct witness_text {
             out << " that ends at byte " << w.end << ", but there are only " << w.needed << " bytes";
             return;
         case fault::unclear_view: return unclear();
+        case fault::crosses_block:
+            value(w.value);
+            out << " occupies ";
+            bytes();
+            out << ", which are not in one of its blocks";
+            return;
+        case fault::over_block:
+            if (w.value == no_value) out << "a block of pool " << w.pool;
+            else value(w.value);
+            out << " needs " << w.end << " bytes, and the blocks of pool " << w.pool << " have at most "
+                << w.needed;
+            return;
         case fault::misplaced_view:
             value(w.value);
             out << " is a view of ";

@@ -98,7 +98,7 @@ SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<
     auto fits = [&](byte_count batch) {
         memory_plan const one = plan.at(batch);
         for (std::size_t p = 0; p != pools.size() && p != one.arena_bytes.size(); ++p)
-            if (one.arena_bytes[p] > pools[p].capacity) return false;
+            if (one.arena_bytes[p] > smaller(pools[p].capacity, pools[p].largest_block)) return false;
         return true;
     };
     if (fits(plan.max_batch)) return plan.max_batch;
@@ -177,13 +177,17 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     if (result.figures.refuted) return result;
     if (result.figures.fits_up_to != options.max_batch) {
         memory_plan const last = plan.at(options.max_batch);
-        for (pool_id pool = 0; pool != options.pools.size() && !result.figures.refuted; ++pool)
-            if (last.arena_bytes[pool] > options.pools[pool].capacity)
-                result.figures.refuted = witness{.what = fault::over_capacity,
-                                         .end = last.arena_bytes[pool],
-                                         .needed = options.pools[pool].capacity,
-                                         .pool = pool,
-                                         .batch = options.max_batch};
+        for (pool_id pool = 0; pool != options.pools.size() && !result.figures.refuted; ++pool) {
+            byte_count const capacity = options.pools[pool].capacity;
+            bool const is_over = last.arena_bytes[pool] > capacity;
+            byte_count const most = is_over ? capacity : options.pools[pool].largest_block;
+            if (last.arena_bytes[pool] > most)
+                result.figures.refuted = witness{.what = is_over ? fault::over_capacity : fault::over_block,
+                                                 .end = last.arena_bytes[pool],
+                                                 .needed = most,
+                                                 .pool = pool,
+                                                 .batch = options.max_batch};
+        }
     } else if (options.check) {
         result.figures.refuted = check_plan(p, plan, options);
         result.figures.is_checked = true;

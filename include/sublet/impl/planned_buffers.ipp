@@ -105,6 +105,13 @@ placement_witness(placement const& placed, placement_problem const& problem, mem
         w.needed = plan.buffers[b].alignment;
         if (placed.pool < problem.pools.size())
             w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
+    } else if (pool.proof.kind == placement::proof::reason::over_block) {
+        buffer_id const b = pool.proof.buffers[0];
+        w.what = fault::over_block;
+        w.value = plan.buffers[b].root;
+        w.end = plan.buffers[b].size;
+        if (problem.buffers[b].pinned != no_offset) w.end = checked_add(w.end, problem.buffers[b].pinned);
+        w.needed = problem.pools[placed.pool].largest_block;
     } else if (pool.proof.kind == placement::proof::reason::pins_clash) {
         buffer_id const first = pool.proof.buffers[0], second = pool.proof.buffers[1];
         placement_problem::buffer const &a = problem.buffers[first], &b = problem.buffers[second];
@@ -125,7 +132,10 @@ placement_witness(placement const& placed, placement_problem const& problem, mem
 SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
 {
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
-    for (placement::pool_result const& pool : placed.pools) plan.arena_bytes.push_back(pool.height);
+    for (placement::pool_result const& pool : placed.pools) {
+        plan.arena_bytes.push_back(pool.height);
+        plan.blocks.insert(plan.blocks.end(), pool.blocks.begin(), pool.blocks.end());
+    }
 }
 
 // --- in place gains --------------------------------------------------------------------------------------

@@ -112,6 +112,23 @@ private:
     std::uint64_t nodes_;
 };
 
+/// A shape that does not fit a block: its number, or that of all shapes.
+[[nodiscard]] std::uint32_t first_over_block(placement_shapes const& shapes, byte_count largest);
+
+/// Divides the shapes among blocks of at most `largest` bytes; `best` gets the origins in all of them.
+///
+///     shapes in some order ─► each to the first block where it fits, or to the one that grows least
+///     the order and rule with the lowest end, of these with the fewest blocks ─► pack each block again
+///
+/// Greedy, with no guaranteed factor: with equal lives it is bin packing, which is NP-hard.
+///
+/// Requires:   each shape fits a block; `best` is a placement without borders.
+/// Ensures:    no shape crosses a border, and block begins are multiples of all alignments.
+/// Complexity: O(n blocks) queries for gaps a dozen times, and a small search for each block.
+[[nodiscard]] std::vector<memory_plan::block> split_into_blocks(placement_shapes const& shapes,
+                                                                placement_bound const& bound,
+                                                                byte_count largest, packing& best);
+
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, search_control& control, placement::pool_result& out);
 
@@ -128,13 +145,23 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
         out.status = placement::outcome::infeasible;
         return out;
     }
+    if (std::uint32_t const over = first_over_block(shapes, limits.largest_block); over != shapes.size()) {
+        buffer_id const highest = best_part(
+            shapes, over, [&](shape_part const& p) { return p.distance + problem.buffers[p.buffer].size; });
+        out.proof = {placement::proof::reason::over_block, no_limit, 0, {highest}};
+        out.status = placement::outcome::infeasible;
+        return out;
+    }
     placement_bound const bound = lower_bound(shapes);
     out.proof = proof_of(problem, shapes, bound);
     out.lower_bound = bound.bytes;
     if (shapes.size() != 0) out.peak_position = shapes.positions[bound.peak_position];
 
-    packing const best = pack(shapes, bound, out);
+    packing best = pack(shapes, bound, out);
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
+    if (best.height > limits.largest_block)
+        out.blocks = split_into_blocks(shapes, bound, limits.largest_block, best);
+    else if (limits.largest_block != no_limit && best.height != 0) out.blocks = {{0, 0, best.height}};
     out.height = best.height;
     out.status = status_of(out.height, out.lower_bound, limits.capacity);
     if (objective == placement::objective::fit && out.status == placement::outcome::feasible)
@@ -161,6 +188,7 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
             [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
                 return pack(shapes, bound, limits.capacity, out);
             }));
+        for (memory_plan::block& block : result.pools.back().blocks) block.pool = static_cast<pool_id>(pool);
     }
     set_overall_status(result);
     return result;
@@ -233,6 +261,8 @@ inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
 ///             heaviest antichain for up to 4096 buffers of a pool; of more, or if it takes too many visits,
 ///             the most bytes live at a counter of a thread, or a heavier antichain that was met. The proof
 ///             says which.
+///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
+///             of them as there are for that end.
 /// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory. With
 ///             clocks n is the number of pairs that conflict, and finding them is O(buffers^2 threads).
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
@@ -497,6 +527,8 @@ template <class Lives>
         }
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
+        if (limits.largest_block != no_limit && best.height <= limits.largest_block)
+            out.blocks = {{static_cast<pool_id>(pool), 0, best.height}};
         for (std::size_t i = 0; i != pool_buffers.size(); ++i)
             result.offset[pool_buffers[i]] = best.origin[i];
         out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);

@@ -131,6 +131,7 @@ struct placement {
             exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded
             given,          ///< the caller gave the bound
             pin_misaligned, ///< impossible: the pin of `buffers[0]` violates its alignment
+            over_block,     ///< impossible: `buffers[0]`, from its pin on, is larger than the largest block
             pins_clash,     ///< impossible: `buffers[0]` and `buffers[1]` are pinned onto each other
             parts_clash ///< impossible: pins or distances of the colocated `buffers[0]` and `[1]` contradict
         };
@@ -163,6 +164,7 @@ struct placement {
         std::uint64_t nodes = 0;    ///< of the exact search
         placement::proof proof = {};
         placement::outcome status = placement::outcome::optimal;
+        std::vector<memory_plan::block> blocks = {}; ///< ascending, if the pool has a largest block
     };
 
     std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place

@@ -102,7 +102,7 @@ std::optional<witness> misplaced(plan_requirements const& required, memory_plan 
 /// Requires:   the plan has an entry for each value, each with a valid buffer or none.
 /// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
 ///             missing or needless; by value, a misplaced view, a wrong pool, a bad alignment, a missed pin,
-///             the end of the arena; by pool, its capacity.
+///             the end of the arena; by pool, its capacity; by pool, its blocks.
 /// Complexity: O(values + pools).
 [[nodiscard]] std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
                                                   plan_options const& options);

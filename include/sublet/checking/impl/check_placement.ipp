@@ -70,6 +70,7 @@ public:
         if (auto fact = not_colocated()) return fact;
         if (auto fact = clocks_.threads > 1 ? shared_bytes() : clash()) return fact;
         if (auto fact = wrong_height()) return fact;
+        if (auto fact = wrong_blocks()) return fact;
         return find_false_claim();
     }
 
@@ -256,6 +257,50 @@ private:
         return std::nullopt;
     }
 
+    /// Blocks are in order, not too large, and hold each buffer and each solid part as a whole.
+    std::optional<placement_fault> wrong_blocks() const
+    {
+        for (std::size_t p = 0; p != top_.size(); ++p) {
+            std::vector<memory_plan::block> const& blocks = placed_.pools[p].blocks;
+            byte_count const largest = limits(p).largest_block;
+            byte_count end = 0;
+            bool is_wrong = largest == no_limit && !blocks.empty();
+            for (memory_plan::block const& b : blocks) {
+                is_wrong = is_wrong || b.pool != p || b.begin < end || b.size > largest;
+                end = b.begin + b.size;
+            }
+            if (largest != no_limit && !has_unplaced_[p]) is_wrong = is_wrong || end != top_[p];
+            if (is_wrong)
+                return placement_fault{.what = placement_fault::kind::wrong_blocks,
+                                       .needed = largest,
+                                       .pool = static_cast<pool_id>(p)};
+        }
+        auto crosses = [this](buffer_id b, byte_count begin,
+                              byte_count end) -> std::optional<placement_fault> {
+            pool_id const p = pool_of(b);
+            if (limits(p).largest_block == no_limit) return std::nullopt;
+            std::vector<memory_plan::block> const& blocks = placed_.pools[p].blocks;
+            std::size_t const after =
+                partition_point(blocks.size(), [&](std::size_t i) { return blocks[i].begin > begin; });
+            if (after != 0 && end <= blocks[after - 1].begin + blocks[after - 1].size) return std::nullopt;
+            return placement_fault{.what = placement_fault::kind::crosses_block,
+                                   .buffer = b,
+                                   .begin = begin,
+                                   .end = end,
+                                   .pool = p};
+        };
+        for (buffer_id b = 0; b != buffers_; ++b)
+            if (solid_.needs_place[b] && is_placed(b))
+                if (auto fact = crosses(b, placed_.offset[b], placed_.offset[b] + problem_.buffers[b].size))
+                    return fact;
+        for (solid_part const& part : solid_.parts) {
+            if (!is_placed(part.buffer)) continue;
+            byte_count const origin = placed_.offset[part.buffer] - solid_.above[part.buffer];
+            if (auto fact = crosses(part.buffer, origin + part.begin, origin + part.end)) return fact;
+        }
+        return std::nullopt;
+    }
+
     placement::outcome true_status(std::size_t p) const
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
@@ -395,6 +440,7 @@ private:
     bool is_infeasibility() const
     {
         return proof_.kind == placement::proof::reason::pin_misaligned ||
+               proof_.kind == placement::proof::reason::over_block ||
                proof_.kind == placement::proof::reason::pins_clash ||
                proof_.kind == placement::proof::reason::parts_clash;
     }
@@ -428,6 +474,7 @@ private:
     {
         std::size_t least = 0;
         if (proof_.kind == placement::proof::reason::top_of_pin ||
+            proof_.kind == placement::proof::reason::over_block ||
             proof_.kind == placement::proof::reason::pin_misaligned)
             least = 1;
         if (proof_.kind == placement::proof::reason::pins_clash ||
@@ -454,6 +501,7 @@ private:
         case placement::proof::reason::top_of_pin: return check_top_of_pin();
         case placement::proof::reason::exhausted: return has_no_stacking();
         case placement::proof::reason::given: return true;
+        case placement::proof::reason::over_block: return is_over_block();
         case placement::proof::reason::pin_misaligned: return is_misaligned(proof_.buffers[0]);
         case placement::proof::reason::pins_clash: return do_pins_clash();
         case placement::proof::reason::parts_clash:
@@ -508,6 +556,14 @@ private:
                 if (all[i] == all[j] || !are_unordered(clocks_, all[i], all[j])) return false;
         }
         return result_.found == proof_.bytes;
+    }
+
+    /// Whether the group of the buffer is above the largest block at its pin, or its lowest origin.
+    bool is_over_block()
+    {
+        rigid_group const g = enumerator_.group_of(solid_.root[proof_.buffers[0]]);
+        std::int64_t const at = g.pin != rigid_group::nowhere ? g.pin : enumerator_.least_origin(g, 0);
+        return at == rigid_group::nowhere || static_cast<byte_count>(at + g.size) > limits_.largest_block;
     }
 
     bool is_misaligned(buffer_id b) const

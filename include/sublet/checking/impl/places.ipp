@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/places.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <bit>
@@ -151,6 +152,40 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
     return std::nullopt;
 }
 
+/// The first fault of a pool with a largest block: blocks that are too large, overlap or leave the arena; a
+/// buffer that is in none. A plan without blocks has one, the arena.
+SUBLET_DECL std::optional<witness> misplaced_in_blocks(plan_requirements const& required,
+                                                       memory_plan const& plan, plan_options const& options)
+{
+    for (pool_id pool = 0; pool != options.pools.size() && pool != plan.arena_bytes.size(); ++pool) {
+        byte_count const largest = options.pools[pool].largest_block, arena = plan.arena_bytes[pool];
+        std::vector<memory_plan::block> own;
+        for (memory_plan::block const& b : plan.blocks)
+            if (b.pool == pool) own.push_back(b);
+        if (largest == no_limit && own.empty()) continue;
+        if (own.empty()) own.push_back({pool, 0, arena});
+        byte_count end = 0;
+        for (memory_plan::block const& b : own) {
+            if (b.size > largest)
+                return witness{.what = fault::over_block, .end = b.size, .needed = largest, .pool = pool};
+            if (b.begin < end || !sum_fits(b.begin, b.size) || b.begin + b.size > arena)
+                return witness{.what = fault::foreign_plan, .pool = pool};
+            end = b.begin + b.size;
+        }
+        for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
+            value_id const r = required.root[v];
+            if (!required.is_planned(r) || place_of(plan, v).pool != pool) continue;
+            byte_count const from = place_of(plan, v).offset, to = from + required.bytes[r];
+            std::size_t const after =
+                partition_point(own.size(), [&](std::size_t i) { return own[i].begin > from; });
+            if (after == 0 || own[after - 1].begin + own[after - 1].size < to)
+                return witness{
+                    .what = fault::crosses_block, .value = v, .begin = from, .end = to, .pool = pool};
+        }
+    }
+    return std::nullopt;
+}
+
 SUBLET_DECL std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
                                                 plan_options const& options)
 {
@@ -165,7 +200,7 @@ SUBLET_DECL std::optional<witness> check_places(plan_requirements const& require
                            .needed = capacity,
                            .pool = static_cast<pool_id>(i)};
     }
-    return std::nullopt;
+    return misplaced_in_blocks(required, plan, options);
 }
 
 } // namespace sublet::detail

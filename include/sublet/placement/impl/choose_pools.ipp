@@ -208,7 +208,9 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
     std::vector<byte_count> offset(problem.buffers.size(), no_offset);
     bool fits = true;
     for (pool_id pool = 0; pool != pools;) {
-        if (is_packed[pool] != 0 || all.capacity[pool] == no_limit) {
+        bool const has_limit =
+            all.capacity[pool] != no_limit || limits_of(problem, pool).largest_block != no_limit;
+        if (is_packed[pool] != 0 || !has_limit) {
             ++pool;
             continue;
         }

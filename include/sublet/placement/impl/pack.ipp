@@ -152,6 +152,146 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
 
 } // namespace sublet::detail
 
+// --- blocks ----------------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+SUBLET_DECL std::uint32_t first_over_block(placement_shapes const& shapes, byte_count largest)
+{
+    std::uint32_t s = 0;
+    for (; s != shapes.size(); ++s) {
+        placement_shape const& shape = shapes.shapes[s];
+        byte_count const least = shape.pinned != no_offset ? shape.pinned : shape.phase;
+        if (shape.size > largest || least > largest - shape.size) break;
+    }
+    return s;
+}
+
+/// Shapes in blocks; origins are from the begin of the block.
+struct block_packing {
+    std::vector<std::uint32_t> block; ///< by shape
+    std::vector<byte_count> origin;   ///< by shape
+    std::vector<byte_count> height;   ///< by block
+
+    /// The begin of each block, and the end of the last, if begins are multiples of `unit`.
+    std::vector<byte_count> borders(byte_count unit) const
+    {
+        std::vector<byte_count> at;
+        byte_count end = 0;
+        for (byte_count h : height) {
+            at.push_back(align_up(end, unit));
+            SUBLET_EXPECTS(at.back() != no_offset, "sublet: blocks end beyond 64 bits");
+            end = checked_add(at.back(), h);
+        }
+        at.push_back(end);
+        return at;
+    }
+};
+
+SUBLET_DECL block_packing fill_blocks(placement_shapes const& all, std::vector<std::uint32_t> const& order,
+                                      byte_count largest, bool grows_least)
+{
+    block_packing result{std::vector<std::uint32_t>(all.size()), std::vector<byte_count>(all.size()), {}};
+    std::vector<placed_pieces> placed;
+    auto put = [&](std::uint32_t s, std::size_t block, byte_count at) {
+        if (block == placed.size()) {
+            placed.emplace_back(all);
+            result.height.push_back(0);
+        }
+        placed[block].insert(all, s, at);
+        result.block[s] = static_cast<std::uint32_t>(block);
+        result.origin[s] = at;
+        result.height[block] = larger(result.height[block], at + all.shapes[s].size);
+    };
+    for (std::uint32_t s : order)
+        if (all.shapes[s].pinned != no_offset) put(s, 0, all.shapes[s].pinned);
+    for (std::uint32_t s : order) {
+        placement_shape const& shape = all.shapes[s];
+        if (shape.pinned != no_offset) continue;
+        std::size_t block = placed.size();
+        byte_count least = no_limit, at = shape.phase;
+        for (std::size_t k = 0; k != placed.size() && least != 0; ++k) {
+            byte_count const here = placed[k].free_origin(all, s, 0, largest - shape.size);
+            if (here == no_offset) continue;
+            byte_count const end = here + shape.size;
+            byte_count const growth = grows_least && end > result.height[k] ? end - result.height[k] : 0;
+            if (growth >= least) continue;
+            least = growth;
+            block = k;
+            at = here;
+        }
+        put(s, block, at);
+    }
+    return result;
+}
+
+/// Some of the shapes, `ids` ascending.
+SUBLET_DECL placement_shapes shapes_among(placement_shapes const& all, std::vector<std::uint32_t> const& ids)
+{
+    placement_shapes some;
+    some.positions = all.positions;
+    for (std::uint32_t s : ids) {
+        some.shapes.push_back(all.shapes[s]);
+        for (shape_piece const& p : all.pieces_of(s)) some.pieces.push_back(p);
+        some.first_piece.push_back(static_cast<std::uint32_t>(some.pieces.size()));
+    }
+    return some;
+}
+
+SUBLET_DECL std::vector<memory_plan::block> split_into_blocks(placement_shapes const& shapes,
+                                                              placement_bound const& bound,
+                                                              byte_count largest, packing& best)
+{
+    byte_count unit = 1;
+    std::vector<sort_key> by_origin;
+    for (std::uint32_t s = 0; s != shapes.size(); ++s) {
+        unit = combine_alignment(unit, shapes.shapes[s].alignment);
+        by_origin.push_back({best.origin[s], descending(shapes.shapes[s].size), s});
+    }
+    sort_by_key(by_origin);
+    std::vector<std::vector<std::uint32_t>> orders(1);
+    for (sort_key const& k : by_origin) orders[0].push_back(k.id);
+    for (placement_order which : {placement_order::size, placement_order::area, placement_order::load_area,
+                                  placement_order::load_death, placement_order::peak_length})
+        orders.push_back(order_by(which, shapes, bound));
+
+    block_packing found;
+    auto is_better = [&](block_packing const& next) {
+        byte_count const end = next.borders(unit).back(), old = found.borders(unit).back();
+        return found.height.empty() || end < old || (end == old && next.height.size() < found.height.size());
+    };
+    for (std::vector<std::uint32_t> const& order : orders)
+        for (bool grows_least : {false, true})
+            if (block_packing next = fill_blocks(shapes, order, largest, grows_least); is_better(next))
+                found = std::move(next);
+
+    std::vector<std::vector<std::uint32_t>> members(found.height.size());
+    for (std::uint32_t s = 0; s != shapes.size(); ++s) members[found.block[s]].push_back(s);
+    pack_options const small{.visits = 1'000'000, .improve_visits = 1'000'000, .nodes = 10'000};
+    for (std::size_t k = 0; k != members.size(); ++k) {
+        placement_shapes const own = shapes_among(shapes, members[k]);
+        placement_bound const least = lower_bound(own);
+        if (found.height[k] <= least.bytes) continue;
+        deterministic_control control;
+        placement::pool_result out;
+        out.lower_bound = least.bytes;
+        packing const again = pack_shapes(own, least, no_limit, small, control, out);
+        if (again.height >= found.height[k]) continue;
+        found.height[k] = again.height;
+        for (std::size_t i = 0; i != members[k].size(); ++i) found.origin[members[k][i]] = again.origin[i];
+    }
+
+    std::vector<byte_count> const borders = found.borders(unit);
+    std::vector<memory_plan::block> blocks;
+    for (std::size_t k = 0; k != found.height.size(); ++k) blocks.push_back({0, borders[k], found.height[k]});
+    for (std::uint32_t s = 0; s != shapes.size(); ++s)
+        best.origin[s] = borders[found.block[s]] + found.origin[s];
+    best.height = borders.back();
+    return blocks;
+}
+
+} // namespace sublet::detail
+
 // --- clocks ----------------------------------------------------------------------------------------------
 
 namespace sublet::detail {
@@ -551,6 +691,10 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
         placement::pool_result const& pool = placed.pools[p];
         bool const can_be_lower =
             pool.status == placement::outcome::feasible || pool.status == placement::outcome::limit;
+        if (limits_of(problem, p).largest_block != no_limit) {
+            how.bounds.push_back(no_limit); // no borders there
+            continue;
+        }
         byte_count const goal =
             objective == placement::objective::fit ? limits_of(problem, p).capacity : pool.lower_bound;
         how.bounds.push_back(can_be_lower ? goal : no_limit);
