@@ -192,6 +192,35 @@ TEST_CASE("a pool with a largest block is several allocations, and a value above
     CHECK(plan_memory(join, options).plan.block_of(0).offset == no_offset);
 }
 
+TEST_CASE("values that may be in several pools are in the cheapest that have room")
+{
+    // 0, 1 and 2 are live together; fast memory has room for two of them, and 1 costs least elsewhere.
+    snapshot const join = op_list(4, {{}, {}, {}, {0, 1, 2}}, {{0}, {1}, {2}, {3}});
+    plan_options options{.bytes = 32, .pools = {{.capacity = 64}}};
+    for (value_id v = 0; v != 3; ++v) {
+        options.pool_choices.push_back({v, 0, 0});
+        options.pool_choices.push_back({v, 1, v == 1 ? byte_count{2} : byte_count{9}});
+    }
+    options.pool_choices.push_back({3, 1, 0});
+    auto const planned = plan_memory(join, options);
+    REQUIRE(planned.is_sound());
+    CHECK(planned.plan.arena_bytes == std::vector<byte_count>{64, 64});
+    for (value_id v = 0; v != 4; ++v)
+        CHECK(planned.plan.buffers[planned.plan.buffer_of[v]].pool == (v == 0 || v == 2 ? 0 : 1));
+    memory_plan wrong = planned.plan;
+    wrong.buffers[wrong.buffer_of[3]].pool = 0;
+    auto fault_of = [&](memory_plan const& plan) {
+        auto const fault = check_plan(join, plan, options);
+        return fault ? fault->what : fault::clash;
+    };
+    CHECK(fault_of(wrong) == fault::wrong_pool);
+    options.pool_choices.pop_back(); // 3 is in its own pool now
+    CHECK(fault_of(planned.plan) == fault::wrong_pool);
+    CHECK(plan_memory(join, options).is_sound());
+    options.pool_choices.push_back({4, 1, 0});
+    CHECK_THROWS_AS((void)plan_memory(join, options), precondition_error);
+}
+
 TEST_CASE("pins are kept; pins that overlap, differ or are misaligned are reported")
 {
     std::vector<byte_count> pinned{64, no_offset, no_offset, no_offset};

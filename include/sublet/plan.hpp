@@ -239,6 +239,13 @@ struct pool_limits {
 };
 
 struct plan_options {
+    /// The value may be in `pool`, at a cost.
+    struct pool_choice {
+        value_id value = no_value;
+        pool_id pool = 0;
+        byte_count cost = 0;
+    };
+
     per_value<byte_count> bytes;                     ///< no default; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
@@ -248,9 +255,12 @@ struct plan_options {
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
     std::vector<pool_limits> pools = {};      ///< by pool id; a pool that is not listed has no limits
-    std::vector<node_id> order = {};          ///< every node once; empty: 0, 1, 2 ...
-    bool in_place = true;                     ///< take the in-place pairs that the program declares
-    bool check = true;                        ///< check the plan before it is returned
+    /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a
+    /// view in that of its root. plan_memory() chooses at a low cost so that capacities hold.
+    std::vector<plan_options::pool_choice> pool_choices = {};
+    std::vector<node_id> order = {}; ///< every node once; empty: 0, 1, 2 ...
+    bool in_place = true;            ///< take the in-place pairs that the program declares
+    bool check = true;               ///< check the plan before it is returned
 };
 
 // --- plan ------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/detail/choose_pools.hpp>
+#include <sublet/placement/detail/replan.hpp>
 
 #include "../random_placements.hpp"
 #include "../random_source.hpp"

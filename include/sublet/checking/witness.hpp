@@ -27,7 +27,7 @@ enum class fault : std::uint8_t {
     misaligned, ///< value lies at begin, which is no multiple of `needed`
     outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
     off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
-    wrong_pool,     ///< value does not lie in `pool`, its own
+    wrong_pool,     ///< value does not lie in `pool`, its own, or lies there and has other choices (needed: 1)
     unclear_view,   ///< `step` defines value, a view of other; or makes a view of a value that is none (no other)
     oversized_view, ///< value is a view of other, but ends at byte `end` of it, and other has only `needed`
     misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
@@ -282,7 +282,8 @@ struct witness_text {
             return;
         case fault::wrong_pool:
             value(w.value);
-            out << " belongs to pool " << w.pool << " and does not lie there";
+            if (w.needed != 0) out << " lies in pool " << w.pool << ", which is none of its choices";
+            else out << " belongs to pool " << w.pool << " and does not lie there";
             return;
         case fault::oversized_view:
             value(w.value);

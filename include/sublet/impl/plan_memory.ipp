@@ -41,7 +41,8 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
         result.figures.refuted = witness{.what = fault::leads_back, .position = *position};
         return result;
     }
-    buffer_table const table = gather_buffers(lives, options);
+    buffer_table table = gather_buffers(lives, options);
+    detail::set_chosen_pools(table, options);
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);

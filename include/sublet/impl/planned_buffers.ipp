@@ -91,6 +91,25 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
     return refuted;
 }
 
+SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& options)
+{
+    if (options.pool_choices.empty()) return;
+    memory_plan plan;
+    placement_problem problem{{}, options.pools};
+    list_planned(table, plan, problem);
+    for (plan_options::pool_choice const& c : options.pool_choices) {
+        SUBLET_EXPECTS(c.value < table.buffer_of.size(),
+                       "sublet: a choice names a value that does not exist");
+        buffer_id const b = plan.buffer_of[c.value];
+        if (b != no_buffer && plan.buffers[b].root == c.value) problem.choices.push_back({b, c.pool, c.cost});
+    }
+    deterministic_control control;
+    std::vector<pool_id> const chosen = choose_pools(problem, {}, control).pool_of;
+    std::size_t next = 0;
+    for (buffer& b : table.buffers)
+        if (b.is_planned()) b.pool = chosen[next++];
+}
+
 SUBLET_DECL std::optional<witness>
 placement_witness(placement const& placed, placement_problem const& problem, memory_plan const& plan)
 {

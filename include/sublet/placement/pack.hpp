@@ -5,6 +5,7 @@
 /// Assigns offsets to buffers with fixed live ranges: dynamic storage allocation, which is NP-hard.
 ///
 ///     pack()                 one size for each buffer; heuristics, then exact search within a work budget
+///     choose_pools()         the pool of each buffer, by greedy cost per byte of relief
 ///     pack_symbolic()        offsets affine in the batch size, valid for every batch up to a limit
 ///     stack_slots()          offsets for the slots of a slot plan, one above the other
 ///     place_concurrently()   only a partial order of the steps is known: conflicts instead of live ranges
@@ -12,6 +13,7 @@
 /// All limits are counts, not times: the same problem and options give the same result on every machine.
 /// place.hpp adds time limits, threads and pool choices.
 
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
 #include <sublet/placement/detail/fit.hpp>
@@ -277,6 +279,119 @@ inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
     return pack(problem, options, control);
 }
 
+} // namespace sublet
+
+// --- pool candidates -------------------------------------------------------------------------------------
+
+/// The pools that each buffer may be in, by rising cost.
+///
+///     choices      a: pool 0 for 9, pool 1 for 2      b: none, its pool is 1     c: lies 8 above a
+///     candidates   a and c: 1 (2), 0 (9)              b: 1 (0)
+///
+/// Colocated buffers are one piece of storage, in one pool. Those of them without an anchor choose; if there
+/// are several, all must allow the pool, and their costs are added.
+
+namespace sublet::detail {
+
+struct pool_candidate {
+    pool_id pool = 0;
+    byte_count cost = 0;
+};
+
+struct pool_candidates {
+    std::vector<std::uint32_t> storage_of; ///< by buffer; numbered by first buffer
+    std::vector<std::uint32_t> first{0};   ///< by storage, and one more
+    std::vector<pool_candidate> of;        ///< by storage, ascending by cost, then by pool
+
+    [[nodiscard]] std::size_t size() const { return first.size() - 1; }
+    [[nodiscard]] std::uint32_t count(std::uint32_t storage) const
+    {
+        return first[storage + 1] - first[storage];
+    }
+    [[nodiscard]] pool_candidate const& at(std::uint32_t storage, std::uint32_t choice) const
+    {
+        return of[first[storage] + choice];
+    }
+};
+
+/// Complexity: O(n log n), n = buffers, choices and colocations.
+/// Throws:     precondition_error for buffers that do not exist, colocated ones without a pool in common,
+///             and costs that exceed 64 bits.
+[[nodiscard]] pool_candidates candidates_of(placement_problem const& problem);
+
+} // namespace sublet::detail
+
+// --- choose pools ----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+///     fast memory, 64 KiB      [ a ][ c ][  e  ]      cheapest for all; b and d cost least extra for their
+///     slow memory              [    b    ][ d ]       bytes in slow memory
+///
+///     cheapest pools ─► too many live bytes at some position? move the storage with the least extra cost per
+///                       byte of relief to its next pool ─► too high when packed? the same again
+///                       ─► move storage back to cheaper pools with room, the greatest saving first
+///
+/// If all buffers stay in their cheapest pools, the cost is minimal; otherwise the sum of the cheapest costs
+/// is a lower bound, without guarantee on the distance. But if place_greedily() can place all, so can this.
+///
+/// Source of the problem: the constrained heaps and the memory space assignment of XLA, where fast memory is
+/// small and what does not fit stays in slow memory.
+struct pool_assignment {
+    std::vector<pool_id> pool_of; ///< by buffer
+    byte_count cost = 0;
+    byte_count cost_bound = 0; ///< with every buffer in its cheapest pool
+};
+
+struct pool_assignment_state {
+    pool_candidates candidates;
+    placement_shapes shapes;                         ///< of all pools together
+    std::vector<std::uint32_t> choice;               ///< by storage: which of its candidates
+    std::vector<std::uint32_t> shape_of, storage_of; ///< maps between both; `no_buffer`: needs no bytes
+    std::vector<byte_count> capacity;                ///< by pool
+    std::vector<segment_tree> load;                  ///< by pool
+
+    /// All storage in its cheapest pool. `together` is the problem with all buffers in one pool.
+    pool_assignment_state(placement_problem const& together, pool_candidates const& where);
+
+    [[nodiscard]] pool_candidate const& now(std::uint32_t k) const { return candidates.at(k, choice[k]); }
+    [[nodiscard]] pool_id pool(std::uint32_t k) const { return now(k).pool; }
+    [[nodiscard]] bool has_next_pool(std::uint32_t k) const { return choice[k] + 1 != candidates.count(k); }
+    [[nodiscard]] byte_count extra_cost(std::uint32_t k) const
+    {
+        return candidates.at(k, choice[k] + 1).cost - now(k).cost;
+    }
+    [[nodiscard]] byte_count saving(std::uint32_t k) const { return now(k).cost - candidates.at(k, 0).cost; }
+
+    void move(std::uint32_t k, std::uint32_t to);
+    /// Whether load exceeds capacity at a position of its live range; `including_it` adds its own bytes.
+    [[nodiscard]] bool is_overloaded(std::uint32_t k, pool_id where, bool including_it) const;
+};
+
+/// A sort key for extra cost per relief; equal ratios give equal keys on every machine.
+std::uint64_t cost_ratio(byte_count extra_cost, double relief);
+
+/// Packs all pools; if one is too high, moves storage live near the excess to its next pool, the least extra
+/// cost per byte first. Returns whether all fit.
+bool fit_capacities(placement_problem const& problem, pool_assignment_state& all, pack_options const& options,
+                    search_control& control);
+
+/// Greedy: the largest storage first, each at the lowest gap of its cheapest pool that has one. Returns
+/// whether all were placed; contradictory pins and alignments can prevent that.
+bool place_greedily(placement_problem const& problem, pool_assignment_state& all);
+
+/// A pool for each buffer: one of the problem's choices for it, or its own if there are none.
+///
+/// Ensures:    colocated buffers are in one pool. If place_greedily() keeps all pools within their
+///             capacities, so can pack(). Same problem and options, same pools.
+/// Complexity: O(n log n) for each pool and each time that loads are lowered, n = buffers, gaps and choices;
+///             and pack() for pools with a capacity, a number of times that is logarithmic in n or fixed.
+/// Throws:     as pack() and candidates_of().
+[[nodiscard]] pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
+                                           search_control& control);
+
+} // namespace sublet::detail
+
 // --- pack symbolic ---------------------------------------------------------------------------------------
 
 ///     sizes for N = 1, a middle one, the largest ─► pack() each ─► three orders of offsets
@@ -287,6 +402,8 @@ inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
 /// The goal is what pack() needs for one batch alone, not the lower bound. Greedy, with no guaranteed
 /// factor; but if all sizes are multiples of N and nothing is aligned, no batch needs more than N times what
 /// pack() needs for a batch of 1.
+
+namespace sublet {
 
 namespace detail {
 

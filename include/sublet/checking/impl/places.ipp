@@ -112,6 +112,18 @@ SUBLET_DECL std::optional<witness> wrong_storage(plan_requirements const& requir
 SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
                                              plan_options const& options)
 {
+    std::vector<sort_key> choices; // ascending {value, pool}
+    std::vector<unsigned char> has_choice(plan.buffer_of.size(), 0);
+    for (plan_options::pool_choice const& c : options.pool_choices) {
+        SUBLET_EXPECTS(c.value < has_choice.size(), "sublet: a choice names a value that does not exist");
+        has_choice[c.value] = 1;
+        choices.push_back({c.value, c.pool, 0});
+    }
+    sort_by_key(choices);
+    auto may_be_in = [&](value_id v, pool_id pool) {
+        if (has_choice[v] == 0) return pool == required.pool[v];
+        return is_listed(choices, sort_key{v, pool, 0});
+    };
     for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
         value_id const v = static_cast<value_id>(i);
         value_id const r = required.root[v];
@@ -130,9 +142,9 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
             fact.other = r;
             return refuse(fault::misplaced_view, needed);
         }
-        if (pool != required.pool[r]) {
-            fact.pool = required.pool[r];
-            return refuse(fault::wrong_pool, 0);
+        if (!may_be_in(r, pool)) {
+            if (has_choice[r] == 0) fact.pool = required.pool[r];
+            return refuse(fault::wrong_pool, has_choice[r]);
         }
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;

@@ -11,7 +11,6 @@
 
 #include <sublet/placement/impl/affine_placement.ipp>
 #include <sublet/placement/impl/best_packing.ipp>
-#include <sublet/placement/impl/choose_pools.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
 #include <sublet/placement/impl/fit.ipp>
 #include <sublet/placement/impl/improve.ipp>
@@ -20,6 +19,7 @@
 #include <sublet/placement/impl/place.ipp>
 #include <sublet/placement/impl/portfolio.ipp>
 #include <sublet/placement/impl/problem.ipp>
+#include <sublet/placement/impl/replan.ipp>
 #include <sublet/placement/impl/sections.ipp>
 #include <sublet/placement/impl/shapes.ipp>
 #include <sublet/placement/impl/timed_control.ipp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/choose_pools.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
+#include <sublet/placement/detail/replan.hpp>
 #include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
