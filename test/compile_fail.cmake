@@ -2,6 +2,8 @@
 # A wrong program must not compile, and must give one error that says why. Its first lines state:
 #     // expect: <regex that the compiler's output matches>
 #     // flags: <further flags>                                (optional)
+#     // lines: <the most lines that g++ may print>            (optional; 20)
+#     // begins in the library                                 (optional: the first line names no file of the user)
 # Programs named ok_*.cpp are the control group: they must compile without a message, or else the wrong ones
 # might fail for another reason, such as a missing header. The errors must be the same in both forms of the
 # library; -DHEADER_ONLY=ON selects the header-only form.
@@ -20,8 +22,18 @@ execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -fsyntax
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 # If g++ cannot deduce a class, it reports one error for that and another with the reason: they count as one.
 string(REPLACE "error: class template argument deduction failed" "" counted "${output}")
-string(REGEX MATCHALL ":[0-9]+: (fatal )?error: " errors "${counted}")
+# Errors at one position are one mistake: designators out of order also leave out what they pass over.
+string(REGEX MATCHALL "[^\n ]*:[0-9]+: (fatal )?error: " errors "${counted}")
+list(REMOVE_DUPLICATES errors)
 list(LENGTH errors errors)
+string(REGEX MATCHALL "\n" lines "${output}")
+list(LENGTH lines lines)
+set(most_lines 20)
+if(text MATCHES "\n// lines: ([0-9]+)")
+  set(most_lines ${CMAKE_MATCH_1})
+endif()
+string(REGEX REPLACE "\n.*" "" first_line "${output}")
+execute_process(COMMAND ${COMPILER} --version OUTPUT_VARIABLE version)
 message(NOTICE "${output}")
 
 cmake_path(GET SOURCE STEM name)
@@ -39,5 +51,13 @@ else()
   string(REGEX REPLACE "^// expect: ([^\n]+)\n.*" "\\1" expected "${text}")
   if(NOT output MATCHES "${expected}")
     message(FATAL_ERROR "does not say \"${expected}\"")
+  endif()
+  if(version MATCHES "Free Software Foundation") # clang lists every overload
+    if(lines GREATER ${most_lines})
+      message(FATAL_ERROR "prints ${lines} lines instead of at most ${most_lines}")
+    endif()
+    if(NOT text MATCHES "\n// begins in the library\n" AND NOT first_line MATCHES "/${name}[.]cpp")
+      message(FATAL_ERROR "begins with a line about the library: ${first_line}")
+    endif()
   endif()
 endif()

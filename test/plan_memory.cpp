@@ -265,18 +265,20 @@ TEST_CASE("a plan of more than 4 GiB, and one of buffers as large as they may be
 TEST_CASE("invalid options are refused with a sentence")
 {
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = {1, 2}}),
-                         "sublet: the size of a property's table is not the number of values",
-                         precondition_error);
+                         "sublet: the table of a property has 2 entries for 4 values", precondition_error);
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alignment = 0}),
-                         "sublet: an alignment is at least 1", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = -8}), "sublet: a property of a value is negative",
+                         "sublet: the alignment of value 0 is 0, but has to be at least 1",
                          precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = -8}),
+                         "sublet: a property of a value is negative: -8", precondition_error);
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alias_of = 0}),
-                         "sublet: a value is a view of itself", precondition_error);
+                         "sublet: value 0 is a view of itself", precondition_error);
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .order = {0, 1}}),
-                         "sublet: an order has to name every node once", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .pool = -1}),
-                         "sublet: a pool id is out of range (pools are numbered from 0)", precondition_error);
+                         "sublet: an order does not name node 2", precondition_error);
+    CHECK_THROWS_WITH_AS(
+        (void)plan_memory(chain, {.bytes = 8, .pool = -1}),
+        "sublet: buffer 0 names pool 4294967295, which is out of range (pools are numbered from 0)",
+        precondition_error);
 }
 
 TEST_CASE("a plan gives the root, live range and alignment of each buffer")

@@ -307,14 +307,14 @@ TEST_CASE("invalid options of a tree are refused with a sentence")
         CHECK_THROWS_WITH_AS((void)plan_nested(tree, options), why, precondition_error);
     };
     plan_options const good{.bytes = 8};
-    refuses({good}, "sublet: a tree of programs needs options for each of them");
+    refuses({good}, "sublet: a tree of 2 programs has options for 1 of them");
     refuses({good, {.bytes = 8, .order = {0}}},
             "sublet: nested programs are planned in listed order, without options.order");
     refuses({good, {.bytes = 8, .role = value_role::output}},
-            "sublet: a value of a body is an input or an output: bind it, or capture one");
+            "sublet: value 2 of body 1 is an input or an output: bind it, or capture one");
     refuses({good, {.bytes = 8, .alias_of = value_id{7}}},
-            "sublet: alias_of names a value that does not exist");
-    refuses({{.bytes = {8}}, good}, "sublet: the size of a property's table is not the number of values");
+            "sublet: a view of program 1 names value 7, but it has only 1 values");
+    refuses({{.bytes = {8}}, good}, "sublet: the table of a property has 1 entries for 2 values");
 }
 
 } // namespace this_test

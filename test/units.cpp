@@ -14,6 +14,7 @@
 #include <numeric>
 #include <random>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -47,7 +48,7 @@ TEST_CASE("a size is any integer but a negative one")
     CHECK(to_byte_count(~std::uint64_t{0}) == no_size);
     CHECK(to_byte_count(static_cast<signed char>(100)) == 100);
     CHECK(to_byte_count(archetype::sizes{}(3)) == 8);
-    CHECK_THROWS_WITH_AS((void)to_byte_count(-1), "sublet: a size is negative", precondition_error);
+    CHECK_THROWS_WITH_AS((void)to_byte_count(-1), "sublet: a size is negative: -1", precondition_error);
     CHECK_THROWS_AS((void)to_byte_count(nothing), precondition_error);
 }
 
@@ -78,7 +79,7 @@ TEST_CASE("an id survives a conversion to any wider type and back")
 
 TEST_CASE("other negative numbers are refused")
 {
-    char const* const sentence = "sublet: an id is negative (only -1 has a meaning: none)";
+    doctest::Contains const sentence(" is negative (only -1 has a meaning: none)");
     CHECK_THROWS_WITH_AS((void)to_id(-2), sentence, precondition_error);
     CHECK_THROWS_WITH_AS((void)to_id(static_cast<signed char>(-128)), sentence, precondition_error);
     CHECK_THROWS_WITH_AS((void)to_id(std::numeric_limits<int>::min()), sentence, precondition_error);
@@ -87,7 +88,7 @@ TEST_CASE("other negative numbers are refused")
 
 TEST_CASE("numbers beyond 32 bits are refused")
 {
-    char const* const sentence = "sublet: an id does not fit 32 bits";
+    doctest::Contains const sentence(" does not fit 32 bits");
     CHECK_THROWS_WITH_AS((void)to_id(std::int64_t{1} << 32), sentence, precondition_error);
     CHECK_THROWS_WITH_AS((void)to_id(std::uint64_t{1} << 32), sentence, precondition_error);
     CHECK_THROWS_WITH_AS((void)to_id(std::numeric_limits<std::int64_t>::max()), sentence, precondition_error);
@@ -117,11 +118,11 @@ TEST_CASE("sums and products end below 2^64 - 1, which means unknown")
     CHECK(checked_multiply(no_size - 1, 1) == no_size - 1);
     CHECK(checked_multiply(0, 5) == 0);
     CHECK(checked_multiply(5, 0) == 0);
-    char const* const sum = "sublet: a sum of sizes exceeds 64 bits";
+    doctest::Contains const sum("sublet: the sum of the sizes");
     CHECK_THROWS_WITH_AS((void)checked_add(no_size - 1, 1), sum, precondition_error);
     CHECK_THROWS_WITH_AS((void)checked_add(no_size, 0), sum, precondition_error);
     CHECK_THROWS_WITH_AS((void)checked_add(0, no_size), sum, precondition_error);
-    char const* const product = "sublet: a product of sizes exceeds 64 bits";
+    doctest::Contains const product("sublet: the product of the sizes");
     CHECK_THROWS_WITH_AS((void)checked_multiply(byte_count{1} << 32, byte_count{1} << 32), product,
                          precondition_error);
     CHECK_THROWS_WITH_AS((void)checked_multiply(no_size / 3, 3), product, precondition_error);
@@ -271,6 +272,54 @@ TEST_CASE("a precondition that holds has no effect, and a violated one throws it
     CHECK_NOTHROW(SUBLET_EXPECTS(1 + 1 == 2, "sublet: never seen"));
     CHECK_THROWS_WITH_AS(SUBLET_EXPECTS(1 + 1 == 3, "sublet: two is not three"), "sublet: two is not three",
                          sublet::precondition_error);
+}
+
+TEST_CASE("a sentence about a violated precondition names numbers and names in its order")
+{
+    using detail::broken_precondition;
+    CHECK_THROWS_WITH_AS(
+        SUBLET_EXPECTS(false, "sublet: step % touches value %, but there are only % values", 3, 17u, 12ull),
+        "sublet: step 3 touches value 17, but there are only 12 values", precondition_error);
+    CHECK_THROWS_WITH(broken_precondition("sublet: the table of % has % entries", "bytes", 3),
+                      "sublet: the table of bytes has 3 entries");
+    CHECK_THROWS_WITH(broken_precondition("%, %, %, %", 0, -1, no_size, INT64_MIN),
+                      "0, -1, 18446744073709551615, -9223372036854775808");
+    CHECK_THROWS_WITH(broken_precondition("%%", 1, 2), "12");
+    CHECK_THROWS_WITH(broken_precondition("60 % of it"), "60 % of it");
+}
+
+TEST_CASE("a precondition_error owns its sentence")
+{
+    std::string text = "sublet: no";
+    precondition_error const error(text.c_str());
+    precondition_error const copy = error;
+    text = "overwritten";
+    CHECK(error.what() == std::string("sublet: no"));
+    CHECK(copy.what() == std::string("sublet: no"));
+    CHECK(precondition_error("").what() == std::string());
+}
+
+TEST_CASE("a sentence beyond 511 characters is cut, and says so")
+{
+    auto said = [](std::string const& text) { return std::string(precondition_error(text.c_str()).what()); };
+    std::string const longest(511, 'a');
+    CHECK(said(longest) == longest);
+    CHECK(said(longest + "a") == std::string(508, 'a') + "...");
+    CHECK_THROWS_WITH(detail::broken_precondition("%%", longest.c_str(), std::string(2000, 'b').c_str()),
+                      (std::string(508, 'a') + "...").c_str());
+}
+
+TEST_CASE("an order that does not name each item once is told where")
+{
+    auto refuses = [](std::vector<std::uint32_t> const& order, char const* sentence) {
+        CHECK_THROWS_WITH_AS(detail::broken_order(order, 3), sentence, precondition_error);
+    };
+    refuses({0, 3, 1}, "sublet: an order names node 3, but there are only 3 of them");
+    refuses({0, 1, 0}, "sublet: an order names node 0 twice");
+    refuses({0, 2}, "sublet: an order does not name node 1");
+    refuses({}, "sublet: an order does not name node 0");
+    CHECK_THROWS_WITH(detail::broken_order(std::vector<step_id>{1, 1}, 2, "step"),
+                      "sublet: an order names step 1 twice");
 }
 
 TEST_CASE("a violated precondition can be caught as std::exception")

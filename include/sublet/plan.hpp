@@ -122,7 +122,7 @@ inline constexpr bool is_value_property = value_callable<X, T> || value_table<X,
 template <class T>
 class per_value {
 public:
-    per_value() = delete; // a property without default (bytes) is missing
+    per_value() = delete; // a property without default (bytes) is missing, or not given first
 
     template <class X>
         requires(!std::same_as<std::remove_cvref_t<X>, per_value> &&
@@ -164,9 +164,10 @@ public:
     /// A bool is stored as a byte: `vector<bool>` would cost every includer 20 ms of compile time.
     using cell = std::conditional_t<std::same_as<T, bool>, unsigned char, T>;
 
-    [[nodiscard]] std::vector<cell> tabulate(std::size_t values) const
+    /// `name` is that of the property, for the sentence of an error.
+    [[nodiscard]] std::vector<cell> tabulate(std::size_t values, char const* name = "a property") const
     {
-        actions_->expect_size(held_, values);
+        actions_->expect_size(held_, values, name);
         std::vector<cell> table(values);
         for (std::size_t v = 0; v != values; ++v) table[v] = (*this)[static_cast<value_id>(v)];
         return table;
@@ -175,7 +176,7 @@ public:
 private:
     struct actions {
         T (*read)(void const*, value_id);
-        void (*expect_size)(void const*, std::size_t);
+        void (*expect_size)(void const*, std::size_t, char const* name);
         void* (*copy)(void const*);
         void (*destroy)(void*);
     };
@@ -191,7 +192,7 @@ private:
             return detail::to_id(number);
         } else {
             if constexpr (std::signed_integral<std::remove_cvref_t<N>>)
-                SUBLET_EXPECTS(number >= 0, "sublet: a property of a value is negative");
+                SUBLET_EXPECTS(number >= 0, "sublet: a property of a value is negative: %", number);
             return static_cast<T>(number);
         }
     }
@@ -203,7 +204,8 @@ private:
             return as_property(detail::call_user(x, v));
         } else if constexpr (detail::value_table<X, T>) {
             SUBLET_EXPECTS(v < static_cast<std::size_t>(x.size()),
-                           "sublet: the table of a property has no entry for a value");
+                           "sublet: the table of a property has no entry for value %, but % entries", v,
+                           static_cast<std::size_t>(x.size()));
             return as_property(detail::look_up(x, v));
         } else {
             return as_property(x);
@@ -213,10 +215,12 @@ private:
     template <class X>
     static constexpr actions actions_of{
         [](void const* x, value_id v) -> T { return read_one(*static_cast<X const*>(x), v); },
-        [](void const* x, std::size_t values) {
-            if constexpr (detail::value_table<X, T>)
-                SUBLET_EXPECTS(static_cast<std::size_t>(static_cast<X const*>(x)->size()) == values,
-                               "sublet: the size of a property's table is not the number of values");
+        [](void const* x, std::size_t values, char const* name) {
+            if constexpr (detail::value_table<X, T>) {
+                auto const entries = static_cast<std::size_t>(static_cast<X const*>(x)->size());
+                SUBLET_EXPECTS(entries == values, "sublet: the table of % has % entries for % values", name,
+                               entries, values);
+            }
         },
         [](void const* x) -> void* { return new X(*static_cast<X const*>(x)); },
         [](void* x) { delete static_cast<X*>(x); }};

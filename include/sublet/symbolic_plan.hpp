@@ -212,7 +212,8 @@ struct symbolic_plan {
     [[nodiscard]] memory_plan at(Batch which) const
     {
         byte_count const batch = detail::to_byte_count(which);
-        SUBLET_EXPECTS(batch >= 1 && batch <= max_batch, "sublet: a plan holds from 1 to its max_batch");
+        SUBLET_EXPECTS(batch >= 1 && batch <= max_batch,
+                       "sublet: a plan for batches from 1 to % is asked for batch %", max_batch, batch);
         memory_plan plan;
         plan.order = order;
         plan.buffer_of = buffer_of;

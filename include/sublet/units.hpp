@@ -20,33 +20,55 @@
 /// sentence that names it, and a fact about the data is a returned value with a witness.
 ///
 ///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
+///     SUBLET_EXPECTS(v < values, "sublet: step % touches value %, but there are only % values", s, v, values);
 
 namespace sublet {
 
-/// The only exception type of the library's core. It holds a string literal, so throwing it allocates nothing
-/// more, and needs no `std::string`.
+/// The only exception type of the library's core. It owns its sentence, of at most 511 characters (a longer one is
+/// cut and ends with "..."): throwing it allocates nothing more, and needs no `std::string`.
 class precondition_error : public std::exception {
 public:
-    explicit precondition_error(char const* sentence) noexcept : sentence_(sentence) {}
+    explicit precondition_error(char const* sentence) noexcept;
     char const* what() const noexcept override { return sentence_; }
 
 private:
-    char const* sentence_;
+    char sentence_[512];
 };
 
 namespace detail {
 
-/// Throws the sentence; without exceptions prints it and aborts. The choice is made where the library is
-/// compiled: in every file that includes it, or once for sublet::compiled. If files of one program differ in
-/// exceptions, sanitizers or the like, use the latter: the linker keeps only one of two differently compiled
-/// copies of an inline function.
+/// A number, or a name, in a sentence about a violated precondition.
+struct sentence_part {
+    template <std::integral I>
+    constexpr sentence_part(I n)
+        : text(n < I{} ? "-" : nullptr),
+          number(n < I{} ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n))
+    {
+    }
+    constexpr sentence_part(char const* name) : text(name) {}
+
+    char const* text; // nullptr: a number; "-": a negative one
+    std::uint64_t number = 0;
+};
+
+/// Throws the sentence, each `%` in it replaced by one part; without exceptions prints it and aborts. The
+/// choice is made where the library is compiled: in every file that includes it, or once for
+/// sublet::compiled. If files of one program differ in exceptions, sanitizers or the like, use the latter: the
+/// linker keeps only one of two differently compiled copies of an inline function.
 [[noreturn]] void broken_precondition(char const* sentence);
+[[noreturn]] void broken_precondition(char const* sentence, sentence_part a, sentence_part b = "",
+                                      sentence_part c = "", sentence_part d = "");
+
+/// Says why `order` does not name each of 0 ... count - 1 once. `item` is what they are: "node", "step".
+/// Requires: it does not.
+[[noreturn]] void broken_order(std::span<std::uint32_t const> order, std::size_t count,
+                               char const* item = "node");
 
 } // namespace detail
 } // namespace sublet
 
-#define SUBLET_EXPECTS(condition, sentence)                                                                  \
-    ((condition) ? void(0) : ::sublet::detail::broken_precondition(sentence))
+#define SUBLET_EXPECTS(condition, ...)                                                                       \
+    ((condition) ? void(0) : ::sublet::detail::broken_precondition(__VA_ARGS__))
 
 // --- units -----------------------------------------------------------------------------------------------
 
@@ -108,10 +130,10 @@ template <detail::integer I>
 {
     if constexpr (std::signed_integral<I>) {
         if (number == I(-1)) return no_value;
-        SUBLET_EXPECTS(number >= 0, "sublet: an id is negative (only -1 has a meaning: none)");
+        SUBLET_EXPECTS(number >= 0, "sublet: id % is negative (only -1 has a meaning: none)", number);
     }
     if constexpr (sizeof(I) > 4)
-        SUBLET_EXPECTS(number <= I{no_value} || number == I(-1), "sublet: an id does not fit 32 bits");
+        SUBLET_EXPECTS(number <= I{no_value} || number == I(-1), "sublet: id % does not fit 32 bits", number);
     return static_cast<std::uint32_t>(number);
 }
 
@@ -141,7 +163,7 @@ template <detail::integer_like N>
 {
     auto const count = +number;
     if constexpr (std::signed_integral<decltype(+number)>)
-        SUBLET_EXPECTS(count >= 0, "sublet: a size is negative");
+        SUBLET_EXPECTS(count >= 0, "sublet: a size is negative: %", count);
     return static_cast<byte_count>(count);
 }
 
@@ -173,14 +195,15 @@ template <integer I>
 /// Throws: precondition_error if the result reaches 2^64 - 1.
 [[nodiscard]] constexpr byte_count checked_add(byte_count a, byte_count b)
 {
-    SUBLET_EXPECTS(detail::sum_fits(a, b), "sublet: a sum of sizes exceeds 64 bits");
+    SUBLET_EXPECTS(detail::sum_fits(a, b), "sublet: the sum of the sizes % and % exceeds 64 bits", a, b);
     return a + b;
 }
 
 /// Throws: precondition_error if the result reaches 2^64 - 1.
 [[nodiscard]] constexpr byte_count checked_multiply(byte_count a, byte_count b)
 {
-    SUBLET_EXPECTS(b == 0 || a <= (no_size - 1) / b, "sublet: a product of sizes exceeds 64 bits");
+    SUBLET_EXPECTS(b == 0 || a <= (no_size - 1) / b,
+                   "sublet: the product of the sizes % and % exceeds 64 bits", a, b);
     return a * b;
 }
 

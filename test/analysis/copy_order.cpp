@@ -182,14 +182,15 @@ TEST_CASE("invalid programs are rejected")
     program_builder from, to, operand;
     for (program_builder* d : {&from, &to, &operand}) d->open_node();
     from.add_edge(1, 0);
-    CHECK_THROWS_WITH_AS((void)from.program(0), "sublet: an edge leads from a node that does not exist",
-                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)from.program(0),
+                         "sublet: an edge leads from node 1, but there are only 1 nodes", precondition_error);
     to.add_edge(0, 1);
-    CHECK_THROWS_WITH_AS((void)to.program(0), "sublet: a successor is not a node of the graph",
+    CHECK_THROWS_WITH_AS((void)to.program(0), "sublet: node 0 leads to node 1, but there are only 1 nodes",
                          precondition_error);
     operand.use_at_end_of(1, 0, 0);
     CHECK_THROWS_WITH_AS((void)operand.program(1),
-                         "sublet: a phi operand belongs to a node that does not exist", precondition_error);
+                         "sublet: a phi operand belongs to node 1, but there are only 1 nodes",
+                         precondition_error);
 }
 
 TEST_CASE("random programs are rebuilt unchanged, with edges and operands added last")

@@ -617,10 +617,10 @@ TEST_CASE("a node of several steps names the step of each body, and bodies may b
     CHECK(as_tree(block{{{program_body::run_kind::once, one, 0}}}).body(1).step == 2);
     CHECK(complaint_of([&] {
               (void)as_tree(block{{{program_body::run_kind::once, one, 2}}});
-          }) == "sublet: a body is nested in a step that its node does not have");
+          }) == "sublet: a body is nested in step 4, but its node has steps 2 to 3");
     CHECK(complaint_of([&] {
               (void)as_tree(block{{{program_body::run_kind::once, one, -1}}});
-          }) == "sublet: a body is nested in a step that its node does not have");
+          }) == "sublet: a body is nested in step 1, but its node has steps 2 to 3");
 }
 
 TEST_CASE("each invalid body is rejected with a message of its own")
@@ -635,25 +635,27 @@ TEST_CASE("each invalid body is rejected with a message of its own")
         });
     };
     using enum program_body::run_kind;
-    CHECK(add(1, 0, once, {}, {}) == "sublet: a body has a parent that is not in the tree");
-    CHECK(add(0, 1, once, {}, {}) == "sublet: a body is nested in a step that does not exist");
-    CHECK(add(0, 0, once, {{3, 0}}, {}) == "sublet: a body captures or binds a value that it does not have");
-    CHECK(add(0, 0, once, {{0, 2}}, {}) == "sublet: a body captures a value that its parent does not have");
+    CHECK(add(1, 0, once, {}, {}) == "sublet: a body has the parent 1, but there are only 1 programs");
+    CHECK(add(0, 1, once, {}, {}) == "sublet: a body is nested in step 1, but there are only 1 steps");
+    CHECK(add(0, 0, once, {{3, 0}}, {}) ==
+          "sublet: a body captures or binds value 3, but it has only 3 values");
+    CHECK(add(0, 0, once, {{0, 2}}, {}) ==
+          "sublet: a body captures value 2, but its parent has only 2 values");
     CHECK(add(0, 0, once, {{0, no_value}}, {}) ==
-          "sublet: a body captures a value that its parent does not have");
+          "sublet: a body captures value 4294967295, but its parent has only 2 values");
     CHECK(add(0, 0, once, {{0, 0}, {0, 1}}, {}) == "sublet: a value of a body is captured or bound twice");
     CHECK(add(0, 0, once, {{0, 0}}, {{.inner = 0}}) ==
           "sublet: a value of a body is captured or bound twice");
     CHECK(add(0, 0, once, {}, {{.inner = 0}, {.inner = 0}}) ==
           "sublet: a value of a body is captured or bound twice");
     CHECK(add(0, 0, once, {}, {{.inner = no_value}}) ==
-          "sublet: a body captures or binds a value that it does not have");
+          "sublet: a body captures or binds value 4294967295, but it has only 3 values");
     CHECK(add(0, 0, once, {}, {{.inner = 0, .initial = 2}}) ==
           "sublet: a body is bound to a value that its parent does not have");
     CHECK(add(0, 0, once, {}, {{.inner = 0, .result = 2}}) ==
           "sublet: a body is bound to a value that its parent does not have");
     CHECK(add(0, 0, loop, {}, {{.inner = 0, .next = 3}}) ==
-          "sublet: the next value of a loop is not a value of its body");
+          "sublet: the next value of a loop is 3, but its body has only 3 values");
     CHECK(add(0, 0, branch, {}, {{.inner = 0, .next = 1}}) == "sublet: only a loop has a next value");
     CHECK(add(0, 0, loop, {}, {{.inner = 0, .result = 1}, {.inner = 1, .result = 1}}) ==
           "sublet: two bindings of a body give the same result");

@@ -1,4 +1,4 @@
-// expect: no matching (member )?function for call to .*bind
+// expect: bytes_are_bound_by_a_span<
 // SPDX-License-Identifier: BSL-1.0
 
 // Bind bytes: std::as_bytes(std::span(weights)).

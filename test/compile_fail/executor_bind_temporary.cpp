@@ -1,4 +1,4 @@
-// expect: enable_borrowed_range
+// expect: bytes_are_bound_by_a_span<
 // SPDX-License-Identifier: BSL-1.0
 
 // A bound range is used after the call; a temporary would dangle.

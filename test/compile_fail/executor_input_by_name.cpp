@@ -1,4 +1,4 @@
-// expect: does not satisfy .id_like|satisfaction of .id_like<
+// expect: an_id_is_an_integer<|id_like
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers; you look up their names.

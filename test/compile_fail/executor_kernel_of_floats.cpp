@@ -1,4 +1,4 @@
-// expect: does not satisfy .cpu_kernel|satisfaction of .cpu_kernel<
+// expect: a_kernel_takes_its_call|deleted constructor of .sublet::cpu_executor<
 // SPDX-License-Identifier: BSL-1.0
 
 // A kernel is called with a step, which gives access to its operands.

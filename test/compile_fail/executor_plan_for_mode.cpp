@@ -1,4 +1,4 @@
-// expect: does not satisfy .memory_mode|satisfaction of .memory_mode<
+// expect: the_memory_mode_is_arena_recycle_or_no_plan|deleted constructor of .sublet::cpu_executor<
 // SPDX-License-Identifier: BSL-1.0
 
 // A plan is no memory mode; sublet::arena{plan} is one.

@@ -1,5 +1,6 @@
 // expect: sublet: storage comes from a pointer to a std::pmr::memory_resource
 // SPDX-License-Identifier: BSL-1.0
+// begins in the library
 
 // A pointer to a type that does not allocate.
 #include <sublet/execution.hpp>

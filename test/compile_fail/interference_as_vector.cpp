@@ -1,4 +1,4 @@
-// expect: interference_result
+// expect: no_interference_result|interference_result
 // SPDX-License-Identifier: BSL-1.0
 
 // The result is an interference_graph or an interference_matrix.

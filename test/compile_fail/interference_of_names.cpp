@@ -1,4 +1,4 @@
-// expect: interference_function
+// expect: interference_function|neither_live_ranges_nor_an_interference_function
 // SPDX-License-Identifier: BSL-1.0
 
 // A relation is called with the numbers of values, not with their names.

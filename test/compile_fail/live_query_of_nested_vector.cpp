@@ -1,4 +1,4 @@
-// expect: needs_as_graph
+// expect: needs_as_graph|graph_problem<
 // SPDX-License-Identifier: BSL-1.0
 
 // Argument-dependent lookup finds no function for a nested vector: the message names as_graph.

@@ -1,4 +1,4 @@
-// expect: id_like
+// expect: a_list_holds_integer_ids<|id_like
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers; you look up their names.

@@ -1,5 +1,6 @@
 // expect: has_nodes|p\.nodes\(\)
 // SPDX-License-Identifier: BSL-1.0
+// begins in the library
 
 // A graph alone has no values: pass their number, uses and defs too.
 #include <sublet/analysis/liveness.hpp>

@@ -1,4 +1,4 @@
-// expect: does not satisfy .id_like|id_like<.*not satisfied
+// expect: a_list_holds_integer_ids<|does not satisfy .id_like
 // SPDX-License-Identifier: BSL-1.0
 
 // Text is a range of characters, not of ids.

@@ -1,4 +1,4 @@
-// expect: does not satisfy .returned_list|returned_list<R>. .with R = void|is_void_v
+// expect: a_callable_returns_its_list|does not satisfy .returned_list|is_void_v
 // SPDX-License-Identifier: BSL-1.0
 
 // A lambda that does not return its list.

@@ -324,7 +324,7 @@ TEST_CASE("a step of duration 0 is refused")
 {
     dependence_graph const g = diamond();
     CHECK_THROWS_WITH_AS((void)parallel_schedule(g, {1, 1, 0, 1}),
-                         "sublet: the duration of a step is 0 (a schedule needs at least 1)",
+                         "sublet: the duration of step 2 is 0 (a schedule needs at least 1)",
                          precondition_error);
     CHECK_THROWS_AS((void)parallel_schedule(g, {1, 1, 1}), precondition_error);
     CHECK_THROWS_AS((void)parallel_schedule(g, no_size / 2), precondition_error);

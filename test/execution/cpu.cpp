@@ -212,15 +212,14 @@ TEST_CASE("an input is supplied before each run; an output can be read after it 
         CHECK_THROWS_WITH_AS(action(), sentence, precondition_error);
     };
     refuses([&] { (void)run.input(1); },
-            "sublet: input() is called for a value that is no input, or give() before bind()");
+            "sublet: input() is called for value 1, which is no input, or give() before bind()");
     refuses([&] { (void)run.output(1); },
-            "sublet: output() is called for a value that is no output, or take() before bind()");
-    for (int v : {4, -1}) {
-        refuses([&] { (void)run.input(v); },
-                "sublet: an executor is called with a value that does not exist");
-        refuses([&] { (void)run.output(v); },
-                "sublet: an executor is called with a value that does not exist");
-    }
+            "sublet: output() is called for value 1, which is no output, or take() before bind()");
+    auto const absent = "sublet: an executor is called with value 4, but there are only 4 values";
+    refuses([&] { (void)run.input(4); }, absent);
+    refuses([&] { (void)run.output(4); }, absent);
+    CHECK_THROWS_AS((void)run.input(-1), precondition_error);
+    CHECK_THROWS_AS((void)run.output(-1), precondition_error);
 }
 
 TEST_CASE("the caller's storage is bound, large enough and aligned, and can be bound again")
@@ -270,16 +269,15 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
     std::span<std::byte> const all(bytes[0]);
     refuses(0, all.first(15), "sublet: value 0 is larger than the storage that is bound for it");
     refuses(0, all.subspan(4, 16), "sublet: value 0 is bound to storage that does not have its alignment");
-    refuses(4, all, "sublet: storage is bound for a value that is planned");
-    refuses(5, all, "sublet: an executor is called with a value that does not exist");
+    refuses(4, all, "sublet: storage is bound for value 4, which is planned");
+    refuses(5, all, "sublet: an executor is called with value 5, but there are only 5 values");
     CHECK_THROWS_WITH_AS(run.bind(1, std::span<std::byte const>(all)),
-                         "sublet: constant storage is bound for a value that a step writes",
+                         "sublet: constant storage is bound for value 1, which a step writes",
                          precondition_error);
     executor const bound(op_list(1, {{0}}, {{}}), {.bytes = 8, .role = input | external}, no_plan{},
                          synthetic_kernel{});
     CHECK_THROWS_WITH_AS((void)const_cast<executor&>(bound).input(0),
-                         "sublet: this input has no planned storage: bind() storage for it",
-                         precondition_error);
+                         "sublet: input 0 has no planned storage: bind() storage for it", precondition_error);
 }
 
 TEST_CASE("storage bound for a value of unknown size is as large as each of its views")
@@ -707,7 +705,7 @@ TEST_CASE("bytes are viewed as objects of a type if they are aligned and a whole
                          "sublet: a value is not aligned as its type needs it; plan it with that alignment",
                          precondition_error);
     CHECK_THROWS_WITH_AS((void)as<double>(all.first(12)),
-                         "sublet: the size of a value is not a multiple of the object size",
+                         "sublet: the size of a value, 12 bytes, is not a multiple of the object size 8",
                          precondition_error);
 }
 
@@ -741,8 +739,7 @@ TEST_CASE(
             CHECK(call.scratch(0).size() == 6);
         }
         auto refuses = [&](auto ask) {
-            CHECK_THROWS_WITH_AS(ask(), "sublet: a kernel accesses an operand that its step does not have",
-                                 precondition_error);
+            CHECK_THROWS_WITH_AS(ask(), doctest::Contains(" accesses operand "), precondition_error);
             ++refused;
         };
         refuses([&] { (void)call.in(call.uses().size()); });

@@ -114,25 +114,27 @@ TEST_CASE("a wrong recording is rejected where it is recorded")
     auto record = [&](recorded_list const& reads, recorded_list const& writes) {
         return complaint([&] { net.record(reads, writes, nothing); });
     };
-    auto const undeclared = "sublet: a call is recorded with a value that was not declared";
-    auto const unwritten = "sublet: a recorded call reads a value that no call has written yet";
-    CHECK(record({a, recorded_value<float>{}}, {b}) == undeclared);
-    CHECK(record({a}, {3}) == undeclared);
+    auto const unwritten = "sublet: a recorded call reads value 1, which no call has written yet";
+    CHECK(record({a, recorded_value<float>{}}, {b}) ==
+          "sublet: a call is recorded with value 4294967295, which was not declared");
+    CHECK(record({a}, {3}) == "sublet: a call is recorded with value 3, which was not declared");
     CHECK(record({b}, {c}) == unwritten);
     CHECK(record({b}, {b}) == unwritten);
     CHECK(net.nodes() == 0);
     CHECK(record({a, c}, {b}) == "");
     CHECK(record({b, a}, {}) == "");
-    auto const unlisted =
-        "sublet: an in-place pair names a value that the call does not read, or one that it does not write";
-    CHECK(complaint([&] { net.may_overwrite(0, b, a); }) == unlisted);
-    CHECK(complaint([&] { net.may_overwrite(0, a, c); }) == unlisted);
-    CHECK(complaint([&] { net.may_overwrite(2, a, b); }) == "sublet: a call that was not recorded is named");
-    CHECK(complaint([&] { net.after(0, 2); }) == "sublet: a call that was not recorded is named");
+    std::string const rest = ": it does not read the one, or does not write the other";
+    CHECK(complaint([&] { net.may_overwrite(0, b, a); }) ==
+          "sublet: call 0 may not overwrite value 1 by value 0" + rest);
+    CHECK(complaint([&] { net.may_overwrite(0, a, c); }) ==
+          "sublet: call 0 may not overwrite value 0 by value 2" + rest);
+    CHECK(complaint([&] { net.may_overwrite(2, a, b); }) ==
+          "sublet: call 2, which was not recorded, is named");
+    CHECK(complaint([&] { net.after(0, 2); }) == "sublet: call 2, which was not recorded, is named");
     CHECK(complaint([&] { net.after(1, 1); }) ==
-          "sublet: after() names two calls against the order of their recording");
+          "sublet: after() names call 1 before call 1, against the order of their recording");
     CHECK(complaint([&] { net.input<double>(~std::size_t{0}); }) ==
-          "sublet: a product of sizes exceeds 64 bits");
+          "sublet: the product of the sizes 18446744073709551615 and 8 exceeds 64 bits");
     CHECK(complaint([&] { net.input<double>(1, {.alignment = 0}); }) == "sublet: an alignment is 0");
     CHECK(net.values() == 3);
     CHECK(net.options().bytes.tabulate(3) == std::vector<byte_count>{4, 4, 4});
@@ -153,8 +155,8 @@ TEST_CASE("versions of an updated value share one storage, otherwise the call th
     };
     CHECK(result(net.updated()) == 5);
     CHECK(complaint([&] { result(false); }) ==
-          "sublet: at step 1, a kernel threw: sublet: an updated value has two storages; its versions must "
-          "share one");
+          "sublet: at step 1, a kernel threw: sublet: the updated value 0 has two storages; its versions "
+          "must share one");
 }
 
 TEST_CASE("a random recording computes the same as immediate calls, in every run and mode")
@@ -248,12 +250,12 @@ TEST_CASE("an operand is found by its handle at any index, and only as it was de
     CHECK(&call.step() == &step);
 
     CHECK(complaint([&] { (void)call.read(y); }) ==
-          "sublet: a recorded function reads what it has not declared to read");
+          "sublet: a recorded function reads value 7, which it has not declared to read");
     CHECK(complaint([&] { (void)call.write(x); }) ==
-          "sublet: a recorded function writes what it has not declared to write");
+          "sublet: a recorded function writes value 4, which it has not declared to write");
     CHECK(complaint([&] { (void)call.read(recorded_value<double>{4}); }) == "");
     CHECK(complaint([&] { (void)call.read(recorded_value<std::array<float, 3>>{4}); }) ==
-          "sublet: the size of a value is not a multiple of the object size");
+          "sublet: the size of a value, 8 bytes, is not a multiple of the object size 12");
 }
 
 TEST_CASE("an updated value has one storage, or the call throws")
@@ -264,7 +266,7 @@ TEST_CASE("an updated value has one storage, or the call throws")
     recorded_call<plain_call> const call(step, both, both);
     CHECK(call.read(w).size() == 1);
     CHECK(complaint([&] { (void)call.write(w); }) ==
-          "sublet: an updated value has two storages; its versions must share one");
+          "sublet: the updated value 9 has two storages; its versions must share one");
 }
 
 TEST_CASE("a kernel calls the function of each step, and has copies of all functions")

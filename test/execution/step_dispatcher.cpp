@@ -275,11 +275,10 @@ TEST_CASE("a given order names every position once, and each after those that it
         };
         CHECK_THROWS_WITH_AS(make(), sentence, precondition_error);
     };
-    char const* const once = "sublet: the given order does not name every position once";
-    refuses({0, 1}, once);
-    refuses({0, 1, 1}, once);
-    refuses({0, 1, 3}, once);
-    refuses({0, 1, 2, 2}, once);
+    refuses({0, 1}, "sublet: an order does not name position 2");
+    refuses({0, 1, 1}, "sublet: an order names position 1 twice");
+    refuses({0, 1, 3}, "sublet: an order names position 3, but there are only 3 of them");
+    refuses({0, 1, 2, 2}, "sublet: an order names position 2 twice");
     refuses({0, 2, 1}, "sublet: the given order has a step before one that it waits for");
     ready_queue queue(queue_policy::given, 0);
     CHECK(queue.pop() == no_step);

@@ -276,7 +276,7 @@ TEST_CASE("a hand-off or edge to a lower position, or the plan of another progra
     CHECK(refused(fine, {{1, 0}}) == fault::leads_back);
     CHECK(refused(fine, {{1, 1}}) == fault::leads_back);
     CHECK_THROWS_WITH((void)run_order_of(program, options, no_plan{}, false, {{0, 2}}),
-                      "sublet: a hand-off names no step");
+                      "sublet: a hand-off leads from step 0 to step 2, but there are only 2 steps");
     for (byte_count const offset : {byte_count{993}, no_offset, no_offset - 3})
         CHECK(refused(placed({0, offset}, {8, 8})) == fault::outside_arena);
     memory_plan other = fine;

@@ -104,18 +104,25 @@ TEST_CASE("values that do not exist are rejected in every member function")
     auto refuses = [](char const* sentence, auto effects) {
         CHECK_THROWS_WITH_AS((void)saying(effects), sentence, precondition_error);
     };
-    char const* const absent = "sublet: a step touches a value that does not exist";
+    char const* const absent = "sublet: step 0 touches value 4, but there are only 4 values";
     refuses(absent, [](auto& sink) { sink.use(4); });
     refuses(absent, [](auto& sink) { sink.use_early(4); });
     refuses(absent, [](auto& sink) { sink.def(4u); });
     refuses(absent, [](auto& sink) { sink.may_overwrite(0, 4); });
     refuses(absent, [](auto& sink) { sink.may_overwrite(4, 0); });
-    refuses(absent, [](auto& sink) { sink.def(no_value - 1); });
-    refuses("sublet: an id is negative (only -1 has a meaning: none)", [](auto& sink) { sink.use(-4); });
-    refuses("sublet: an id does not fit 32 bits", [](auto& sink) { sink.use(std::size_t{1} << 32); });
-    refuses("sublet: use_at_end_of names a node that is not a predecessor",
+    refuses("sublet: step 0 touches value 4294967294, but there are only 4 values",
+            [](auto& sink) { sink.def(no_value - 1); });
+    refuses("sublet: step 2 touches value 7, but there are only 4 values", [](auto& sink) {
+        sink.def(0);
+        sink.next_step();
+        sink.next_step();
+        sink.use(7);
+    });
+    refuses("sublet: id -4 is negative (only -1 has a meaning: none)", [](auto& sink) { sink.use(-4); });
+    refuses("sublet: id 4294967296 does not fit 32 bits", [](auto& sink) { sink.use(std::size_t{1} << 32); });
+    refuses("sublet: node 0 uses a value at the end of node 0, which is not a predecessor",
             [](auto& sink) { sink.use_at_end_of(0, 0); });
-    refuses("sublet: use_at_end_of names a node that is not a predecessor",
+    refuses("sublet: node 0 uses a value at the end of node 4294967295, which is not a predecessor",
             [](auto& sink) { sink.use_at_end_of(-1, 0); });
 }
 

@@ -135,8 +135,8 @@ TEST_CASE("singa-680: an operation that touches undeclared values is stopped or 
     };
     auto const expected = run(nothing);
     CHECK(complaint([&] { run(by_call); }) ==
-          "sublet: at step 2, a kernel threw: sublet: a recorded function reads what it has not declared to "
-          "read");
+          "sublet: at step 2, a kernel threw: sublet: a recorded function reads value 1, which it has not "
+          "declared to read");
     CHECK(run(bypasses_read) == expected);
     CHECK(was_dead);
     CHECK(complaint([&] { run(bypasses_write); }) == "sublet: value 4, made by step 0, is not what it was "
@@ -168,7 +168,7 @@ TEST_CASE("singa-c41eb9ba: outputs are kept for the caller, and other values can
         (void)unheld.input(x);
         unheld.run();
         CHECK(complaint([&] { (void)unheld.output(a); }) ==
-              "sublet: output() is called for a value that is no output, or take() before bind()");
+              "sublet: output() is called for value 1, which is no output, or take() before bind()");
     };
     check(no_plan{});
     check(recycle{});

@@ -333,14 +333,14 @@ TEST_CASE("an invalid plan of this program is refused with a message")
     auto refused = [&](memory_plan const& p, char const* sentence) {
         CHECK_THROWS_WITH_AS((void)why_peak(program, p), sentence, precondition_error);
     };
-    refused(memory_plan{}, "sublet: the plan is of another program");
+    refused(memory_plan{}, "sublet: the plan is of another program: it has 0 values, the program 5");
     refused(corrupted([](auto& p) { p.buffer_of[2] = 5; }),
-            "sublet: the plan names a buffer that it does not have");
-    refused(corrupted([](auto& p) { p.order = {0, 1}; }), "sublet: an order has to name every node once");
+            "sublet: the plan names buffer 5, but it has only 5 buffers");
+    refused(corrupted([](auto& p) { p.order = {0, 1}; }), "sublet: an order does not name node 2");
     refused(corrupted([](auto& p) { p.buffers[4].life.last = 6; }),
-            "sublet: a live range goes beyond the last position");
+            "sublet: the live range of buffer 4 ends at position 6, beyond the last position 5");
     refused(corrupted([](auto& p) { p.buffers[0].size = no_size - 2; }),
-            "sublet: a sum of sizes exceeds 64 bits");
+            "sublet: the sum of the sizes 18446744073709551613 and 8 exceeds 64 bits");
 }
 
 TEST_CASE("an unsafe plan is reported as it is")

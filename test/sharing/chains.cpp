@@ -147,9 +147,9 @@ TEST_CASE("largest first: later buffers fit into open slots")
     CHECK(plan.total_bytes == 25);
     CHECK(share_in_chains(lives, conflicts, archetype::sizes{}).slots == 2);
     CHECK_THROWS_WITH_AS((void)share_in_chains(lives, conflicts, [](int) { return no_size; }),
-                         "sublet: a buffer of unknown size cannot share a slot", precondition_error);
+                         "sublet: buffer 0, of unknown size, cannot share a slot", precondition_error);
     CHECK_THROWS_WITH_AS((void)share_in_chains(lives, conflicts, archetype::sizes{}, {.pool = -1}),
-                         "sublet: a pool id is out of range", precondition_error);
+                         "sublet: buffer 0 names pool 4294967295, which is out of range", precondition_error);
     CHECK_THROWS_AS((void)share_in_chains(lives, conflicts, [](int) { return no_size - 1; }),
                     precondition_error);
 }

@@ -211,17 +211,22 @@ TEST_CASE("invalid interference graphs, unknown sizes and incomplete orders are 
                          precondition_error);
     CHECK_THROWS_AS((void)color_graph(graph_of({{1}, {2}, {0}})), precondition_error);
     CHECK_THROWS_AS((void)color_graph(graph_of({{1, 1}, {0}})), precondition_error);
-    CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{0}})), "sublet: a value does not interfere with itself",
+    CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{0}})), "sublet: value 0 interferes with itself",
                          precondition_error);
     csr_graph const pair = all_together(2).graph();
     CHECK_THROWS_WITH_AS((void)color_graph(pair, {.bytes = bytes{1, no_size}}),
-                         "sublet: a value of unknown size cannot share a slot", precondition_error);
+                         "sublet: value 1, of unknown size, cannot share a slot", precondition_error);
     CHECK_THROWS_AS((void)color_graph(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)color_graph(pair, {.bytes = no_size - 1}), precondition_error);
-    for (ids const& order : {ids{0}, ids{0, 0}, ids{0, 1, 1}, ids{0, 2}})
+    auto refuses = [&](ids const& order, char const* sentence) {
         CHECK_THROWS_WITH_AS(
-            (void)color_graph(pair, {.by = coloring_options::heuristic::given, .order = order}),
-            "sublet: an order of colouring names every vertex once", precondition_error);
+            (void)color_graph(pair, {.by = coloring_options::heuristic::given, .order = order}), sentence,
+            precondition_error);
+    };
+    refuses({0}, "sublet: an order does not name vertex 1");
+    refuses({0, 0}, "sublet: an order names vertex 0 twice");
+    refuses({0, 1, 1}, "sublet: an order names vertex 1 twice");
+    refuses({0, 2}, "sublet: an order names vertex 2, but there are only 2 of them");
     CHECK_THROWS_WITH_AS((void)color_graph(pair, {.order = {0, 1}}),
                          "sublet: an order of colouring needs the heuristic `given`", precondition_error);
 }

@@ -270,11 +270,11 @@ TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are 
     CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{1}, {}})),
                          "sublet: an interference graph has each edge in the rows of both its ends",
                          precondition_error);
-    CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{0}})),
-                         "sublet: a value does not interfere with itself", precondition_error);
+    CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{0}})), "sublet: value 0 interferes with itself",
+                         precondition_error);
     csr_graph const pair = all_together(2).graph();
     CHECK_THROWS_WITH_AS((void)assign_exact(pair, {.bytes = bytes{1, no_size}}),
-                         "sublet: a value of unknown size cannot share a slot", precondition_error);
+                         "sublet: value 1, of unknown size, cannot share a slot", precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.pool = no_value}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = no_size - 1}), precondition_error);

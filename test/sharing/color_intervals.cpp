@@ -169,9 +169,9 @@ TEST_CASE("0 bytes and empty live ranges have no slot; an unknown size is reject
     CHECK(recycled({}, {}, {}).slots == 0);
     CHECK(recycled({{0, 1}, {1, 1}}, {0, 8}, {}).slot_of == slots{no_slot, no_slot});
     CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {no_size}, {}),
-                         "sublet: a buffer of unknown size cannot share a slot", precondition_error);
-    CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {8}, {.pool = -1}), "sublet: a pool id is out of range",
-                         precondition_error);
+                         "sublet: buffer 0, of unknown size, cannot share a slot", precondition_error);
+    CHECK_THROWS_WITH_AS((void)recycled({{0, 1}}, {8}, {.pool = -1}),
+                         "sublet: buffer 0 names pool 4294967295, which is out of range", precondition_error);
     CHECK_THROWS_AS((void)recycled({{0, 1}, {0, 1}}, {no_size - 1, 1}, {}), precondition_error);
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("no buffers and 0 bytes need no slot; other pools and ineligible buffe
     CHECK(kept.plan.slot_of == slots{2, 0, 1, 0});
     CHECK(kept.is_fewest());
     CHECK_THROWS_WITH_AS((void)fewest_slots(m.lives, m.conflicts, {.pool = -1}),
-                         "sublet: a pool id is out of range", precondition_error);
+                         "sublet: buffer 0 names pool 4294967295, which is out of range", precondition_error);
 }
 
 TEST_CASE("the bound counts for each size the slots of at least that size")

@@ -193,7 +193,8 @@ void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_p
                     SUBLET_EXPECTS(steps.last - steps.first == 1,
                                    "sublet: a body does not say in which step of its node it is nested");
                 SUBLET_EXPECTS(step >= steps.first && step < steps.last,
-                               "sublet: a body is nested in a step that its node does not have");
+                               "sublet: a body is nested in step %, but its node has steps % to %", step,
+                               steps.first, steps.last - 1);
                 std::vector<program_body::capture> captures;
                 std::vector<program_body::binding> bindings;
                 for (program_body::capture c : b.captures) captures.push_back(c);

@@ -131,6 +131,12 @@ private:
 
 namespace detail {
 
+// Parameters of deleted overloads: their names are the reason.
+template <class R>
+struct no_interference_result {};
+template <class F>
+struct neither_live_ranges_nor_an_interference_function {};
+
 template <class R>
 concept interference_result = std::same_as<R, interference_graph> || std::same_as<R, interference_matrix>;
 
@@ -375,6 +381,11 @@ template <detail::interference_result R = interference_graph>
     return interference<R>(p, liveness(p), options);
 }
 
+template <class R>
+    requires(!detail::interference_result<R>)
+R interference(snapshot const&, interference_options const& = {},
+               detail::no_interference_result<R> = {}) = delete;
+
 /// From live ranges: values interfere where they overlap.
 ///
 /// Complexity: O(n log n) to count the edges, and O(n + edges) to list them if they fit; n = values. `lives`
@@ -438,6 +449,12 @@ template <detail::interference_result R = interference_graph, detail::interferen
         return R(csr_graph(std::move(all)));
     }
 }
+
+template <class R = interference_graph, class F>
+    requires(!detail::live_range_function<F> && !detail::live_range_list_function<F> &&
+             !detail::interference_function<F>)
+R interference(std::size_t, F, interference_options const& = {},
+               detail::neither_live_ranges_nor_an_interference_function<F> = {}) = delete;
 
 } // namespace sublet
 

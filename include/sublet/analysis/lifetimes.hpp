@@ -48,15 +48,16 @@ template <class AliasOf>
     std::vector<value_id> root(values);
     for (std::size_t v = 0; v != values; ++v) {
         value_id const to = detail::as_id(detail::call_user(alias_of, static_cast<value_id>(v)));
-        SUBLET_EXPECTS(to == no_value || to < values, "sublet: alias_of names a value that does not exist");
+        SUBLET_EXPECTS(to == no_value || to < values,
+                       "sublet: view % names value %, but there are only % values", v, to, values);
         root[v] = to == no_value ? static_cast<value_id>(v) : to;
-        SUBLET_EXPECTS(to != v, "sublet: a value is a view of itself");
+        SUBLET_EXPECTS(to != v, "sublet: value % is a view of itself", v);
     }
     std::vector<value_id> chain;
     for (std::size_t start = 0; start != values; ++start) {
         auto v = static_cast<value_id>(start);
         for (; root[v] != v; v = root[v]) {
-            SUBLET_EXPECTS(chain.size() < values, "sublet: views form a cycle");
+            SUBLET_EXPECTS(chain.size() < values, "sublet: the views of value % form a cycle", start);
             chain.push_back(v);
         }
         for (value_id view : chain) root[view] = v;
@@ -271,7 +272,9 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         auto const b = static_cast<buffer_id>(i);
         live_range const life = detail::call_user(lives, b);
         if (is_empty(life)) continue;
-        SUBLET_EXPECTS(life.last <= positions, "sublet: a live range goes beyond the last position");
+        SUBLET_EXPECTS(life.last <= positions,
+                       "sublet: the live range of buffer % ends at position %, beyond the last position %", b,
+                       life.last, positions);
         byte_count const size = detail::to_byte_count(detail::call_user(sizes, b));
         allocated[life.first] = checked_add(allocated[life.first], size);
         freed[life.last] = checked_add(freed[life.last], size);

@@ -101,6 +101,9 @@ public:
     {
         prepare(p);
     }
+    template <class G>
+        requires(!graph<G> && !program<G>)
+    explicit live_query(G const&, detail::graph_problem<G> = {}) = delete;
 
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
@@ -188,7 +191,8 @@ private:
     void expect_nodes(node_id a, node_id b) const
     {
         SUBLET_EXPECTS(a < root_.size() && b < root_.size(),
-                       "sublet: liveness is queried for a node that does not exist");
+                       "sublet: liveness is queried for node % or %, but there are only % nodes", a, b,
+                       root_.size());
     }
 
     depth_first_forest search_;

@@ -287,6 +287,15 @@ template <graph G, class Uses, class Defs>
     return liveness(g, values, detail::uses_then_defs(uses, defs), options);
 }
 
+template <class G, class Effects>
+    requires(!detail::takes_graph<G, Effects>)
+live_sets liveness(G const&, std::size_t, Effects, liveness_options const& = {},
+                   detail::graph_problem<G> = {}) = delete;
+template <class G, class Uses, class Defs>
+    requires(!detail::take_graph<G, Uses, Defs>)
+live_sets liveness(G const&, std::size_t, Uses, Defs, liveness_options const& = {},
+                   detail::graph_problem<G, Uses, Defs> = {}) = delete;
+
 // --- live intervals --------------------------------------------------------------------------------------
 
 ///     node          0      1             2            0 leads to 1 and to 2

@@ -49,7 +49,8 @@ template <class PairOf>
     for (std::uint32_t i = 0; i != pairs; ++i) {
         auto const [from, to] = pair_of(i);
         SUBLET_EXPECTS(from < to && to < before.rows(),
-                       "sublet: a pair does not lead upwards between nodes of the graph");
+                       "sublet: the pair % to % does not lead upwards between % nodes", from, to,
+                       before.rows());
         if (nearest[from] < to) // otherwise no edge leads from `from` to a node between
             queries.push_back({static_cast<unsigned>(std::bit_width(to - from)), from, i});
     }

@@ -174,7 +174,8 @@ template <class T, class B>
     SUBLET_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0,
                    "sublet: a value is not aligned as its type needs it; plan it with that alignment");
     SUBLET_EXPECTS(bytes.size() % sizeof(T) == 0,
-                   "sublet: the size of a value is not a multiple of the object size");
+                   "sublet: the size of a value, % bytes, is not a multiple of the object size %",
+                   bytes.size(), sizeof(T));
     return std::span<object>(reinterpret_cast<object*>(bytes.data()), bytes.size() / sizeof(T));
 }
 
@@ -204,7 +205,8 @@ public:
     /// Result j is a view of bytes that exist already: the step need not write it.
     [[nodiscard]] bool is_view(std::size_t j) const
     {
-        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
+        SUBLET_EXPECTS(j < defs().size(), "sublet: the kernel of step % accesses operand % of %", step, j,
+                       defs().size());
         return lowered_->is_view(defs()[j], position);
     }
     /// The bytes of result j are there already: the step changes them, or a part of them.
@@ -227,7 +229,8 @@ public:
 private:
     std::span<std::byte> nth(std::span<value_id const> values, std::size_t i) const
     {
-        SUBLET_EXPECTS(i < values.size(), "sublet: a kernel accesses an operand that its step does not have");
+        SUBLET_EXPECTS(i < values.size(), "sublet: the kernel of step % accesses operand % of %", step, i,
+                       values.size());
         return values_->value_bytes(*lowered_, values[i]);
     }
 
@@ -298,6 +301,10 @@ public:
         : cpu_executor(std::move(kernel), p, options, mode, settings)
     {
     }
+    template <class Mode>
+        requires(!detail::memory_mode<Mode> || !cpu_kernel<Kernel>)
+    cpu_executor(snapshot const&, plan_options const&, Mode const&, Kernel, executor_options const& = {},
+                 detail::executor_problem<Mode, cpu_kernel<Kernel>> = {}) = delete;
 
     /// Runs every step once.
     ///

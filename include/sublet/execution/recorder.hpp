@@ -60,7 +60,8 @@ public:
     {
         std::size_t const i = index_of(v, reads_);
         SUBLET_EXPECTS(i != reads_.size(),
-                       "sublet: a recorded function reads what it has not declared to read");
+                       "sublet: a recorded function reads value %, which it has not declared to read",
+                       static_cast<value_id>(v));
         return sublet::as<T>(step_->in(i));
     }
 
@@ -72,9 +73,11 @@ public:
     {
         std::size_t const i = index_of(v, reads_), j = index_of(v, writes_);
         SUBLET_EXPECTS(j != writes_.size(),
-                       "sublet: a recorded function writes what it has not declared to write");
+                       "sublet: a recorded function writes value %, which it has not declared to write",
+                       static_cast<value_id>(v));
         SUBLET_EXPECTS(i == reads_.size() || step_->in(i).data() == step_->out(j).data(),
-                       "sublet: an updated value has two storages; its versions must share one");
+                       "sublet: the updated value % has two storages; its versions must share one",
+                       static_cast<value_id>(v));
         return sublet::as<T>(step_->out(j));
     }
 
@@ -267,7 +270,7 @@ public:
         for (value_id v : reads.values()) {
             expect_declared(v);
             SUBLET_EXPECTS(is_defined_[v],
-                           "sublet: a recorded call reads a value that no call has written yet");
+                           "sublet: a recorded call reads value %, which no call has written yet", v);
         }
         for (value_id v : writes.values()) expect_declared(v);
         SUBLET_EXPECTS(functions_.size() + 1 < no_step, "sublet: more steps than 32-bit ids");
@@ -292,8 +295,9 @@ public:
     {
         expect_recorded(call);
         SUBLET_EXPECTS(is_listed(reads_[call], in) && is_listed(writes_[call], out),
-                       "sublet: an in-place pair names a value that the call does not read, or one that it "
-                       "does not write");
+                       "sublet: call % may not overwrite value % by value %: it does not read the one, or "
+                       "does not write the other",
+                       call, in, out);
         pairs_[call].push_back({call, in, out});
     }
 
@@ -303,7 +307,8 @@ public:
     {
         expect_recorded(second);
         SUBLET_EXPECTS(first < second,
-                       "sublet: after() names two calls against the order of their recording");
+                       "sublet: after() names call % before call %, against the order of their recording",
+                       first, second);
         successors_[first].push_back(second);
     }
 
@@ -335,11 +340,12 @@ public:
 private:
     void expect_declared(value_id v) const
     {
-        SUBLET_EXPECTS(v < bytes_.size(), "sublet: a call is recorded with a value that was not declared");
+        SUBLET_EXPECTS(v < bytes_.size(), "sublet: a call is recorded with value %, which was not declared",
+                       v);
     }
     void expect_recorded(step_id call) const
     {
-        SUBLET_EXPECTS(call < functions_.size(), "sublet: a call that was not recorded is named");
+        SUBLET_EXPECTS(call < functions_.size(), "sublet: call %, which was not recorded, is named", call);
     }
     static bool is_listed(std::span<value_id const> list, value_id v)
     {

@@ -283,7 +283,10 @@ template <detail::memory_mode Mode>
     bool const is_for_any_schedule = plan != nullptr && plan->valid_for == program_reading::concurrent;
     std::vector<handoff> kept = handoffs;
     auto names_steps = [&](handoff h) { return h.from < p.steps() && h.to < p.steps(); };
-    SUBLET_EXPECTS(std::all_of(kept.begin(), kept.end(), names_steps), "sublet: a hand-off names no step");
+    for (handoff h : kept)
+        SUBLET_EXPECTS(names_steps(h),
+                       "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
+                       h.to, p.steps());
     if (is_for_any_schedule) {
         if (!std::all_of(plan->handoffs.begin(), plan->handoffs.end(), names_steps))
             throw unsound_plan({.what = fault::foreign_plan});

@@ -213,6 +213,14 @@ namespace detail {
 template <class M>
 concept memory_mode = requires { requires M::is_memory_mode; };
 
+// Parameters of deleted constructors: their names are the reason.
+template <class M>
+struct the_memory_mode_is_arena_recycle_or_no_plan {};
+struct a_kernel_takes_its_call {};
+template <class Mode, bool IsKernel>
+using executor_problem = std::conditional_t<memory_mode<Mode>, a_kernel_takes_its_call,
+                                            the_memory_mode_is_arena_recycle_or_no_plan<Mode>>;
+
 /// Throws: unsound_plan if a planned buffer has no offset in its arena, or ends outside of it.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
@@ -238,7 +246,8 @@ public:
         for (buffer const& b : lowered.table.buffers) capacity_.push_back(b.size);
         for (buffer const& b : lowered.table.buffers)
             SUBLET_EXPECTS(!b.is_planned() || (b.alignment & (b.alignment - 1)) == 0,
-                           "sublet: an executor takes alignments that are powers of two");
+                           "sublet: value % has the alignment %, but an executor takes only powers of two",
+                           b.root, b.alignment);
         if constexpr (std::same_as<Mode, arena>) {
             place(lowered, mode.plan);
         } else {

@@ -268,9 +268,12 @@ template <detail::memory_mode Mode>
 {
     SUBLET_EXPECTS(settings.streams >= 1, "sublet: at least one stream is needed");
     SUBLET_EXPECTS(settings.stream_of.empty() || settings.stream_of.size() == order.lowered.step_at.size(),
-                   "sublet: stream_of does not name one stream for each step");
+                   "sublet: stream_of names % streams for % steps", settings.stream_of.size(),
+                   order.lowered.step_at.size());
     for (std::uint32_t s : settings.stream_of)
-        SUBLET_EXPECTS(s < settings.streams, "sublet: a step is assigned to a stream that does not exist");
+        SUBLET_EXPECTS(s < settings.streams,
+                       "sublet: a step is assigned to stream %, but there are only % streams", s,
+                       settings.streams);
     using scheduler = detail::stream_scheduler;
     constexpr auto kind = std::same_as<Mode, arena>     ? scheduler::blocks::arena
                           : std::same_as<Mode, recycle> ? scheduler::blocks::recycled
@@ -352,7 +355,8 @@ public:
     /// Result j is a view of bytes that exist already: the step need not write it.
     [[nodiscard]] bool is_view(std::size_t j) const
     {
-        SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
+        SUBLET_EXPECTS(j < defs().size(), "sublet: the kernel of step % accesses operand % of %", step, j,
+                       defs().size());
         return lowered_->is_view(defs()[j], position);
     }
     /// The bytes of result j are there already: the step changes them, or a part of them.
@@ -370,7 +374,7 @@ public:
 private:
     std::span<std::byte> nth(std::size_t count, std::size_t i, std::size_t first) const
     {
-        SUBLET_EXPECTS(i < count, "sublet: a kernel accesses an operand that its step does not have");
+        SUBLET_EXPECTS(i < count, "sublet: the kernel of step % accesses operand % of %", step, i, count);
         return operands_[first + i];
     }
 

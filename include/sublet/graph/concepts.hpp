@@ -137,7 +137,9 @@ public:
         detail::sort_by(by_descriptor_, [this](node_id a, node_id b) { return vertices_[a] < vertices_[b]; });
         for (std::size_t i = 1; i < by_descriptor_.size(); ++i)
             SUBLET_EXPECTS(vertices_[by_descriptor_[i - 1]] < vertices_[by_descriptor_[i]],
-                           "sublet: a graph lists a vertex twice");
+                           "sublet: a graph lists a vertex twice, as numbers % and %",
+                           detail::smaller(by_descriptor_[i - 1], by_descriptor_[i]),
+                           detail::larger(by_descriptor_[i - 1], by_descriptor_[i]));
     }
 
     [[nodiscard]] std::size_t size() const { return vertices_.size(); }
@@ -165,7 +167,8 @@ private:
             for (std::size_t n = 0; n != vertices_.size(); ++n) {
                 auto const v = static_cast<std::size_t>(vertices_[n]);
                 if (v >= table_.size()) table_.resize(v + 1, no_node);
-                SUBLET_EXPECTS(table_[v] == no_node, "sublet: a graph lists a vertex twice");
+                SUBLET_EXPECTS(table_[v] == no_node,
+                               "sublet: a graph lists a vertex twice, as numbers % and %", table_[v], n);
                 table_[v] = static_cast<node_id>(n);
             }
             return true;
@@ -290,6 +293,62 @@ concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list
 template <class F, class From>
 concept id_list_function = std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>;
 
+// Parameters of deleted overloads, which exist where no other overload applies: compilers print them, and their
+// names are the reason.
+
+template <class... Given>
+struct an_id_is_an_integer {};
+template <class Callable>
+struct a_callable_takes_one_id {};
+struct a_callable_returns_its_list {}; // and not void
+struct the_array_of_an_initializer_list_is_gone {};
+template <class List>
+struct a_list_holds_integer_ids {};
+struct effects_take_an_id_and_a_sink {};
+template <class Nested>
+struct a_nested_list_needs_as_graph {};
+template <class G>
+struct a_graph_has_vertices {};
+template <class Vertex>
+struct vertices_have_an_order {};
+template <class G>
+struct a_graph_has_out_edges {};
+template <class G>
+struct a_graph_has_target {};
+
+template <class From, class F, class... Others>
+auto find_list_problem()
+{
+    if constexpr (sizeof...(Others) != 0 && id_list_function<F, From>) {
+        return find_list_problem<From, Others...>();
+    } else if constexpr (!std::invocable<F&, From>) {
+        return a_callable_takes_one_id<F>{};
+    } else {
+        using list = std::invoke_result_t<F&, From>;
+        if constexpr (std::is_void_v<list>) return a_callable_returns_its_list{};
+        else if constexpr (!returned_list<list>) return the_array_of_an_initializer_list_is_gone{};
+        else return a_list_holds_integer_ids<std::remove_cvref_t<list>>{};
+    }
+}
+/// Why one of the callables is no id_list_function of `From`.
+template <class From, class... Callables>
+using list_problem = decltype(find_list_problem<From, Callables...>());
+
+template <class G, class... Callables>
+auto find_graph_problem()
+{
+    if constexpr (needs_as_graph<G>) return a_nested_list_needs_as_graph<G>{};
+    else if constexpr (!has_vertices<G>) return a_graph_has_vertices<G>{};
+    else if constexpr (!has_order<vertex_of<G>>) return vertices_have_an_order<vertex_of<G>>{};
+    else if constexpr (!has_out_edges<G>) return a_graph_has_out_edges<G>{};
+    else if constexpr (!has_target<G>) return a_graph_has_target<G>{};
+    else if constexpr (sizeof...(Callables) < 2) return effects_take_an_id_and_a_sink{};
+    else return list_problem<vertex_of<G> const&, Callables...>{};
+}
+/// Why G is no graph, or why the callables do not take its vertices.
+template <class G, class... Callables>
+using graph_problem = decltype(find_graph_problem<G, Callables...>());
+
 template <id_like I>
 constexpr std::uint32_t as_id(I const& number)
 {
@@ -358,13 +417,18 @@ template <class F>
     for (std::size_t n = 0; n != nodes; ++n) {
         for (auto&& s : detail::call_user(successors, static_cast<node_id>(n))) {
             node_id const to = detail::as_id(s);
-            SUBLET_EXPECTS(to < nodes, "sublet: a successor is not a node of the graph");
+            SUBLET_EXPECTS(to < nodes, "sublet: node % leads to node %, but there are only % nodes", n, to,
+                           nodes);
             rows.append(to);
         }
         rows.close_row();
     }
     return csr_graph(std::move(rows));
 }
+
+template <class F>
+    requires(!detail::id_list_function<F, node_id>)
+csr_graph as_graph(std::size_t, F, detail::list_problem<node_id, F> = {}) = delete;
 
 /// Copies any graph, its vertices numbered by `numbers`, by default in the order of `vertices(g)`.
 ///
@@ -379,7 +443,8 @@ template <graph G>
         auto&& range = out_edges(numbers[static_cast<node_id>(n)], g);
         for (auto at = range.first; !(at == range.second); ++at) {
             node_id const to = numbers.number_of(target(*at, g));
-            SUBLET_EXPECTS(to != no_node, "sublet: an edge leads to a vertex that is not in the graph");
+            SUBLET_EXPECTS(to != no_node,
+                           "sublet: an edge of node % leads to a vertex that is not in the graph", n);
             rows.append(to);
         }
         rows.close_row();

@@ -161,10 +161,27 @@ public:
     {
         node_id const p = detail::as_id(pred);
         SUBLET_EXPECTS(detail::is_listed(predecessors_, p),
-                       "sublet: use_at_end_of names a node that is not a predecessor");
+                       "sublet: node % uses a value at the end of node %, which is not a predecessor", node_,
+                       p);
         value_id const used = checked(v);
         if (used != no_value) record_->edge_uses.push_back({node_, p, used});
     }
+    template <class T>
+        requires(!detail::id_like<T>)
+    void use(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T>
+        requires(!detail::id_like<T>)
+    void use_early(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T>
+        requires(!detail::id_like<T>)
+    void def(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T, class U>
+        requires(!detail::id_like<T> || !detail::id_like<U>)
+    void may_overwrite(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;
+    template <class T, class U>
+        requires(!detail::id_like<T> || !detail::id_like<U>)
+    void use_at_end_of(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;
+
     /// Ends a step and begins the next: n steps take n - 1 calls.
     void next_step();
 
@@ -181,7 +198,8 @@ private:
     {
         value_id const id = detail::as_id(v);
         if (id < values_) return id;
-        SUBLET_EXPECTS(id == no_value, "sublet: a step touches a value that does not exist");
+        SUBLET_EXPECTS(id == no_value, "sublet: step % touches value %, but there are only % values",
+                       record_->step_begin.size() - 1, id, values_);
         return no_value;
     }
     template <detail::id_like I>

@@ -144,7 +144,7 @@ private:
 namespace detail {
 
 template <class F, class From, class Sink = effect_sink>
-concept effects_function = std::invocable<F&, From, Sink&>;
+concept effects_function = requires(F& f, From from, Sink& sink) { f(from, sink); };
 
 template <class Successors, class Effects>
 struct called_program {
@@ -191,6 +191,14 @@ template <class Uses, class Defs>
     return sequence(steps, values, detail::uses_then_defs(uses, defs));
 }
 
+template <class Effects>
+    requires(!detail::effects_function<Effects, step_id>)
+snapshot sequence(std::size_t, std::size_t, Effects, detail::effects_take_an_id_and_a_sink = {}) = delete;
+template <class Uses, class Defs>
+    requires(!detail::id_list_function<Uses, step_id> || !detail::id_list_function<Defs, step_id>)
+snapshot
+    sequence(std::size_t, std::size_t, Uses, Defs, detail::list_problem<step_id, Uses, Defs> = {}) = delete;
+
 /// A control-flow graph, or a task graph with edges of its own.
 template <class Successors, class Effects>
     requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
@@ -208,6 +216,20 @@ template <class Successors, class Uses, class Defs>
 {
     return flow(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
 }
+
+template <class Successors, class Effects>
+    requires(!detail::id_list_function<Successors, node_id>)
+snapshot flow(std::size_t, std::size_t, Successors, Effects,
+              detail::list_problem<node_id, Successors> = {}) = delete;
+template <class Successors, class Effects>
+    requires(detail::id_list_function<Successors, node_id> && !detail::effects_function<Effects, node_id>)
+snapshot
+    flow(std::size_t, std::size_t, Successors, Effects, detail::effects_take_an_id_and_a_sink = {}) = delete;
+template <class Successors, class Uses, class Defs>
+    requires(!detail::id_list_function<Successors, node_id> || !detail::id_list_function<Uses, node_id> ||
+             !detail::id_list_function<Defs, node_id>)
+snapshot flow(std::size_t, std::size_t, Successors, Uses, Defs,
+              detail::list_problem<node_id, Successors, Uses, Defs> = {}) = delete;
 
 namespace detail {
 
@@ -231,6 +253,14 @@ public:
 private:
     vertex_numbering<V> const* numbers_;
 };
+
+template <class G, class Effects>
+concept takes_graph =
+    graph<G> && effects_function<Effects, vertex_of<G> const&, vertex_effect_sink<vertex_of<G>>>;
+
+template <class G, class Uses, class Defs>
+concept take_graph =
+    graph<G> && id_list_function<Uses, vertex_of<G> const&> && id_list_function<Defs, vertex_of<G> const&>;
 
 } // namespace detail
 
@@ -268,6 +298,13 @@ template <graph G, class Uses, class Defs>
 {
     return from_graph(g, values, detail::uses_then_defs(uses, defs));
 }
+
+template <class G, class Effects>
+    requires(!detail::takes_graph<G, Effects>)
+snapshot from_graph(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
+template <class G, class Uses, class Defs>
+    requires(!detail::take_graph<G, Uses, Defs>)
+snapshot from_graph(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
 
 } // namespace sublet
 

@@ -85,7 +85,9 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
                                          conflict_ranges const& conflicts,
                                          std::vector<byte_count> const& weights, std::uint64_t visits)
 {
-    SUBLET_EXPECTS(weights.size() == lives.buffers(), "sublet: a table needs one entry for each buffer");
+    SUBLET_EXPECTS(weights.size() == lives.buffers(),
+                   "sublet: the table of weights has % entries for % buffers", weights.size(),
+                   lives.buffers());
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
                    "sublet: more nodes of a flow than 32-bit ids");
     std::uint64_t const usual =

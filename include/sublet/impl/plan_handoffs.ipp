@@ -118,7 +118,8 @@ namespace sublet {
 SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                      handoff_options const& wanted)
 {
-    SUBLET_EXPECTS(wanted.minimum_gain <= 1000, "sublet: minimum_gain is at most 1000 thousandths");
+    SUBLET_EXPECTS(wanted.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
+                   wanted.minimum_gain);
     std::clock_t const begin = std::clock();
     planned_with_handoffs result;
     memory_plan& plan = result.plan;

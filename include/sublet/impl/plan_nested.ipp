@@ -12,7 +12,8 @@ namespace detail {
 SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options)
 {
     std::size_t const programs = flat.flat_of.size();
-    SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of programs needs options for each of them");
+    SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of % programs has options for % of them",
+                   programs, options.size());
     for (plan_options const& o : options)
         SUBLET_EXPECTS(o.order.empty(),
                        "sublet: nested programs are planned in listed order, without options.order");
@@ -57,13 +58,15 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
         }
         if (alias_of[v] != no_value) {
             SUBLET_EXPECTS(alias_of[v] < flat.flat_of[program].size(),
-                           "sublet: alias_of names a value that does not exist");
+                           "sublet: view % of program % names value %, but it has only % values", v, program,
+                           alias_of[v], flat.flat_of[program].size());
             alias_of[v] = flat.flat_of[program][alias_of[v]];
         }
         bool const is_boundary =
             has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
         SUBLET_EXPECTS(program == 0 || !is_boundary,
-                       "sublet: a value of a body is an input or an output: bind it, or capture one");
+                       "sublet: value % of body % is an input or an output: bind it, or capture one", v,
+                       program);
     }
     all.eligible = std::move(eligible);
     all.role = std::move(role);
@@ -78,8 +81,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
 SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
                                        flow_options const& how)
 {
-    SUBLET_EXPECTS(options.size() == tree.size(),
-                   "sublet: a tree of programs needs options for each of them");
+    SUBLET_EXPECTS(options.size() == tree.size(), "sublet: a tree of % programs has options for % of them",
+                   tree.size(), options.size());
     std::vector<std::vector<value_id>> alias_of;
     for (std::size_t i = 0; i != tree.size(); ++i)
         alias_of.push_back(

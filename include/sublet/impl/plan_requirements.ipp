@@ -9,16 +9,15 @@ namespace sublet::detail {
 SUBLET_DECL std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program)
 {
     std::size_t const nodes = program.nodes();
-    SUBLET_EXPECTS(order.empty() || order.size() == nodes, "sublet: an order has to name every node once");
+    if (!order.empty() && order.size() != nodes) broken_order(order, nodes);
     std::vector<step_id> position(program.steps(), plan_requirements::never);
     step_id next = 0;
     for (std::size_t i = 0; i != nodes; ++i) {
         node_id const n = order.empty() ? static_cast<node_id>(i) : order[i];
-        SUBLET_EXPECTS(n < nodes, "sublet: an order has to name every node once");
+        if (n >= nodes) broken_order(order, nodes);
         step_range const steps = program.steps_of(n);
         for (step_id s = steps.first; s != steps.last; ++s) {
-            SUBLET_EXPECTS(position[s] == plan_requirements::never,
-                           "sublet: an order has to name every node once");
+            if (position[s] != plan_requirements::never) broken_order(order, nodes);
             position[s] = next++;
         }
     }
@@ -32,8 +31,10 @@ SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of
     for (value_id v = 0; v != values; ++v) {
         value_id end = v;
         for (std::size_t walked = 0; root[end] == no_value && alias_of[end] != no_value; ++walked) {
-            SUBLET_EXPECTS(alias_of[end] < values, "sublet: alias_of names a value that does not exist");
-            SUBLET_EXPECTS(walked != values, "sublet: views form a cycle");
+            SUBLET_EXPECTS(alias_of[end] < values,
+                           "sublet: view % names value %, but there are only % values", end, alias_of[end],
+                           values);
+            SUBLET_EXPECTS(walked != values, "sublet: the views of value % form a cycle", v);
             end = alias_of[end];
         }
         value_id const top = root[end] == no_value ? end : root[end];
@@ -83,9 +84,10 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     d.pool = options.pool.tabulate(values);
     d.eligible = options.eligible.tabulate(values);
     for (pool_limits const& p : options.pools)
-        SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is at least 1");
+        SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     for (value_id v = 0; v != values; ++v) {
-        SUBLET_EXPECTS(d.alignment[v] >= 1, "sublet: an alignment is at least 1");
+        SUBLET_EXPECTS(d.alignment[v] >= 1, "sublet: the alignment of value % is 0, but has to be at least 1",
+                       v);
         value_id const r = d.root[v];
         d.class_role[r] = d.class_role[r] | d.role[v];
         if (d.pinned[r] == no_offset && d.pinned[v] != no_offset && d.pinned[v] >= d.offset_in_root[v])

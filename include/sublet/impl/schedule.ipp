@@ -77,9 +77,10 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
     SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size());
     tick_count all = 0;
-    for (tick_count d : durations) {
-        SUBLET_EXPECTS(d != 0, "sublet: the duration of a step is 0 (a schedule needs at least 1)");
-        all = checked_add(all, d);
+    for (std::size_t s = 0; s != durations.size(); ++s) {
+        SUBLET_EXPECTS(durations[s] != 0, "sublet: the duration of step % is 0 (a schedule needs at least 1)",
+                       s);
+        all = checked_add(all, durations[s]);
     }
     std::size_t const n = g.positions();
     std::vector<tick_count> length(n, 0); // 0 at the position of early reads
@@ -216,7 +217,7 @@ void follow_occupants(concurrent_live_ranges const& lives, std::vector<Buffer> c
     std::vector<sort_key> arrivals; // given buffers precede those that begin at the same position
     for (buffer_id b = 0; b != placed.size(); ++b) {
         if (placed[b].size == 0 || placed[b].offset == no_offset) continue;
-        SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: a buffer ends beyond 64 bits");
+        SUBLET_EXPECTS(sum_fits(placed[b].offset, placed[b].size), "sublet: buffer % ends beyond 64 bits", b);
         arrivals.push_back({std::uint64_t{placed[b].pool} << 32 | placed[b].life.first,
                             lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1, b});
     }

@@ -6,7 +6,8 @@ namespace sublet {
 
 SUBLET_DECL plan_options symbolic_options::at(byte_count batch) const
 {
-    SUBLET_EXPECTS(batch >= 1 && batch <= max_batch, "sublet: a plan holds from 1 to its max_batch");
+    SUBLET_EXPECTS(batch >= 1 && batch <= max_batch,
+                   "sublet: a plan for batches from 1 to % is asked for batch %", max_batch, batch);
     return {.bytes = [sizes = bytes, batch](value_id v) { return sizes[v].at(batch); },
             .alignment = alignment,
             .role = role,

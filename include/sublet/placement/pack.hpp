@@ -582,8 +582,9 @@ template <class Lives>
     result.pools = std::vector<placement::pool_result>(pools);
     for (std::size_t b = 0; b != all; ++b) {
         placement_problem::buffer const& buffer = problem.buffers[b];
-        SUBLET_EXPECTS(buffer.alignment >= 1, "sublet: an alignment is at least 1");
-        SUBLET_EXPECTS(buffer.size != no_size, "sublet: a buffer of unknown size cannot be placed");
+        SUBLET_EXPECTS(buffer.alignment >= 1,
+                       "sublet: the alignment of buffer % is 0, but has to be at least 1", b);
+        SUBLET_EXPECTS(buffer.size != no_size, "sublet: buffer %, of unknown size, cannot be placed", b);
         auto const id = static_cast<buffer_id>(b);
         if (buffer.size != 0) members.push_back({buffer.pool, lives.first(id), id});
     }
@@ -592,7 +593,8 @@ template <class Lives>
     std::size_t next = 0;
     for (std::size_t pool = 0; pool != pools; ++pool) {
         pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
-        SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
+        SUBLET_EXPECTS(limits.alignment >= 1,
+                       "sublet: the alignment of a pool is 0, but has to be at least 1");
         std::vector<buffer_id> pool_buffers;
         std::vector<placement_problem::buffer> buffers;
         std::vector<unsigned char> is_in_antichain;

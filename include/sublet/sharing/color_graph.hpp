@@ -118,6 +118,10 @@ template <graph G>
     return color_graph(as_graph(g), options);
 }
 
+template <class G>
+    requires(!graph<G> && !requires(G const& found) { found.graph(); })
+graph_coloring color_graph(G const&, coloring_options const& = {}, detail::graph_problem<G> = {}) = delete;
+
 // --- strictness ------------------------------------------------------------------------------------------
 
 /// Tests whether a program is in strict SSA form: every value has one definition, which dominates every use.

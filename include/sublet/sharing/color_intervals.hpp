@@ -138,8 +138,9 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     for (std::size_t i = 0; i != buffers; ++i) {
         auto const b = static_cast<buffer_id>(i);
         occupant const t{detail::call_user(lives, b), detail::to_byte_count(detail::call_user(sizes, b)), b};
-        SUBLET_EXPECTS(t.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
+        SUBLET_EXPECTS(t.size != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
+        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: buffer % names pool %, which is out of range", b,
+                       pool_of[b]);
         if (!is_empty(t.life) && t.size != 0) by_begin.push_back(t);
     }
     std::vector<occupant> by_end = by_begin;

@@ -137,9 +137,12 @@ public:
         fill_node();
         std::size_t const count = nodes();
         for (edge e : edges_)
-            SUBLET_EXPECTS(e.from < count, "sublet: an edge leads from a node that does not exist");
+            SUBLET_EXPECTS(e.from < count, "sublet: an edge leads from node %, but there are only % nodes",
+                           e.from, count);
         for (edge_use const& o : operands_)
-            SUBLET_EXPECTS(o.node < count, "sublet: a phi operand belongs to a node that does not exist");
+            SUBLET_EXPECTS(o.node < count,
+                           "sublet: a phi operand belongs to node %, but there are only % nodes", o.node,
+                           count);
         csr_rows const successors = csr_rows::gathered(count, [this](auto add) {
             for (edge e : edges_) add(e.from, e.to);
         });

@@ -211,7 +211,9 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     std::vector<handoff> const storage = p.has_writes() ? detail::order_of_writes(p, options)
                                                         : std::vector<handoff>{};
     for (handoff h : options.handoffs)
-        SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(), "sublet: a hand-off names no step");
+        SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(),
+                       "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
+                       h.to, p.steps());
 
     detail::dependence_points const points(p);
     csr_rows const after = csr_rows::gathered(points.size(), [&](auto add) {

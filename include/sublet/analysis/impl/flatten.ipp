@@ -18,9 +18,11 @@ SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, p
                                               std::vector<program_body::capture> captures,
                                               std::vector<program_body::binding> bindings)
 {
-    SUBLET_EXPECTS(parent < size(), "sublet: a body has a parent that is not in the tree");
+    SUBLET_EXPECTS(parent < size(), "sublet: a body has the parent %, but there are only % programs", parent,
+                   size());
     SUBLET_EXPECTS(step < program_of(parent).steps(),
-                   "sublet: a body is nested in a step that does not exist");
+                   "sublet: a body is nested in step %, but there are only % steps", step,
+                   program_of(parent).steps());
     SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
     expect_valid_bindings(program_of(parent).values(), body.values(), kind, captures, bindings);
     nested_.push_back({body, {parent, step, kind, std::move(captures), std::move(bindings)}});
@@ -42,12 +44,14 @@ SUBLET_DECL void program_tree::expect_valid_bindings(std::size_t outer, std::siz
 {
     std::vector<value_id> inner_values, results;
     auto add_inner = [&](value_id v) {
-        SUBLET_EXPECTS(v < inner, "sublet: a body captures or binds a value that it does not have");
+        SUBLET_EXPECTS(v < inner, "sublet: a body captures or binds value %, but it has only % values", v,
+                       inner);
         inner_values.push_back(v);
     };
     for (program_body::capture c : captures) {
         add_inner(c.inner);
-        SUBLET_EXPECTS(c.outer < outer, "sublet: a body captures a value that its parent does not have");
+        SUBLET_EXPECTS(c.outer < outer, "sublet: a body captures value %, but its parent has only % values",
+                       c.outer, outer);
     }
     for (program_body::binding b : bindings) {
         add_inner(b.inner);
@@ -55,7 +59,8 @@ SUBLET_DECL void program_tree::expect_valid_bindings(std::size_t outer, std::siz
                            (b.result == no_value || b.result < outer),
                        "sublet: a body is bound to a value that its parent does not have");
         SUBLET_EXPECTS(b.next == no_value || b.next < inner,
-                       "sublet: the next value of a loop is not a value of its body");
+                       "sublet: the next value of a loop is %, but its body has only % values", b.next,
+                       inner);
         SUBLET_EXPECTS(b.next == no_value || kind == program_body::run_kind::loop,
                        "sublet: only a loop has a next value");
         if (b.result != no_value) results.push_back(b.result);
@@ -117,13 +122,15 @@ SUBLET_DECL std::vector<value_id> view_roots(tree_values const& values,
                                              std::vector<std::vector<value_id>> const& alias_of)
 {
     SUBLET_EXPECTS(alias_of.empty() || alias_of.size() == values.flat_of.size(),
-                   "sublet: alias_of has not one entry for each program of a tree");
+                   "sublet: alias_of has % entries for a tree of % programs", alias_of.size(),
+                   values.flat_of.size());
     auto flat_alias = [&](value_id v) {
         auto const [program, value] = values.value_of[v];
         if (alias_of.empty()) return no_value;
         value_id const to = alias_of[program][value];
         SUBLET_EXPECTS(to == no_value || to < values.flat_of[program].size(),
-                       "sublet: alias_of names a value that does not exist");
+                       "sublet: a view of program % names value %, but it has only % values", program, to,
+                       values.flat_of[program].size());
         return to == no_value ? no_value : values.flat_of[program][to];
     };
     buffer_classes const classes = aliases(values.value_of.size(), flat_alias);
@@ -487,7 +494,8 @@ namespace detail {
 
 SUBLET_DECL snapshot with_captures(program_tree const& tree, program_id program)
 {
-    SUBLET_EXPECTS(program < tree.size(), "sublet: a program is not in the tree");
+    SUBLET_EXPECTS(program < tree.size(), "sublet: program % is asked for in a tree of %", program,
+                   tree.size());
     return detail::capture_propagator(tree).program_with_captures(program);
 }
 

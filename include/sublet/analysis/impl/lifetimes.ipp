@@ -20,10 +20,10 @@ SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<n
         for (std::size_t s = 0; s != p.steps(); ++s) steps.push_back(static_cast<step_id>(s));
         return steps;
     }
-    SUBLET_EXPECTS(order.size() == p.nodes(), "sublet: an order has to name every node once");
+    if (order.size() != p.nodes()) broken_order(order, p.nodes());
     std::vector<unsigned char> named(p.nodes());
     for (node_id n : order) {
-        SUBLET_EXPECTS(n < p.nodes() && !named[n], "sublet: an order has to name every node once");
+        if (n >= p.nodes() || named[n]) broken_order(order, p.nodes());
         named[n] = 1;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) steps.push_back(s);
     }
@@ -268,7 +268,8 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     }
     if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
     for (std::size_t v = 0; v != values; ++v) {
-        SUBLET_EXPECTS(alignment[v] >= 1, "sublet: an alignment is at least 1");
+        SUBLET_EXPECTS(alignment[v] >= 1, "sublet: the alignment of value % is 0, but has to be at least 1",
+                       v);
         buffer& b = table.buffers[classes.buffer_of[v]];
         byte_count const begin = has_offsets ? table.offset_in_root[v] : 0;
         b.life = hull(b.life, lives.of[v]);

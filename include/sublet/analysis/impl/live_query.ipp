@@ -30,7 +30,9 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
 
 SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const
 {
-    SUBLET_EXPECTS(s < chains.node_of.size(), "sublet: liveness is queried for a step that does not exist");
+    SUBLET_EXPECTS(s < chains.node_of.size(),
+                   "sublet: liveness is queried for step %, but there are only % steps", s,
+                   chains.node_of.size());
     if (chains.defs[v].size() == 0) return false;
     node_id const n = chains.node_of[s];
     if (n == node_of_def(v, chains) && s < chains.defs[v].front()) return false;

@@ -138,14 +138,13 @@ SUBLET_DECL node_layout lay_out(snapshot const& p, std::vector<node_id> order)
 {
     if (order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
-    SUBLET_EXPECTS(order.size() == p.nodes(), "sublet: an order has to name every node once");
+    if (order.size() != p.nodes()) broken_order(order, p.nodes());
     std::vector<node_id> index_of(p.nodes(), no_node);
     std::vector<step_id> end(p.nodes());
     step_id position = 0;
     for (node_id i = 0; i != order.size(); ++i) {
         node_id const n = order[i];
-        SUBLET_EXPECTS(n < p.nodes() && index_of[n] == no_node,
-                       "sublet: an order has to name every node once");
+        if (n >= p.nodes() || index_of[n] != no_node) broken_order(order, p.nodes());
         index_of[n] = i;
         end[n] = position += p.steps_of(n).last - p.steps_of(n).first;
     }

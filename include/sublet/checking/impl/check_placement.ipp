@@ -665,7 +665,9 @@ namespace sublet {
 
 SUBLET_DECL proof_finding check_proof(placement_problem const& problem, placement const& placed, pool_id pool)
 {
-    SUBLET_EXPECTS(pool < placed.pools.size(), "sublet: a proof is checked for a pool that does not exist");
+    SUBLET_EXPECTS(pool < placed.pools.size(),
+                   "sublet: a proof is checked for pool %, but there are only % pools", pool,
+                   placed.pools.size());
     return detail::proof_checker(problem, placed, pool).finding();
 }
 

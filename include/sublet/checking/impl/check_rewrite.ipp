@@ -109,7 +109,8 @@ private:
     void expect_name(value_id name) const
     {
         SUBLET_EXPECTS(name < after_state_.size(),
-                       "sublet: given_as or kept_as names no value of the program after");
+                       "sublet: given_as or kept_as names value %, but the program after has only % values",
+                       name, after_state_.size());
     }
     rewrite_fault differs(rewrite_fault::kind what, step_id s, std::uint32_t operand, value_id v,
                           value_id name) const

@@ -82,9 +82,9 @@ SUBLET_DECL stream_clocks::stream_clocks(stream_commands const& list)
     std::vector<event_state> events;
     for (stream_commands::operation const& operation : list.operations) {
         new_row_ = 0;
-        SUBLET_EXPECTS(operation.stream < streams_ ||
-                           operation.what == stream_commands::operation_kind::join_all,
-                       "sublet: a command names a stream not listed");
+        SUBLET_EXPECTS(
+            operation.stream < streams_ || operation.what == stream_commands::operation_kind::join_all,
+            "sublet: a command names stream %, but there are only % streams", operation.stream, streams_);
         stream_clock no_stream;
         stream_clock& current = operation.what == stream_commands::operation_kind::join_all
                                     ? no_stream
@@ -201,7 +201,8 @@ private:
                 operation.what != stream_commands::operation_kind::release)
                 continue;
             SUBLET_EXPECTS(operation.which < list_.blocks.size(),
-                           "sublet: a command names a block not listed");
+                           "sublet: command % names block %, but there are only % blocks", i, operation.which,
+                           list_.blocks.size());
             std::uint32_t &made = allocated_[operation.which], &freed = released_[operation.which];
             if (operation.what == stream_commands::operation_kind::allocate) {
                 if (made != no_step || is_given(operation.which))
@@ -228,8 +229,10 @@ private:
     void follow_touches()
     {
         for (byte_access const& t : list_.touches) {
-            SUBLET_EXPECTS(t.at < list_.operations.size() && t.space < list_.blocks.size(),
-                           "sublet: a touch names a command or a block not listed");
+            SUBLET_EXPECTS(
+                t.at < list_.operations.size() && t.space < list_.blocks.size(),
+                "sublet: a touch of value % names command % of %, or a block that does not exist: %", t.value,
+                t.at, list_.operations.size(), t.space);
             if (t.begin >= t.end) continue;
             stream_fault f{
                 .second = t.at, .second_value = t.value, .block = t.space, .begin = t.begin, .end = t.end};
@@ -296,11 +299,10 @@ namespace sublet::detail {
 
 SUBLET_DECL std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps)
 {
-    SUBLET_EXPECTS(step_at.size() == steps, "sublet: an order of steps does not name each of them once");
+    if (step_at.size() != steps) broken_order(step_at, steps, "step");
     std::vector<step_id> position(steps, no_step);
     for (std::size_t at = 0; at != steps; ++at) {
-        SUBLET_EXPECTS(step_at[at] < steps && position[step_at[at]] == no_step,
-                       "sublet: an order of steps does not name each of them once");
+        if (step_at[at] >= steps || position[step_at[at]] != no_step) broken_order(step_at, steps, "step");
         position[step_at[at]] = static_cast<step_id>(at);
     }
     return position;
@@ -326,12 +328,13 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         if (required.root[r] != r) continue;
         bytes_of[r] = {.space = pools + r, .end = larger(required.bytes[r], byte_count{1})};
         if (plan == nullptr || !required.is_planned(r)) continue;
-        SUBLET_EXPECTS(plan->buffer_of[r] != no_buffer, "sublet: a value needs storage and has none");
+        SUBLET_EXPECTS(plan->buffer_of[r] != no_buffer, "sublet: value % needs storage and has none", r);
         auto const [pool, offset] = detail::place_of(*plan, r);
         bool const is_within = pool < pools && pool < plan->arena_bytes.size() &&
                                offset <= plan->arena_bytes[pool] &&
                                required.bytes[r] <= plan->arena_bytes[pool] - offset;
-        SUBLET_EXPECTS(is_within, "sublet: a place is outside of the arena of its pool");
+        SUBLET_EXPECTS(is_within, "sublet: value % is placed at offset % of pool %, outside of the arena", r,
+                       offset, pool);
         bytes_of[r] = {.space = pool, .begin = offset, .end = offset + required.bytes[r]};
     }
 
@@ -368,14 +371,16 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
     std::vector<byte_access> const accesses = detail::accesses_of(p, options, plan, pools, step_at);
     std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
-    SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: the waits do not have one row for each step");
+    SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: the waits have % rows for % steps", after.rows(),
+                   p.steps());
     detail::step_order order;
     order.after = after;
     csr_rows singletons;
     for (step_id at = 0; at != p.steps(); ++at) {
         for (step_id next : after[at])
             SUBLET_EXPECTS(at < next && next < p.steps(),
-                           "sublet: a wait goes backward in the reference order");
+                           "sublet: step % waits for step %, which is not before it in the reference order",
+                           next, at);
         order.step_at.push_back(at);
         singletons.append(at);
         singletons.close_row();
@@ -405,7 +410,9 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     }
     auto require_handoffs = [&](std::vector<handoff> const& list) {
         for (handoff h : list) {
-            SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(), "sublet: a hand-off names no step");
+            SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(),
+                           "sublet: a hand-off leads from step % to step %, but there are only % steps",
+                           h.from, h.to, p.steps());
             require_order(h.from, h.to);
         }
     };

@@ -52,7 +52,8 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
 
     std::vector<sort_key> candidates; // {buffer and pool, cost, unused}
     for (placement_problem::choice const& c : problem.choices) {
-        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice names a buffer that does not exist");
+        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice names buffer %, but there are only % buffers",
+                       c.buffer, n);
         has_choice[c.buffer] = 1;
         if (is_constraining(c.buffer))
             candidates.push_back({allowed_pools::key(c.buffer, c.pool), c.cost, 0});
@@ -94,7 +95,8 @@ public:
         for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
         for (placement_problem::colocation const& c : problem.colocated) {
             SUBLET_EXPECTS(c.buffer < parent_.size() && c.anchor < parent_.size(),
-                           "sublet: a colocated buffer does not exist");
+                           "sublet: buffer % is colocated with buffer %, but there are only % buffers",
+                           c.buffer, c.anchor, parent_.size());
             buffer_id low = root_of(c.anchor), high = root_of(c.buffer);
             // Distance of the root of c.buffer above that of c.anchor. Distances below a root wrap around.
             byte_count distance = distance_[c.anchor] + c.distance - distance_[c.buffer];
@@ -189,7 +191,9 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     weighted_union_find colocations(problem);
     std::vector<sort_key> gaps, members; // by buffer, by root
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
-        SUBLET_EXPECTS(problem.gaps[i].buffer < n, "sublet: a gap names a buffer that does not exist");
+        SUBLET_EXPECTS(problem.gaps[i].buffer < n,
+                       "sublet: a gap names buffer %, but there are only % buffers", problem.gaps[i].buffer,
+                       n);
         gaps.push_back({problem.gaps[i].buffer, problem.gaps[i].when.first, static_cast<std::uint32_t>(i)});
     }
     sort_by_key(gaps);

@@ -59,7 +59,8 @@ public:
     {
         value_id const value = as_id(v);
         SUBLET_EXPECTS(value < lowered.bytes.size(),
-                       "sublet: an executor is called with a value that does not exist");
+                       "sublet: an executor is called with value %, but there are only % values", value,
+                       lowered.bytes.size());
         return value;
     }
     static buffer const& buffer_of(lowered_program const& lowered, value_id v)
@@ -72,15 +73,17 @@ public:
     {
         buffer const& its = buffer_of(lowered, v);
         SUBLET_EXPECTS(has_role(its.role, value_role::input),
-                       "sublet: input() is called for a value that is no input, or give() before bind()");
+                       "sublet: input() is called for value %, which is no input, or give() before bind()",
+                       v);
         SUBLET_EXPECTS(its.is_planned() || its.size == 0,
-                       "sublet: this input has no planned storage: bind() storage for it");
+                       "sublet: input % has no planned storage: bind() storage for it", v);
     }
     /// Throws: precondition_error if v is no output.
     static void expect_output(lowered_program const& lowered, value_id v)
     {
         SUBLET_EXPECTS(has_role(buffer_of(lowered, v).role, value_role::output),
-                       "sublet: output() is called for a value that is no output, or take() before bind()");
+                       "sublet: output() is called for value %, which is no output, or take() before bind()",
+                       v);
     }
     /// Throws: unusable_value if there are no results to read.
     static void expect_results(value_id v, bool has_results);
@@ -104,6 +107,16 @@ private:
     std::vector<buffer_id> required_;        // buffers to bind once, or to supply before every run
     std::vector<unsigned char> is_supplied_; // by buffer: bound or supplied
 };
+
+/// A temporary container would dangle.
+template <class Bytes>
+concept constant_bytes = std::convertible_to<Bytes, std::span<std::byte const>> && !
+std::convertible_to<Bytes, std::span<std::byte>> &&
+    (std::is_lvalue_reference_v<Bytes> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Bytes>>);
+
+// A parameter of a deleted overload: its name is the reason.
+template <class Bytes>
+struct bytes_are_bound_by_a_span {}; // std::as_bytes(std::span(weights))
 
 // --- executor base ---------------------------------------------------------------------------------------
 
@@ -165,18 +178,24 @@ public:
     }
     /// The same for a value that no step writes.
     template <id_like V, class Bytes>
-        requires(std::convertible_to<Bytes, std::span<std::byte const>> &&
-                 !std::convertible_to<Bytes, std::span<std::byte>> &&
-                 (std::is_lvalue_reference_v<Bytes> || // a temporary container would dangle
-                  std::ranges::enable_borrowed_range<std::remove_cvref_t<Bytes>>))
+        requires constant_bytes<Bytes>
     void bind(V const& v, Bytes&& constant)
     {
         SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[bindings_.value_of(lowered_, v)]] ==
                            no_step,
-                       "sublet: constant storage is bound for a value that a step writes");
+                       "sublet: constant storage is bound for value %, which a step writes", as_id(v));
         std::span<std::byte const> const bytes = constant;
         bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
     }
+    template <class V, class Bytes>
+        requires(!constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
+    void bind(V const&, Bytes&&, bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+    template <class V>
+        requires(!id_like<V>)
+    std::span<std::byte> input(V const&, an_id_is_an_integer<V> = {}) = delete;
+    template <class V>
+        requires(!id_like<V>)
+    std::span<std::byte> output(V const&, an_id_is_an_integer<V> = {}) = delete;
 
     /// Allocations since construction.
     [[nodiscard]] memory_use memory() const { return values_.memory().use(); }

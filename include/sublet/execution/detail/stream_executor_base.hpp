@@ -131,7 +131,8 @@ public:
     {
         for (buffer const& b : lowered.table.buffers) {
             SUBLET_EXPECTS(!b.is_planned() || (b.alignment & (b.alignment - 1)) == 0,
-                           "sublet: an executor takes alignments that are powers of two");
+                           "sublet: value % has the alignment %, but an executor takes only powers of two",
+                           b.root, b.alignment);
             capacity_.push_back(b.size);
         }
         where_.assign(capacity_.size(), nullptr);
@@ -346,7 +347,8 @@ public:
         value_id const value = bindings_.value_of(lowered_, v);
         byte_count const has =
             is_bound(value) ? values_.value_bytes(value).size() : lowered_.bytes[input_of(value)];
-        SUBLET_EXPECTS(bytes.size() == has, "sublet: a value is given with more or fewer bytes than it has");
+        SUBLET_EXPECTS(bytes.size() == has, "sublet: value % is given with % bytes, but it has %", value,
+                       bytes.size(), has);
         if (!is_bound(value)) provide(value);
         std::span<std::byte> const to = values_.value_bytes(value);
         is_idle_ = false;
@@ -379,8 +381,8 @@ public:
         synchronize();
         std::span<std::byte const> const from =
             is_bound(value) ? std::span<std::byte const>(values_.value_bytes(value)) : output(v);
-        SUBLET_EXPECTS(bytes.size() == from.size(),
-                       "sublet: a value is taken with more or fewer bytes than it has");
+        SUBLET_EXPECTS(bytes.size() == from.size(), "sublet: value % is taken with % bytes, but it has %",
+                       value, bytes.size(), from.size());
         try {
             kernels_running const now(are_kernels_running_);
             device_.copy_from_device(bytes, from.data(), first_);
@@ -441,7 +443,8 @@ public:
     [[nodiscard]] stream_type stream(std::size_t number = 0) const
     {
         SUBLET_EXPECTS(number < handles_.streams.size(),
-                       "sublet: stream() names a stream that the executor does not use");
+                       "sublet: stream() names stream %, but the executor uses only % streams", number,
+                       handles_.streams.size());
         return handles_.streams[number];
     }
     [[nodiscard]] run_order const& order() const { return order_; }

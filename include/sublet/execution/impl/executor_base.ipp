@@ -86,7 +86,7 @@ SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value
 {
     buffer_id const b = lowered.table.buffer_of[v];
     buffer const& its = lowered.table.buffers[b];
-    SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for a value that is planned");
+    SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for value %, which is planned", v);
     if (its.size != no_size && bytes.size() < its.size)
         throw unusable_value(v, "is larger than the storage that is bound for it");
     for (std::size_t view = 0; its.size == no_size && view != lowered.bytes.size(); ++view)

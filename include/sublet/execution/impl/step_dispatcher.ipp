@@ -20,11 +20,10 @@ SUBLET_DECL ready_queue::ready_queue(queue_policy policy, std::size_t positions,
     if (policy != queue_policy::given) return;
     is_ready_.assign(positions, 0);
     for (step_id at : order_) {
-        SUBLET_EXPECTS(at < positions && !is_ready_[at],
-                       "sublet: the given order does not name every position once");
+        if (at >= positions || is_ready_[at]) broken_order(order_, positions, "position");
         is_ready_[at] = 1;
     }
-    SUBLET_EXPECTS(order_.size() == positions, "sublet: the given order does not name every position once");
+    if (order_.size() != positions) broken_order(order_, positions, "position");
     clear();
 }
 

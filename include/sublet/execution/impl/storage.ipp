@@ -47,13 +47,16 @@ public:
         lowered_.is_updated.assign(buffers, 0);
         accesses_.assign(buffers, {});
         for (edge_use u : program_.edge_uses())
-            SUBLET_EXPECTS(!is_scratch[u.value], "sublet: scratch may not be read by a step");
+            SUBLET_EXPECTS(!is_scratch[u.value],
+                           "sublet: scratch may not be read by a step, but value % is, at the end of node %",
+                           u.value, u.pred);
         for (step_id at = 0; at != lowered_.positions(); ++at) write_step(at, is_scratch);
         for (std::size_t b = 0; b != buffers; ++b)
             lowered_.ref_counts[b] += has_role(lowered_.table.buffers[b].role, value_role::output);
         for (std::size_t v = 0; v != is_scratch.size(); ++v)
-            SUBLET_EXPECTS(!is_scratch[v] || lowered_.ref_counts[lowered_.table.buffer_of[v]] <= 1,
-                           "sublet: scratch may be touched by one step only, and may not be an output");
+            SUBLET_EXPECTS(
+                !is_scratch[v] || lowered_.ref_counts[lowered_.table.buffer_of[v]] <= 1,
+                "sublet: scratch may be touched by one step only, and may not be an output: value %", v);
     }
 
 private:
@@ -70,7 +73,9 @@ private:
         for (touch t : program_.touches(step)) {
             bool const defines = t.defines(), may_write = defines || t.writes();
             buffer_id const b = lowered_.table.buffer_of[t.value];
-            SUBLET_EXPECTS(!is_scratch[t.value] || defines, "sublet: scratch may not be read by a step");
+            SUBLET_EXPECTS(!is_scratch[t.value] || defines,
+                           "sublet: scratch may not be read by a step, but value % is, by step %", t.value,
+                           step);
             (is_scratch[t.value] ? lowered_.scratch
              : may_write         ? lowered_.defs
                                  : lowered_.uses)
@@ -148,7 +153,8 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
         if (b.pool < options.pools.size())
             b.alignment = combine_alignment(b.alignment, options.pools[b.pool].alignment);
         SUBLET_EXPECTS(!b.is_planned() || b.pool < 65536,
-                       "sublet: a pool id is out of range (pools are numbered from 0)");
+                       "sublet: value % names pool %, which is out of range (pools are numbered from 0)",
+                       b.root, b.pool);
         if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
     if (auto const found = find_unclear_view(program, options.alias_of))
@@ -191,15 +197,15 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
                                           per_value<bool> const& scratch, std::vector<step_id> steps)
 {
-    SUBLET_EXPECTS(steps.size() == program.steps(), "sublet: an order of steps does not name each step once");
+    if (steps.size() != program.steps()) broken_order(steps, program.steps(), "step");
     auto const role = options.role.tabulate(program.values());
     live_ranges lives{std::vector<live_range>(program.values()), static_cast<step_id>(steps.size()),
                       std::nullopt};
     auto touched = [&lives](value_id v, step_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };
     std::vector<step_id> position_of(steps.size(), no_step);
     for (std::size_t at = 0; at != steps.size(); ++at) {
-        SUBLET_EXPECTS(steps[at] < steps.size() && position_of[steps[at]] == no_step,
-                       "sublet: an order of steps does not name each step once");
+        if (steps[at] >= steps.size() || position_of[steps[at]] != no_step)
+            broken_order(steps, program.steps(), "step");
         position_of[steps[at]] = static_cast<step_id>(at);
         for (touch t : program.touches(steps[at])) touched(t.value, static_cast<step_id>(at));
     }

@@ -302,7 +302,9 @@ public:
             }
             case stream_schedule::action::launch: {
                 SUBLET_EXPECTS(c.which == next && next != lowered_.positions(),
-                               "sublet: a schedule does not launch each step once, in program order");
+                               "sublet: a schedule does not launch each step once, in program order: it "
+                               "launches position % instead of %",
+                               c.which, next);
                 command_of_[lowered_.step_at[next]] =
                     add(stream_commands::operation_kind::work, c.stream, lowered_.step_at[next]);
                 for (std::uint32_t i : touches_at_[next]) touch(touches_[i]);
@@ -314,8 +316,8 @@ public:
                 break;
             }
         }
-        SUBLET_EXPECTS(next == lowered_.positions(), "sublet: a schedule does not launch each step once, in "
-                                                     "program order");
+        SUBLET_EXPECTS(next == lowered_.positions(), "sublet: a schedule launches only % of % steps", next,
+                       lowered_.positions());
         end();
         return list_;
     }
@@ -370,7 +372,8 @@ private:
     value_id root_of(buffer_id b) const
     {
         SUBLET_EXPECTS(b < lowered_.table.buffers.size(),
-                       "sublet: a schedule names a buffer that does not exist");
+                       "sublet: a schedule names buffer %, but there are only % buffers", b,
+                       lowered_.table.buffers.size());
         return lowered_.table.buffers[b].root;
     }
     std::uint32_t& block_at(value_id root) { return block_of_[pools_ + root]; }

@@ -51,8 +51,9 @@ SUBLET_DECL window_order exact_window(order_graph const& g, peak_walk const& wal
 SUBLET_DECL window_order exact_window(order_graph const& g, std::vector<node_id> const& order,
                                       std::size_t first, std::size_t last, order_search_limits const& limits)
 {
-    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
-    SUBLET_EXPECTS(first <= last && last <= order.size(), "sublet: a window reaches beyond its order");
+    if (order.size() != g.nodes()) broken_order(order, g.nodes());
+    SUBLET_EXPECTS(first <= last && last <= order.size(),
+                   "sublet: a window is from % to %, but its order has % nodes", first, last, order.size());
     peak_walk walk(g);
     for (std::size_t i = 0; i != first; ++i) walk.run(order[i]);
     return exact_window(g, walk, {order.data() + first, order.data() + last}, limits);

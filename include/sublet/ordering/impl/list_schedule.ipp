@@ -196,7 +196,7 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
                                                schedule_rule const& rule)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
-    SUBLET_EXPECTS(preferred.size() == g.nodes(), "sublet: an order has to name every node once");
+    if (preferred.size() != g.nodes()) broken_order(preferred, g.nodes());
     pressure_tracker pressure(g);
     ready_nodes ready(g.nodes(), pressure.possible_needs());
     std::vector<node_id> rank(g.nodes()), waits(g.nodes()), order, changed;

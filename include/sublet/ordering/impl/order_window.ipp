@@ -24,7 +24,8 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     for (node_id n : nodes) numbers.push_back({n, 0, static_cast<node_id>(numbers.size())});
     sort_by_key(numbers);
     for (std::size_t i = 1; i < numbers.size(); ++i)
-        SUBLET_EXPECTS(numbers[i - 1].key != numbers[i].key, "sublet: a window names a node twice");
+        SUBLET_EXPECTS(numbers[i - 1].key != numbers[i].key, "sublet: a window names node % twice",
+                       numbers[i].key);
     auto number_of = [](std::vector<sort_key> const& table, std::uint32_t id) {
         std::size_t const at =
             partition_point(table.size(), [&](std::size_t i) { return table[i].key >= id; });
@@ -36,7 +37,9 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
             for (node_id other : g.before[nodes[n]]) {
                 node_id const from = number_of(numbers, other);
                 if (from == no_node) continue;
-                SUBLET_EXPECTS(from < n, "sublet: a node of a window stands before one that it waits for");
+                SUBLET_EXPECTS(from < n,
+                               "sublet: in a window node % stands before node %, for which it waits",
+                               nodes[n], other);
                 add(from, n);
             }
     });

@@ -22,7 +22,8 @@ SUBLET_DECL std::vector<node_id> listed_places(order_graph const& g)
 SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector<std::uint64_t> const& rank)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
-    SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table must have one entry for each node");
+    SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has % entries for % nodes", rank.size(),
+                   g.nodes());
     std::vector<node_id> const place = listed_places(g);
     std::vector<node_id> waits(g.nodes()), order;
     std::priority_queue<sort_key> ready; // largest first, so both keys are descending
@@ -124,7 +125,7 @@ SUBLET_DECL byte_count peak_walk::saved(step_id s, bool is_first)
 
 SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const& order)
 {
-    SUBLET_EXPECTS(order.size() == g.nodes(), "sublet: an order has to name every node once");
+    if (order.size() != g.nodes()) broken_order(order, g.nodes());
     peak_walk walk(g);
     for (node_id n : order) walk.run(n);
     return walk.peak();

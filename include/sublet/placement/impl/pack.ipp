@@ -801,13 +801,16 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     };
     std::vector<unsigned char> is_anchored(n, 0), has_choice(n, 0), has_chooser(n, 0);
     for (placement_problem::colocation const& c : problem.colocated) {
-        SUBLET_EXPECTS(c.buffer < n && c.anchor < n, "sublet: a colocated buffer does not exist");
+        SUBLET_EXPECTS(c.buffer < n && c.anchor < n,
+                       "sublet: buffer % is colocated with buffer %, but there are only % buffers", c.buffer,
+                       c.anchor, n);
         is_anchored[c.buffer] = 1;
         buffer_id const a = find(c.buffer), b = find(c.anchor);
         leader[larger(a, b)] = smaller(a, b);
     }
     for (placement_problem::choice const& c : problem.choices) {
-        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice names a buffer that does not exist");
+        SUBLET_EXPECTS(c.buffer < n, "sublet: a choice names buffer %, but there are only % buffers",
+                       c.buffer, n);
         has_choice[c.buffer] = 1;
     }
     for (buffer_id b = 0; b != n; ++b)
@@ -885,7 +888,9 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
         shape_of[storage_of[p.shape]] = p.shape;
     }
     for (pool_candidate const& c : candidates.of) {
-        SUBLET_EXPECTS(c.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
+        SUBLET_EXPECTS(c.pool < 65536,
+                       "sublet: a choice names pool %, which is out of range (pools are numbered from 0)",
+                       c.pool);
         while (capacity.size() <= c.pool) capacity.push_back(limits_of(together, capacity.size()).capacity);
     }
     load.assign(capacity.size(), segment_tree(shapes.positions.size()));

@@ -13,7 +13,9 @@ SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
     std::size_t pools = problem.pools.size();
     for (placement_problem::buffer const& b : problem.buffers) {
         if (b.pool < pools) continue;
-        SUBLET_EXPECTS(b.pool < 65536, "sublet: a pool id is out of range (pools are numbered from 0)");
+        SUBLET_EXPECTS(b.pool < 65536,
+                       "sublet: buffer % names pool %, which is out of range (pools are numbered from 0)",
+                       &b - problem.buffers.data(), b.pool);
         pools = std::size_t{b.pool} + 1;
     }
     return pools;

@@ -175,7 +175,7 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
         if (keep[b] == 0) continue;
         byte_count& pinned = kept.buffers[b].pinned;
         SUBLET_EXPECTS(previous[b] != no_offset && (pinned == no_offset || pinned == previous[b]),
-                       "sublet: a kept buffer has no previous offset, or is pinned elsewhere");
+                       "sublet: buffer % is kept, but has no previous offset or is pinned elsewhere", b);
         pinned = previous[b];
     }
     placement result = pack_pools(

@@ -24,7 +24,9 @@ SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem
     order.reserve(problem.gaps.size());
     for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
         placement_problem::gap const& g = problem.gaps[i];
-        SUBLET_EXPECTS(g.buffer < problem.buffers.size(), "sublet: a gap names a buffer that does not exist");
+        SUBLET_EXPECTS(g.buffer < problem.buffers.size(),
+                       "sublet: a gap names buffer %, but there are only % buffers", g.buffer,
+                       problem.buffers.size());
         order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
     }
     sort_by_key(order);
@@ -48,10 +50,12 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sor
     std::size_t at = partition_point(gaps.size(), [&](std::size_t i) { return gaps[i].key >= id; });
     for (; at != gaps.size() && gaps[at].key == id; ++at) {
         placement_problem::gap const& g = problem.gaps[gaps[at].id];
-        SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size, "sublet: a window is not within its buffer");
+        SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size,
+                       "sublet: a window of buffer % is from byte % to %, but the buffer has % bytes",
+                       g.buffer, g.begin, g.end, b.size);
         live_range const when{larger(g.when.first, b.life.first), smaller(g.when.last, b.life.last)};
         if (is_empty(when)) continue;
-        SUBLET_EXPECTS(rest.first <= when.first, "sublet: two gaps of a buffer overlap");
+        SUBLET_EXPECTS(rest.first <= when.first, "sublet: two gaps of buffer % overlap", g.buffer);
         add({rest.first, when.first}, 0, b.size);
         add(when, g.begin, g.end);
         rest.first = when.last;
@@ -163,8 +167,11 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
     constexpr std::int64_t too_far = std::int64_t{1} << 62;
     std::vector<std::uint32_t> first(buffers + 1, 0);
     for (placement_problem::colocation const& c : problem.colocated) {
-        SUBLET_EXPECTS(c.buffer < buffers && c.anchor < buffers, "sublet: a colocated buffer does not exist");
-        SUBLET_EXPECTS(c.distance < byte_count{1} << 62, "sublet: a distance is too large");
+        SUBLET_EXPECTS(c.buffer < buffers && c.anchor < buffers,
+                       "sublet: buffer % is colocated with buffer %, but there are only % buffers", c.buffer,
+                       c.anchor, buffers);
+        SUBLET_EXPECTS(c.distance < byte_count{1} << 62, "sublet: the distance of buffer % is too large",
+                       c.buffer);
         ++first[c.buffer + 1];
         ++first[c.anchor + 1];
     }
@@ -197,8 +204,9 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
                     continue;
                 }
                 SUBLET_EXPECTS(is_member[v] != 0 || !needs_bytes(v),
-                               "sublet: colocated buffers are in different pools");
-                SUBLET_EXPECTS(-too_far < required && required < too_far, "sublet: a distance is too large");
+                               "sublet: buffer % is colocated with others, in a different pool", v);
+                SUBLET_EXPECTS(-too_far < required && required < too_far,
+                               "sublet: the distance of buffer % is too large", v);
                 is_reached[v] = 1;
                 height[v] = required;
                 found.push_back(v);
@@ -307,7 +315,8 @@ public:
         : problem_(problem), limits_(limits), gaps_(gaps_in_order(problem)),
           groups_(group_colocated(problem, members))
     {
-        SUBLET_EXPECTS(limits.alignment >= 1, "sublet: an alignment is at least 1");
+        SUBLET_EXPECTS(limits.alignment >= 1,
+                       "sublet: the alignment of a pool is 0, but has to be at least 1");
         std::size_t const groups = groups_.first.size() - 1;
         collected_.shapes.reserve(groups);
         collected_.pieces.reserve(groups);
@@ -359,10 +368,12 @@ private:
         group_pieces_.clear();
         for (shape_part const& part : all) {
             placement_problem::buffer const& b = problem_.buffers[part.buffer];
-            SUBLET_EXPECTS(b.alignment >= 1, "sublet: an alignment is at least 1");
-            SUBLET_EXPECTS(b.size != no_size, "sublet: a buffer of unknown size cannot be placed");
+            SUBLET_EXPECTS(b.alignment >= 1,
+                           "sublet: the alignment of buffer % is 0, but has to be at least 1", part.buffer);
+            SUBLET_EXPECTS(b.size != no_size, "sublet: buffer %, of unknown size, cannot be placed",
+                           part.buffer);
             SUBLET_EXPECTS(b.size < too_large && part.distance < too_large - b.size,
-                           "sublet: a buffer has 2^62 bytes or more");
+                           "sublet: buffer % has 2^62 bytes or more", part.buffer);
             append_pieces(problem_, gaps_, part.buffer, part.distance, pieces);
         }
         if (!group_pieces_.empty()) merge_pieces(group_pieces_);
@@ -385,7 +396,8 @@ private:
             residue_class const own = allowed(part);
             if (own.alignment != 1 && !restrict_to(origins, own)) record_incompatible(part, own, all);
             if (b.pinned != no_offset) {
-                SUBLET_EXPECTS(b.pinned < too_large - b.size, "sublet: a pinned buffer ends beyond 62 bits");
+                SUBLET_EXPECTS(b.pinned < too_large - b.size,
+                               "sublet: buffer %, which is pinned, ends beyond 62 bits", part.buffer);
                 if (b.pinned % own.alignment != 0)
                     record_fault(shape_fault::pin_misaligned, part.buffer, no_buffer);
                 byte_count const origin = b.pinned - part.distance;

@@ -10,10 +10,12 @@ namespace sublet {
 SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool)
 {
     std::size_t const buffers = plan.buffers.size();
-    SUBLET_EXPECTS(plan.buffer_of.size() == p.values(), "sublet: the plan is of another program");
+    SUBLET_EXPECTS(plan.buffer_of.size() == p.values(),
+                   "sublet: the plan is of another program: it has % values, the program %",
+                   plan.buffer_of.size(), p.values());
     for (buffer_id b : plan.buffer_of)
         SUBLET_EXPECTS(b == no_buffer || b < buffers,
-                       "sublet: the plan names a buffer that it does not have");
+                       "sublet: the plan names buffer %, but it has only % buffers", b, buffers);
 
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     auto const positions = static_cast<step_id>(steps.size());

@@ -25,7 +25,8 @@ SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, std::vector<buffer_i
     for (value_id v = 0; v != buffer_of.size(); ++v) {
         buffer_id const b = buffer_of[v];
         if (b == no_buffer) continue;
-        SUBLET_EXPECTS(b < buffers, "sublet: a buffer is out of range");
+        SUBLET_EXPECTS(b < buffers, "sublet: value % is in buffer %, but there are only % buffers", v, b,
+                       buffers);
         if (sublet::detail::is_given(role[v])) is_given[b] = 1;
         if (has_role(role[v], value_role::output) || has_role(role[v], value_role::external)) is_kept[b] = 1;
     }
@@ -38,7 +39,8 @@ namespace sublet {
 SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
                                     std::vector<buffer_id> const& buffer_of, lifetimes_options const& options)
 {
-    SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: a table must have one entry for each value");
+    SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: the table of buffers has % entries for % values",
+                   buffer_of.size(), p.values());
     detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values()));
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step

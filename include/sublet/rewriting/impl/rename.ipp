@@ -44,12 +44,14 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
 {
     std::size_t const versions = versioned.value_of.size(), values = versioned.last.size();
     SUBLET_EXPECTS(!versioned.violation, "sublet: a program without versions cannot be renamed");
-    SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan must have one entry per version");
+    SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan has % entries for % versions",
+                   plan.slot_of.size(), versions);
     auto const bytes = options.bytes.tabulate(versions);
     auto const pool = options.pool.tabulate(versions);
     auto const is_slot = naming.is_slot.tabulate(values), keeps_name = naming.keeps_name.tabulate(values);
     for (slot_id s : plan.slot_of)
-        SUBLET_EXPECTS(s == no_slot || s < plan.slots, "sublet: a slot is out of range");
+        SUBLET_EXPECTS(s == no_slot || s < plan.slots,
+                       "sublet: a plan names slot %, but there are only % slots", s, plan.slots);
 
     slot_renaming names;
     names.values = values;
@@ -140,7 +142,8 @@ SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options
 SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, plan_options const& options,
                                     std::vector<node_id> const& order)
 {
-    SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a table must have one entry for each value");
+    SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a slot plan has % entries for % values",
+                   plan.slot_of.size(), p.values());
     auto const bytes = options.bytes.tabulate(p.values());
     auto const alias_of = options.alias_of.tabulate(p.values());
     std::vector<step_id> const steps = detail::steps_in_order(p, order);
@@ -164,8 +167,10 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     std::vector<slot_state> slots(plan.slots);
     for (detail::sort_key const& k : occupants) {
         value_id const v = k.id;
-        SUBLET_EXPECTS(plan.slot_of[v] < plan.slots, "sublet: a slot is out of range");
-        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size is in a slot");
+        SUBLET_EXPECTS(plan.slot_of[v] < plan.slots,
+                       "sublet: value % is in slot %, but there are only % slots", v, plan.slot_of[v],
+                       plan.slots);
+        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: value %, of unknown size, is in a slot", v);
         slot_state& slot = slots[plan.slot_of[v]];
         sharing_log::entry e{.value = v, .from = slot.occupant, .slot = plan.slot_of[v], .bytes = bytes[v]};
         e.growth = detail::larger(bytes[v], slot.bytes) - slot.bytes;

@@ -68,7 +68,7 @@ std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
     size.reserve(buffers);
     for (std::size_t b = 0; b != buffers; ++b) {
         size.push_back(to_byte_count(call_user(sizes, static_cast<buffer_id>(b))));
-        SUBLET_EXPECTS(size.back() != no_size, "sublet: a buffer of unknown size cannot share a slot");
+        SUBLET_EXPECTS(size.back() != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
     }
     return size;
 }

@@ -36,7 +36,8 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, confli
     std::vector<sort_key> order; // by pool, then by begin
     std::vector<unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
-        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
+        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: buffer % names pool %, which is out of range", b,
+                       pool_of[b]);
         if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], reuse_ranges::begin_key(lives, b), b});
     }
     sort_by_key(order);
@@ -189,8 +190,9 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     std::vector<sort_key> by_rank;
     byte_count sum = 0;
     for (value_id v = 0; v != values; ++v) {
-        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size cannot share a slot");
-        SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: a pool id is out of range");
+        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: value %, of unknown size, cannot share a slot", v);
+        SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: value % names pool %, which is out of range", v,
+                       pool_of[v]);
         if (bytes[v] == 0) fixed[v] = no_slot;
         else by_rank.push_back({descending(bytes[v]), descending(interferes.count(v)), v});
         sum = checked_add(sum, bytes[v]);
@@ -264,7 +266,7 @@ SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options cons
     bit_rows interferes(g.rows(), g.rows());
     for (std::size_t v = 0; v != g.rows(); ++v)
         for (value_id w : g[v]) {
-            SUBLET_EXPECTS(w != v, "sublet: a value does not interfere with itself");
+            SUBLET_EXPECTS(w != v, "sublet: value % interferes with itself", v);
             interferes.set(v, w);
         }
     for (std::size_t v = 0; v != g.rows(); ++v)

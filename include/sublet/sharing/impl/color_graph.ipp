@@ -25,7 +25,7 @@ SUBLET_DECL csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> c
     for (std::size_t v = 0; v != sorted.rows(); ++v) {
         value_id before = no_value;
         for (value_id w : sorted[v]) {
-            SUBLET_EXPECTS(w != v, "sublet: a value does not interfere with itself");
+            SUBLET_EXPECTS(w != v, "sublet: value % interferes with itself", v);
             if (w != before && bytes[v] != 0 && bytes[w] != 0) rows.append(w);
             before = w;
         }
@@ -51,7 +51,7 @@ SUBLET_DECL std::vector<value_id> coloring_order(coloring_options::heuristic by,
     } else if (!given.empty()) {
         std::vector<value_id> sorted = given;
         std::sort(sorted.begin(), sorted.end());
-        SUBLET_EXPECTS(sorted == order, "sublet: an order of colouring names every vertex once");
+        if (sorted != order) broken_order(given, g.rows(), "vertex");
         order = given;
     }
     return order;
@@ -95,7 +95,7 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
     byte_count size = 0;
     bool sizes_differ = false;
     for (std::size_t v = 0; v != g.rows(); ++v) {
-        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: a value of unknown size cannot share a slot");
+        SUBLET_EXPECTS(bytes[v] != no_size, "sublet: value %, of unknown size, cannot share a slot", v);
         if (bytes[v] == 0) {
             slot_of[v] = no_slot;
             continue;

@@ -310,13 +310,15 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
                                                 largest_first_options const& options)
 {
     std::size_t const buffers = lives.buffers();
-    SUBLET_EXPECTS(size.size() == buffers, "sublet: a table needs one entry for each buffer");
+    SUBLET_EXPECTS(size.size() == buffers, "sublet: the table of sizes has % entries for % buffers",
+                   size.size(), buffers);
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
     std::vector<sort_key> order;
     for (buffer_id b = 0; b != buffers; ++b) {
-        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: a pool id is out of range");
-        SUBLET_EXPECTS(size[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
+        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: buffer % names pool %, which is out of range", b,
+                       pool_of[b]);
+        SUBLET_EXPECTS(size[b] != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
         if (size[b] != 0 && eligible[b])
             order.push_back({descending(size[b]), reuse_ranges::begin_key(lives, b), b});
     }

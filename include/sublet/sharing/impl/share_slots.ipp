@@ -48,7 +48,7 @@ SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, confli
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
         slot_id const s = result.slot_of[b];
         if (s == no_slot) continue;
-        SUBLET_EXPECTS(sizes[b] != no_size, "sublet: a buffer of unknown size cannot share a slot");
+        SUBLET_EXPECTS(sizes[b] != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
         result.slot_bytes[s] = larger(result.slot_bytes[s], sizes[b]);
         result.slot_pool[s] = options.pool[b];
     }
@@ -82,7 +82,9 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
     for (value_id v = 0; v != p.values(); ++v)
         if (role[v] != value_role::intermediate) touched.of[v] = {0, 1};
     buffer_table table = gather_buffers(touched, values);
-    SUBLET_EXPECTS(table.oversized_view == no_value, "sublet: a view has more bytes than its root");
+    SUBLET_EXPECTS(table.oversized_view == no_value,
+                   "sublet: value % is a view of % bytes, more than its root has", table.oversized_view,
+                   table.oversized_bytes);
     if (values.in_place) table = take_in_place(p, g, std::move(table));
 
     std::size_t const buffers = table.buffers.size();

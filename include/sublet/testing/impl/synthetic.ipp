@@ -28,7 +28,9 @@ SUBLET_DECL std::vector<step_id> adversarial_order(step_waits const& waits, std:
 {
     std::size_t const positions = waits.before.rows();
     auto expect_position = [&](step_id at) {
-        SUBLET_EXPECTS(at < positions, "sublet: an adversarial order names a position that does not exist");
+        SUBLET_EXPECTS(at < positions,
+                       "sublet: an adversarial order names position %, but there are only % positions", at,
+                       positions);
     };
     std::vector<step_id> order;
     std::vector<unsigned char> is_scheduled(positions);
