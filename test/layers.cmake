@@ -36,7 +36,7 @@ set(detail/antichain core graph analysis detail/antichain detail/range_sets)
 set(detail/plan_requirements core graph)
 
 set(core_files units plan symbolic_plan detail/sorting)
-set(planners_are planned_memory plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
+set(planners_are planned_memory listing plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
                  advise_memory detail/planned_buffers detail/schedule detail/advise)
 set(apart placement/place.hpp) # not in the umbrella: it includes <chrono> and threads
 set(heavy algorithm iostream ranges random functional string memory memory_resource) # expensive to compile

@@ -23,6 +23,7 @@
 
 // Vocabulary.
 #include <sublet/units.hpp>             // ids, bytes, live ranges, preconditions      node_id, byte_count, live_range
+#include <sublet/listing.hpp>           // a program by your own handles               listing<tensor*>
 #include <sublet/plan.hpp>              // options of a plan, and the plan             plan_options, memory_plan
 #include <sublet/symbolic_plan.hpp>     // the same for any batch size                 symbolic_options, symbolic_plan
 #include <sublet/planned_memory.hpp>    // result of a planner: plan and report        planned_memory

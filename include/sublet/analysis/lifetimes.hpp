@@ -156,8 +156,8 @@ struct unclear_view {
 [[nodiscard]] std::vector<byte_count> offsets_in_roots(std::vector<value_id> const& alias_of,
                                                        std::vector<byte_count> const& view_offset);
 
-/// The bytes whose accesses keep their listed order: those of storage that is written more than once, where a
-/// given value counts as written.
+/// The bytes with accesses that keep their listed order: those of storage that is written more than once,
+/// where a given value counts as written.
 ///
 ///     cache    [===========================]      The borders of all values of one storage cut it into
 ///     row 1    [========]                         segments: 0, 1, 2. row 1 is segment 0, row 2 is segment 1,

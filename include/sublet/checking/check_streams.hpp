@@ -452,7 +452,7 @@ std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size
 /// caller's storage, values of unknown size, every class if there is no plan. There a class of 0 bytes has
 /// one byte: its readers wait for its writer.
 ///
-/// A view accesses its own bytes only, and making one accesses none. Those who read it still wait for the step
+/// A view accesses its own bytes only, and making one accesses none. Steps that read it still wait for the one
 /// that makes it, so such a name has a byte of its own.
 ///
 /// Requires:   `step_at` names every step once; in a plan every value that needs one has a place within the

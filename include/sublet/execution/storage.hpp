@@ -46,7 +46,7 @@ struct lowered_program {
     std::vector<step_id> step_at; ///< by position
     csr_rows uses, defs, scratch; ///< by position: values, in program order; `defs`: all that it may write
     csr_rows views;               ///< by position: of `defs`, those that the step makes and does not write
-    csr_rows updates;             ///< by position: of `defs`, those whose bytes are there already
+    csr_rows updates;             ///< by position: of `defs`, those with bytes that are there already
     csr_rows touched;             ///< by position: buffers, each once
     std::vector<operand_reuse> reuses;
     std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`

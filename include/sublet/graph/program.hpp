@@ -175,6 +175,12 @@ public:
     template <class T>
         requires(!detail::id_like<T>)
     void def(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T>
+        requires(!detail::id_like<T>)
+    void view(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T>
+        requires(!detail::id_like<T>)
+    void write(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
     template <class T, class U>
         requires(!detail::id_like<T> || !detail::id_like<U>)
     void may_overwrite(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;

@@ -165,7 +165,7 @@ SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::
 
 namespace sublet::detail {
 
-/// The root of each value; or a view whose root no step makes, and the caller does not give.
+/// The root of each value; or a view of a root that no step makes and the caller does not give.
 SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
                                                            dependence_options const& options,
                                                            std::vector<step_id> const& def_of,
@@ -224,11 +224,11 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                 if (begin != end) add(begin, end);
                 if (s != range.first) add(points.last(s - 1), begin);
                 for (touch t : p.touches(s)) {
-                    step_id const made_at =
+                    step_id const needed_from =
                         t.kind == touch::access::view ? def_of[root[t.value]]
                         : t.defines()                 ? no_step
                                                       : def_of[t.value];
-                    if (made_at != no_step && made_at != s) add(points.last(made_at), begin);
+                    if (needed_from != no_step && needed_from != s) add(points.last(needed_from), begin);
                 }
             }
             for (node_id to : p.successors(n))
