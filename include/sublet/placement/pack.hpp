@@ -279,6 +279,20 @@ inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
     return pack(problem, options, control);
 }
 
+/// Bases for the pools of a plan in one memory, around pools with a given base.
+///
+///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2 fits above or between
+///
+/// Requires:   `bases` has the base of some pools, by pool; `no_offset` or missing: it is to be found. Pools
+///             without bytes get none.
+/// Ensures:    the offsets of the result, by pool, are bases: multiples of the alignments of all buffers in
+///             the pool, so that pools do not overlap; `pools[0]` has the end and a proved bound. The end is
+///             the lowest that there is if up to 8 pools are free.
+/// Complexity: pack() of a buffer for each pool; up to 8! orders are tried.
+/// Throws:     precondition_error where pack() does.
+[[nodiscard]] placement pack(memory_plan const& plan, std::vector<byte_count> const& bases,
+                             pool_limits const& memory = {});
+
 } // namespace sublet
 
 // --- pool candidates -------------------------------------------------------------------------------------

@@ -784,6 +784,21 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
         });
 }
 
+SUBLET_DECL placement pack(memory_plan const& plan, std::vector<byte_count> const& bases,
+                           pool_limits const& memory)
+{
+    placement_problem problem{{}, {memory}};
+    for (byte_count bytes : plan.arena_bytes) problem.buffers.push_back({{0, 1}, bytes});
+    for (memory_plan::placed_buffer const& b : plan.buffers) {
+        byte_count& alignment = problem.buffers[b.pool].alignment;
+        alignment = detail::combine_alignment(alignment, b.alignment);
+    }
+    for (std::size_t pool = 0; pool != plan.arena_bytes.size() && pool != bases.size(); ++pool)
+        problem.buffers[pool].pinned = bases[pool];
+    bool const is_exact = plan.arena_bytes.size() <= 8 + bases.size();
+    return pack(problem, {.nodes = is_exact ? 2'000'000 : pack_options{}.nodes});
+}
+
 } // namespace sublet
 
 // --- pool candidates -------------------------------------------------------------------------------------
