@@ -17,7 +17,7 @@
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);
 ///
 /// A listing is a program with its options: planners and executors take it as it is, results are asked with
-/// handles, and what does not work is said with names. Its ids (`id`, `handle`) number the handles in the order
+/// handles, and errors have names. Its ids (`id`, `handle`) number the handles in the order
 /// in which they were first named.
 
 #include <sublet/graph/concepts.hpp>
@@ -294,25 +294,70 @@ public:
         return all;
     }
 
-    /// The result of a planner, asked with handles.
+    /// The result of a planner, asked with handles; its error names values and steps.
     template <class Planned>
     class planned : public Planned {
     public:
+        struct placed_handle {
+            Handle const& handle;
+            pool_id pool;
+            byte_count offset;
+        };
+        class iterator {
+        public:
+            using difference_type = std::ptrdiff_t;
+            using value_type = placed_handle;
+
+            iterator() = default;
+            iterator(planned const& of, typename Planned::iterator at) : of_(&of), at_(at) {}
+            placed_handle operator*() const
+            {
+                auto const [value, pool, offset] = *at_;
+                return {of_->numbers_[value], pool, offset};
+            }
+            iterator& operator++()
+            {
+                ++at_;
+                return *this;
+            }
+            iterator operator++(int)
+            {
+                iterator const before = *this;
+                ++at_;
+                return before;
+            }
+            friend bool operator==(iterator const& a, iterator const& b) { return a.at_ == b.at_; }
+
+        private:
+            planned const* of_ = nullptr;
+            typename Planned::iterator at_ = {};
+        };
+
         planned(Planned result, detail::handle_numbers<Handle> numbers)
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {
         }
-        using Planned::offset_of;
         /// The first byte of h in the arena of its pool; `no_offset` if it has none.
         [[nodiscard]] byte_count offset_of(Handle const& h) const
         {
-            value_id const v = numbers_.find(h);
-            return v == no_value ? no_offset : this->plan.offset_of(v);
+            value_id const v = *this ? numbers_.find(h) : no_value;
+            return v == no_value || v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v);
         }
+        /// The handles with an offset, in the order in which they were named.
+        [[nodiscard]] iterator begin() const { return {*this, Planned::begin()}; }
+        [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }
 
     private:
         detail::handle_numbers<Handle> numbers_;
     };
+
+    /// The result of a planner for this listing, with handles and names.
+    template <class Planned>
+    [[nodiscard]] planned<Planned> named(Planned result) const
+    {
+        if (!result) name_all(*result.figures.refuted);
+        return {std::move(result), numbers_};
+    }
 
 private:
     void expect_open(step_id s) const
@@ -354,6 +399,21 @@ private:
         known = said;
     }
 
+    template <class Witness>
+    void name_all(Witness& why) const
+    {
+        if (why.step == no_step && block_begin_.empty() && why.position < steps())
+            why.step = order.empty() ? why.position : order[why.position];
+        for (value_id v : {why.value, why.other}) {
+            if (v >= values()) continue;
+            if (name const* known = find_name(value_names_, v)) why.name(v, known->text);
+            else if constexpr (std::convertible_to<Handle const&, std::string_view>)
+                why.name(v, std::string_view(numbers_[v]));
+        }
+        for (step_id s : {why.step, why.needed_at, why.written_at})
+            if (name const* known = find_name(step_names_, s)) why.name_step(s, known->text);
+    }
+
     struct name {
         std::uint32_t id;
         std::vector<char> text;
@@ -361,6 +421,13 @@ private:
     static void add_name(std::vector<name>& names, std::uint32_t id, std::string_view text)
     {
         if (!text.empty()) names.push_back({id, {text.begin(), text.end()}});
+    }
+
+    static name const* find_name(std::vector<name> const& names, std::uint32_t id)
+    {
+        for (name const& one : names)
+            if (one.id == id) return &one;
+        return nullptr;
     }
 
     detail::handle_numbers<Handle> numbers_;

@@ -229,6 +229,18 @@ private:
     actions const* actions_ = nullptr;
 };
 
+namespace detail {
+
+/// A program with its options: `listing`.
+template <class L>
+concept listed = requires(L const& list) {
+                     typename L::handle_type;
+                     list.program();
+                     list.options();
+                 };
+
+} // namespace detail
+
 // --- plan options ----------------------------------------------------------------------------------------
 
 ///     largest_block = 256        pool 0    [ a ][ b ]      | [  c  ][d]     a pool of two allocations: no

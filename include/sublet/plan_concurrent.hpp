@@ -73,6 +73,13 @@ witness as_witness(dependence_violation const& v);
 [[nodiscard]] planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
                                                    concurrent_options const& wanted = {});
 
+/// The same for a listing: the result is asked with handles.
+template <detail::listed L>
+[[nodiscard]] auto plan_concurrent(L const& list, concurrent_options const& wanted = {})
+{
+    return list.named(plan_concurrent(list.program(), list.options(), wanted));
+}
+
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

@@ -61,6 +61,13 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 [[nodiscard]] planned_flow plan_flow(snapshot const& p, plan_options const& options,
                                      flow_options const& flow = {});
 
+/// The same for a listing: the result is asked with handles.
+template <detail::listed L>
+[[nodiscard]] auto plan_flow(L const& list, flow_options const& how = {})
+{
+    return list.named(plan_flow(list.program(), list.options(), how));
+}
+
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

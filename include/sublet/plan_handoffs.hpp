@@ -59,6 +59,13 @@ struct planned_with_handoffs : planned_memory {
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                        handoff_options const& wanted = {});
 
+/// The same for a listing: the result is asked with handles.
+template <detail::listed L>
+[[nodiscard]] auto plan_with_handoffs(L const& list, handoff_options const& wanted = {})
+{
+    return list.named(plan_with_handoffs(list.program(), list.options(), wanted));
+}
+
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

@@ -30,6 +30,13 @@ namespace sublet {
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_memory plan_memory(snapshot const& p, plan_options const& options);
 
+/// The same for a listing: the result is asked with handles.
+template <detail::listed L>
+[[nodiscard]] auto plan_memory(L const& list)
+{
+    return list.named(plan_memory(list.program(), list.options()));
+}
+
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

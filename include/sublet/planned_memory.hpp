@@ -141,8 +141,7 @@ private:
     }
     planned_memory::placed_value at(value_id v) const
     {
-        memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];
-        return {v, b.pool, b.offset};
+        return {v, plan.buffers[plan.buffer_of[v]].pool, plan.offset_of(v)};
     }
 };
 

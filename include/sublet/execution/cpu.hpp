@@ -301,6 +301,13 @@ public:
         : cpu_executor(std::move(kernel), p, options, mode, settings)
     {
     }
+    /// The same for a listing.
+    template <detail::listed L, detail::memory_mode Mode>
+        requires cpu_kernel<Kernel>
+    cpu_executor(L const& list, Mode const& mode, Kernel kernel, executor_options const& settings = {})
+        : cpu_executor(std::move(kernel), list.program(), list.options(), mode, settings)
+    {
+    }
     template <class Mode>
         requires(!detail::memory_mode<Mode> || !cpu_kernel<Kernel>)
     cpu_executor(snapshot const&, plan_options const&, Mode const&, Kernel, executor_options const& = {},

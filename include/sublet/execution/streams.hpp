@@ -59,6 +59,14 @@ public:
         : stream_executor(std::move(kernel), device, p, options, mode, streams, settings)
     {
     }
+    /// The same for a listing.
+    template <detail::listed L, detail::memory_mode Mode>
+        requires detail::launches<Device, Kernel, call_type>
+    stream_executor(Device& device, L const& list, Mode const& mode, Kernel kernel,
+                    stream_options const& streams = {}, executor_options const& settings = {})
+        : stream_executor(std::move(kernel), device, list.program(), list.options(), mode, streams, settings)
+    {
+    }
 
     /// Waits for all queued work, which refers to the kernel and its operands.
     ~stream_executor() { this->wait_until_idle(); }

@@ -244,6 +244,15 @@ public:
         : thread_executor(std::move(kernel), std::move(pool), p, options, mode, threading, settings)
     {
     }
+    /// The same for a listing.
+    template <detail::listed L, detail::memory_mode Mode>
+        requires(cpu_kernel<Kernel> && runner<Runner>)
+    thread_executor(L const& list, Mode const& mode, Kernel kernel, thread_options const& threading = {},
+                    executor_options const& settings = {}, Runner pool = {})
+        : thread_executor(std::move(kernel), std::move(pool), list.program(), list.options(), mode, threading,
+                          settings)
+    {
+    }
 
     /// Runs every step once.
     ///

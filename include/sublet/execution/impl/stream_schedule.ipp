@@ -287,7 +287,7 @@ public:
                 add(stream_commands::operation_kind::wait, c.stream, c.which);
                 break;
             case stream_schedule::action::allocate:
-                block_at(root_of(c.which)) = add_block(1, false);
+                block_at(root_of(c.which)) = add_block(size_of(root_of(c.which)), false);
                 add(stream_commands::operation_kind::allocate, c.stream, block_at(root_of(c.which)));
                 break;
             case stream_schedule::action::transfer_block:
@@ -380,7 +380,7 @@ private:
     /// A block without allocation is added, so that the checker reports it.
     std::uint32_t ensure_block(value_id root)
     {
-        if (block_at(root) == none) block_at(root) = add_block(1, false);
+        if (block_at(root) == none) block_at(root) = add_block(size_of(root), false);
         return block_at(root);
     }
     bool owns_block(value_id root) const
@@ -396,6 +396,7 @@ private:
         list_.operations.push_back({what, stream, which});
         return static_cast<std::uint32_t>(list_.operations.size() - 1);
     }
+    byte_count size_of(value_id root) const { return larger(requirements_.bytes[root], byte_count{1}); }
     std::uint32_t add_block(byte_count bytes, bool is_given)
     {
         list_.blocks.push_back({bytes, is_given});
@@ -405,7 +406,8 @@ private:
     void touch(byte_access access)
     {
         access.at = static_cast<std::uint32_t>(list_.operations.size() - 1);
-        if (block_of_[access.space] == none) block_of_[access.space] = add_block(1, false);
+        if (block_of_[access.space] == none)
+            block_of_[access.space] = add_block(size_of(access.space - pools_), false);
         access.space = block_of_[access.space];
         list_.touches.push_back(access);
     }
@@ -416,9 +418,9 @@ private:
         for (std::uint32_t pool = 0; pool != pools_; ++pool)
             block_of_[pool] = add_block(plan_->arena_bytes[pool], true);
         for (value_id v = 0; v != program_.values(); ++v) {
-            if (!owns_block(v)) block_at(v) = add_block(1, true);
+            if (!owns_block(v)) block_at(v) = add_block(size_of(v), true);
             else if (has_role(requirements_.class_role[v], value_role::input))
-                add(stream_commands::operation_kind::allocate, 0, block_at(v) = add_block(1, false));
+                add(stream_commands::operation_kind::allocate, 0, block_at(v) = add_block(size_of(v), false));
         }
         begin_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
