@@ -6,13 +6,16 @@
 //     border      lambdas -> snapshot: the copy that lets the algorithms be compiled once
 //     lifetimes   the live range of each value
 //     colors      a slot for each value, as few as possible
+//     all         the total of these
+//     listing     the program and its options by ids (the first column), and by a listing of pointers
 //
-// The version by hand needs no snapshot; the last row is the total.
+// The version by hand needs no snapshot.
 
 #include "measure.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
 #include <algorithm>
@@ -104,7 +107,7 @@ void print(std::size_t n, char const* what, both const& b)
 bool compare(std::size_t n, int runs)
 {
     operations const ops = random_operations(n);
-    std::vector<double> hand[4], generic[4]; // border, lifetimes, colors, all
+    std::vector<double> hand[5], generic[5]; // border, lifetimes, colors, all, listing
     bool same = true;
     for (int run = 0; run != runs; ++run) {
         std::vector<interval> intervals;
@@ -132,8 +135,36 @@ bool compare(std::size_t n, int runs)
             same = same && ranges.of[v] == sublet::live_range{intervals[v].first, intervals[v].last};
         same = same && slots.slot_of == colors;
     }
-    char const* const rows[] = {"border", "lifetimes", "colors", "all"};
-    for (std::size_t row = 0; row != 4; ++row)
+    struct tensor {
+        sublet::byte_count bytes = 64;
+    };
+    std::vector<tensor> const tensors(n);
+    for (int run = 0; run != runs; ++run) {
+        sublet::snapshot by_ids, by_handles;
+        hand[4].push_back(bench::milliseconds([&] {
+            by_ids = sublet::sequence(n, n, [&](sublet::step_id s, sublet::effect_sink& sink) {
+                sink.def(s);
+                for (std::uint32_t u = ops.begin[s]; u != ops.begin[s + 1]; ++u) sink.use(ops.inputs[u]);
+            });
+            sublet::plan_options const options{
+                .bytes = [&](sublet::value_id v) { return tensors[v].bytes; }};
+            same = same && options.bytes.tabulate(n, "bytes").size() == n;
+        }));
+        generic[4].push_back(bench::milliseconds([&] {
+            sublet::listing<tensor const*> list;
+            for (std::size_t s = 0; s != n; ++s) {
+                auto step = list.step();
+                step.make(&tensors[s], {.bytes = tensors[s].bytes});
+                for (std::uint32_t u = ops.begin[s]; u != ops.begin[s + 1]; ++u)
+                    step.read(&tensors[ops.inputs[u]]);
+            }
+            by_handles = list.program();
+            same = same && list.options().bytes.tabulate(n, "bytes").size() == n;
+        }));
+        same = same && by_ids == by_handles;
+    }
+    char const* const rows[] = {"border", "lifetimes", "colors", "all", "listing"};
+    for (std::size_t row = 0; row != 5; ++row)
         print(n, rows[row], {bench::timing_of(hand[row]), bench::timing_of(generic[row])});
     return same;
 }

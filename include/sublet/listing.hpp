@@ -146,15 +146,13 @@ public:
         step_ref& make(Handle const& h) { return touch_value(h, touch::access::def); }
         step_ref& make(Handle const& h, value_facts const& facts)
         {
-            list_->facts(h, facts);
-            return make(h);
+            return touch_id(list_->describe(h, facts), touch::access::def);
         }
         /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written.
         step_ref& view(Handle const& h, Handle const& of, byte_count offset = 0,
                        value_facts const& facts = {})
         {
-            list_->describe_view(h, of, offset, facts);
-            return touch_value(h, touch::access::view);
+            return touch_id(list_->describe_view(h, of, offset, facts), touch::access::view);
         }
         /// Reads and writes the bytes of h, which is there already: in place or, if h is a view, a part.
         step_ref& write(Handle const& h) { return touch_value(h, touch::access::write); }
@@ -190,8 +188,12 @@ public:
         step_ref(listing& list, step_id number) : list_(&list), number_(number) {}
         step_ref& touch_value(Handle const& h, touch::access kind)
         {
+            return touch_id(list_->numbers_.add(h), kind);
+        }
+        step_ref& touch_id(value_id v, touch::access kind)
+        {
             list_->expect_open(number_);
-            list_->touches_.push_back({list_->numbers_.add(h), kind});
+            list_->touches_.push_back({v, kind});
             return *this;
         }
         listing* list_;
@@ -233,12 +235,7 @@ public:
     /// Throws: precondition_error if it was described otherwise before.
     void facts(Handle const& h, value_facts const& facts)
     {
-        value_id const v = described(h);
-        join(bytes_[v], facts.bytes, no_size);
-        join(alignment_[v], facts.alignment, byte_count{1});
-        join(role_[v], facts.role, value_role::intermediate);
-        join(pool_[v], facts.pool, pool_id{0});
-        add_name(value_names_, v, facts.name);
+        static_cast<void>(describe(h, facts));
     }
 
     [[nodiscard]] std::size_t values() const { return numbers_.size(); }
@@ -277,16 +274,17 @@ public:
     /// Complexity: O(values).
     [[nodiscard]] plan_options options() const
     {
-        auto filled = [this](auto table, auto value) { // handles that were not described have defaults
-            table.resize(values(), value);
+        auto table_of = [this](auto member, auto value) { // handles that were not described have defaults
+            std::vector<decltype(value)> table(values(), value);
+            for (std::size_t v = 0; v != known_.size(); ++v) table[v] = known_[v].*member;
             return table;
         };
-        plan_options all{.bytes = filled(bytes_, no_size)};
-        all.alignment = filled(alignment_, byte_count{1});
-        all.role = filled(role_, value_role::intermediate);
-        all.alias_of = filled(alias_of_, no_value);
-        all.view_offset = filled(view_offset_, byte_count{0});
-        all.pool = filled(pool_, pool_id{0});
+        plan_options all{.bytes = table_of(&known_facts::bytes, no_size)};
+        all.alignment = table_of(&known_facts::alignment, byte_count{1});
+        all.role = table_of(&known_facts::role, value_role::intermediate);
+        all.alias_of = table_of(&known_facts::alias_of, no_value);
+        all.view_offset = table_of(&known_facts::view_offset, byte_count{0});
+        all.pool = table_of(&known_facts::pool, pool_id{0});
         all.pools = pools;
         all.order = order;
         all.in_place = in_place;
@@ -371,25 +369,29 @@ private:
         std::size_t const last = s + 1 == steps() ? touches_.size() : step_begin_[s + 1];
         return {touches_.data() + first, last - first};
     }
-    value_id described(Handle const& h)
+    struct known_facts {
+        byte_count bytes = no_size, alignment = 1, view_offset = 0;
+        value_id alias_of = no_value;
+        pool_id pool = 0;
+        value_role role = value_role::intermediate;
+    };
+    value_id describe(Handle const& h, value_facts const& facts)
     {
         value_id const v = numbers_.add(h);
-        if (v >= bytes_.size()) {
-            bytes_.resize(values(), no_size);
-            alignment_.resize(values(), 1);
-            role_.resize(values(), value_role::intermediate);
-            alias_of_.resize(values(), no_value);
-            view_offset_.resize(values(), 0);
-            pool_.resize(values(), 0);
-        }
+        if (v >= known_.size()) known_.resize(values());
+        join(known_[v].bytes, facts.bytes, no_size);
+        join(known_[v].alignment, facts.alignment, byte_count{1});
+        join(known_[v].role, facts.role, value_role::intermediate);
+        join(known_[v].pool, facts.pool, pool_id{0});
+        add_name(value_names_, v, facts.name);
         return v;
     }
-    void describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& about)
+    value_id describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& facts)
     {
-        facts(h, about);
-        value_id const v = described(h), root = described(of);
-        join(alias_of_[v], root, no_value);
-        join(view_offset_[v], offset, byte_count{0});
+        value_id const v = describe(h, facts), source = numbers_.add(of);
+        join(known_[v].alias_of, source, no_value);
+        join(known_[v].view_offset, offset, byte_count{0});
+        return v;
     }
     template <class T>
     static void join(T& known, T said, T unknown)
@@ -437,10 +439,7 @@ private:
     std::vector<std::pair<node_id, node_id>> edges_;
     std::vector<overwrite> overwrites_; // by step
     std::vector<edge_use> edge_uses_;   // by node
-    std::vector<byte_count> bytes_, alignment_, view_offset_; // by value; may be shorter than values()
-    std::vector<value_role> role_;
-    std::vector<value_id> alias_of_;
-    std::vector<pool_id> pool_;
+    std::vector<known_facts> known_; // by value; may be shorter than values()
     std::vector<name> value_names_, step_names_, block_names_;
 };
 

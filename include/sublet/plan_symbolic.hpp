@@ -17,6 +17,7 @@
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/placement/pack.hpp>
+#include <sublet/planned_memory.hpp>
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSL-1.0
+// Decoders with caches that are written through views: every order that the library calls legal gives the same
+// results, and a listing that forgets the writes is found out by each checker.
+#include "../decoders.hpp"
+#include "../random_source.hpp"
+#include "../rounds.hpp"
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_streams.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+
+namespace {
+
+using decoder_list = listing<decoder_tensor const*>;
+
+/// A random order of the steps that the dependences of the library allow.
+std::vector<node_id> draw_order(decoder_list const& list, random_source& pick)
+{
+    dependence_graph const g = dependences(list, detail::dependences_of(list.options(), {}));
+    REQUIRE(!g.violation);
+    std::vector<std::size_t> waits;
+    std::vector<step_id> ready;
+    std::vector<node_id> order;
+    for (step_id at = 0; at != g.positions(); ++at) {
+        waits.push_back(g.before[at].size());
+        if (waits[at] == 0) ready.push_back(at);
+    }
+    while (!ready.empty()) {
+        std::size_t const drawn = pick.below(static_cast<unsigned>(ready.size()));
+        step_id const at = ready[drawn];
+        ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(drawn));
+        order.push_back(g.step_at[at]); // one step is one node
+        for (step_id next : g.after[at])
+            if (--waits[next] == 0) ready.push_back(next);
+    }
+    return order;
+}
+
+/// The result and the caches after two runs.
+template <class Executor>
+std::vector<float> run(Executor& executor, decoder const& net, decoder_list const& list)
+{
+    std::map<decoder_tensor const*, std::vector<float>> caches;
+    for (decoder_tensor const& t : net.tensors()) {
+        if (t.role != value_role::state) continue;
+        auto& cache = caches[&t];
+        for (std::size_t i = 0; i != t.floats; ++i) cache.push_back(static_cast<float>(i % 5) / 8);
+        executor.bind(list.id(&t), std::as_writable_bytes(std::span(cache)));
+    }
+    std::vector<float> left;
+    for (int token : {1, 2}) {
+        auto const x = as<float>(executor.input(list.id(&net.tensors().front())));
+        for (std::size_t i = 0; i != x.size(); ++i) x[i] = static_cast<float>(i + 1) / static_cast<float>(token);
+        executor.run();
+        auto const y = as<float>(executor.output(list.id(net.result())));
+        left.insert(left.end(), y.begin(), y.end());
+    }
+    for (auto const& [t, cache] : caches) left.insert(left.end(), cache.begin(), cache.end());
+    return left;
+}
+
+} // namespace
+
+TEST_CASE("in 200 random orders a decoder computes the same, with every plan")
+{
+    for (bool gated : {false, true}) {
+        CAPTURE(gated);
+        decoder const net(gated, 3, 8, 4, 2);
+        decoder_list const list = net.list();
+        cpu_executor apart{list, no_plan{}, net};
+        std::vector<float> const expected = run(apart, net, list);
+        REQUIRE(!std::isnan(expected[0]));
+        auto const any = plan_concurrent(list);
+        auto const waiting = plan_with_handoffs(list);
+        REQUIRE(bool(any));
+        REQUIRE(bool(waiting));
+        for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
+            CAPTURE(seed);
+            random_source pick{std::mt19937(seed)};
+            decoder_list ordered = list;
+            ordered.order = draw_order(list, pick);
+            auto const planned = plan_memory(ordered);
+            REQUIRE(bool(planned));
+            cpu_executor in_order{ordered, arena{planned}, net};
+            REQUIRE(run(in_order, net, ordered) == expected);
+            if (seed % 10 != 0) continue;
+            thread_options const at_random{.workers = 1, .policy = queue_policy::random, .seed = seed};
+            thread_executor in_any_order{list, arena{any}, net, at_random};
+            REQUIRE(run(in_any_order, net, list) == expected);
+            thread_executor with_waits{list, arena{waiting}, net, at_random};
+            REQUIRE(run(with_waits, net, list) == expected);
+        }
+    }
+}
+
+TEST_CASE("a forgotten write through a view is found by each checker")
+{
+    decoder const net(false, 2, 8, 4, 2);
+    decoder_list const list = net.list(), forgetful = net.list(false);
+    snapshot const program = list, without = forgetful;
+    plan_options options = list.options();
+    std::size_t moved = 0, raced = 0, cycles = 0;
+    for (std::uint32_t seed = 0; seed != 50; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        options.order = draw_order(forgetful, pick);
+        auto const planned = plan_memory(without, options);
+        REQUIRE(bool(planned));
+        auto const found = check_plan(program, planned.plan, options);
+        moved += found && found->what == fault::write_moved;
+    }
+    CHECK(moved > 40);
+
+    // The waits of the forgetful program, and hand-offs that it allows, are too few or contradict the writes.
+    auto const order = detail::run_order_of(without, forgetful.options(), no_plan{});
+    if (detail::check_waits(program, list.options(), nullptr, order.lowered.step_at, order.waits.after)) ++raced;
+    CHECK(raced == 1);
+    auto const any = plan_concurrent(forgetful);
+    REQUIRE(bool(any));
+    CHECK(!check_concurrent_plan(program, any.plan, list.options()));
+    for (step_id from = 0; from != program.steps(); ++from)
+        for (step_id to = 0; to != from; ++to) { // the later step before the earlier one
+            memory_plan backward = any.plan;
+            backward.handoffs = {{from, to}};
+            bool const is_allowed = !check_concurrent_plan(without, backward, forgetful.options());
+            auto const fact = check_concurrent_plan(program, backward, list.options());
+            cycles += is_allowed && fact && fact->what == fault::cycle;
+        }
+    CHECK(cycles > 4);
+}
+
+} // namespace this_test
