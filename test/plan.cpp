@@ -385,4 +385,20 @@ TEST_CASE("every set of roles contains the empty set")
     CHECK(has_role(value_role::intermediate, value_role::intermediate));
 }
 
+// --- effort ------------------------------------------------------------------------------------------------
+
+TEST_CASE("an effort scales the work of every search, or is a count")
+{
+    CHECK(effort(effort::fast).of(100) == 0);
+    CHECK(effort(effort::balanced).of(100) == 100);
+    CHECK(effort(effort::thorough).of(100) == 1600);
+    CHECK(effort(effort::thorough).of(no_limit / 2) == no_limit);
+    CHECK(effort(7).of(100) == 7);
+    CHECK(effort(std::uint64_t{1} << 40).of(100) == std::uint64_t{1} << 40);
+    CHECK_THROWS_AS(effort(-1), precondition_error);
+    plan_options const options{.bytes = 8, .effort = effort::fast};
+    CHECK(options.effort == effort::fast);
+    CHECK(plan_options{.bytes = 8}.effort == effort::balanced);
+}
+
 } // namespace this_test

@@ -144,7 +144,9 @@ TEST_CASE("a plan with a spent budget is valid, no higher than slots, and marked
         auto const slots = plan_concurrent(tasks.program(), tasks.options(),
                                            {.strategy = concurrent_options::strategy_kind::slots});
         for (std::uint64_t visits : {1u, 30u, 300u}) {
-            auto const budgeted = plan_concurrent(tasks.program(), tasks.options(), {.visits = visits});
+            plan_options options = tasks.options();
+            options.effort = visits;
+            auto const budgeted = plan_concurrent(tasks.program(), options);
             REQUIRE(budgeted);
             REQUIRE(budgeted.report().lower_bound_bytes == planned.report().lower_bound_bytes);
             REQUIRE(budgeted.report().arena_bytes <= slots.report().arena_bytes);

@@ -238,8 +238,7 @@ TEST_CASE("thousands of steps are planned as well as tens")
     for (auto name : {"chain", "inception", "training", "ladder8"}) {
         CAPTURE(name);
         task_family const drawn = draw_family(name, 5'000);
-        auto const planned =
-            plan_with_handoffs(drawn.program(), {.bytes = drawn.bytes}, {.visits = 1'000'000});
+        auto const planned = plan_with_handoffs(drawn.program(), {.bytes = drawn.bytes, .effort = 1'000'000});
         CHECK(planned);
         CHECK(planned.critical_path_with == planned.critical_path);
         CHECK(planned.report().arena_bytes <= planned.bytes_without);

@@ -2,6 +2,7 @@
 #include <sublet/planned_memory.hpp>
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/ordering/best_order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
@@ -10,10 +11,14 @@
 #include <sublet/plan_symbolic.hpp>
 
 #include "printed.hpp"
+#include "random_source.hpp"
+#include "random_tasks.hpp"
+#include "rounds.hpp"
 
 #include <doctest/doctest.h>
 
 #include <iterator>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -119,6 +124,7 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
     CHECK(use(advise_memory(bad, options)) == is_undefined);
     auto const on_paths = "128 B instead of 192 B; no plan for every path goes below 128 B; 128 0; 3 values";
     CHECK(use(plan_flow(good, options)) == on_paths);
+    CHECK(use(plan_flow(good, {.bytes = 64, .effort = effort::fast})) == on_paths);
     CHECK(use(plan_flow(bad, options)) == is_undefined);
     CHECK(use(plan_nested(program_tree(good), std::vector{options})) == on_paths);
     CHECK(use(plan_nested(program_tree(bad), std::vector{options})) ==
@@ -135,6 +141,41 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
           "128*N bytes instead of 192*N, for N up to 4; 512 0; 3 values");
     CHECK(use(plan_symbolic(bad, batches)) ==
           "no plan: for a batch of 1: value 2 is used at position 0 before anything defines it");
+}
+
+TEST_CASE("every planner takes an effort: any is valid, and balanced is the default")
+{
+    std::size_t fast_is_higher = 0;
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40)});
+        snapshot const p = tasks.program();
+        auto const bytes_with = [&](auto plan) {
+            std::vector<byte_count> bytes;
+            for (effort work : {effort(effort::balanced), effort(effort::fast), effort(1), effort(1000)}) {
+                plan_options options = tasks.options();
+                options.effort = work;
+                auto const planned = plan(options);
+                REQUIRE(planned);
+                CHECK(planned.report().is_checked);
+                if (work == effort::balanced) CHECK(planned.plan == plan(tasks.options()).plan);
+                bytes.push_back(planned.bytes());
+            }
+            CHECK(bytes[0] <= bytes[1]);
+            fast_is_higher += bytes[0] < bytes[1];
+        };
+        std::vector<node_id> const order = best_order(p, tasks.options()).order;
+        bytes_with([&](plan_options options) { return options.order = order, plan_memory(p, options); });
+        bytes_with([&](plan_options const& options) { return plan_concurrent(p, options); });
+        for (effort work : {effort(effort::fast), effort(1)}) {
+            plan_options options = tasks.options();
+            options.effort = work;
+            CHECK(plan_with_handoffs(p, options));
+            CHECK(best_order(p, options).order.size() == p.nodes());
+        }
+    }
+    CHECK(fast_is_higher > rounds(5));
 }
 
 } // namespace this_test

@@ -121,7 +121,7 @@ struct network_runs {
 };
 
 /// The plans need to be valid and to share much, not to be optimal.
-constexpr std::uint64_t visits = 100'000;
+constexpr std::uint64_t work = 100'000;
 
 constexpr byte_count most_of_full = 500'000'000;
 
@@ -138,9 +138,11 @@ bool run_all(std::string const& file, network net, bool is_full)
     all.run_everywhere("no_plan", sublet::no_plan{});
     all.run_everywhere("recycle", sublet::recycle{});
     all.run_everywhere("arena", sublet::arena{plan_memory(all.program, all.options).plan});
-    auto const any_order = plan_concurrent(all.program, all.options, {.visits = visits});
+    sublet::plan_options budgeted = all.options;
+    budgeted.effort = work;
+    auto const any_order = plan_concurrent(all.program, budgeted);
     all.run_everywhere("any_order", sublet::arena{any_order}, true);
-    auto const with_handoffs = plan_with_handoffs(all.program, all.options, {.visits = visits});
+    auto const with_handoffs = plan_with_handoffs(all.program, budgeted);
     all.run_everywhere("waiting", sublet::arena{with_handoffs}, true);
     std::printf("%-40s %6llu %12llu %5d %9.1f  %016llx\n", file.c_str(),
                 static_cast<unsigned long long>(divisor), static_cast<unsigned long long>(naive), all.runs,

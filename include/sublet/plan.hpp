@@ -240,6 +240,43 @@ concept listed = requires(L const& list) {
                  };
 
 } // namespace detail
+// --- effort ----------------------------------------------------------------------------------------------
+
+/// How much work the searches for a better plan may do. Work is counted, not timed: the same effort gives the
+/// same plan on every machine.
+///
+///     {.bytes = sizes, .effort = sublet::effort::fast}
+///     {.bytes = sizes, .effort = 1'000'000}             so much in each search
+class effort {
+public:
+    enum level : std::uint8_t {
+        fast,     ///< no search: the first placement, order or assignment
+        balanced, ///< the default
+        thorough  ///< 16 times the work of balanced
+    };
+
+    constexpr effort(effort::level at) noexcept : level_(at) {}
+    /// Throws: precondition_error for a negative count.
+    template <detail::integer Count>
+    constexpr effort(Count work) : work_(detail::to_byte_count(work)), is_count_(true)
+    {
+    }
+
+    /// The work of a search that is balanced with so much.
+    [[nodiscard]] constexpr std::uint64_t of(std::uint64_t balanced_work) const noexcept
+    {
+        if (is_count_) return work_;
+        if (level_ == fast) return 0;
+        if (level_ == balanced) return balanced_work;
+        return balanced_work < no_limit / 16 ? 16 * balanced_work : no_limit;
+    }
+    friend constexpr bool operator==(effort, effort) = default;
+
+private:
+    effort::level level_ = balanced;
+    std::uint64_t work_ = 0;
+    bool is_count_ = false;
+};
 
 // --- plan options ----------------------------------------------------------------------------------------
 
@@ -277,6 +314,7 @@ struct plan_options {
     std::vector<node_id> order = {}; ///< every node once; empty: 0, 1, 2 ...
     bool in_place = true;            ///< take the in-place pairs that the program declares
     bool check = true;               ///< check the plan before it is returned
+    sublet::effort effort = sublet::effort::balanced;
 };
 
 // --- plan ------------------------------------------------------------------------------------------------

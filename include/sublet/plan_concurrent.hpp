@@ -36,8 +36,6 @@ struct concurrent_options {
 
     concurrent_options::strategy_kind strategy = concurrent_options::strategy_kind::offsets;
     std::vector<handoff> handoffs = {}; ///< order besides data and edges that the execution keeps
-    std::uint64_t visits = 100'000'000; ///< work budget for improving offsets
-    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< as in analysis/dependences.hpp
 };
 
 struct planned_concurrently : planned_memory {
@@ -46,7 +44,8 @@ struct planned_concurrently : planned_memory {
     std::vector<value_id> antichain;
     bool is_bound_exact = false; ///< no antichain is heavier
     sized_slot_plan slots;       ///< by buffer of the plan: slots that are valid for every schedule
-    std::uint64_t undecided = 0; ///< pairs kept apart only because `max_ranges` was reached
+    /// Pairs kept apart only because the number of ranges is limited (analysis/dependences.hpp).
+    std::uint64_t undecided = 0;
 };
 
 namespace detail {
@@ -55,6 +54,11 @@ namespace detail {
 live_ranges touch_ranges(snapshot const& p, std::vector<value_role> const& role);
 
 witness as_witness(dependence_violation const& v);
+
+inline constexpr std::uint64_t most_conflict_ranges = std::uint64_t{1} << 24;
+
+/// The work of improving offsets.
+constexpr std::uint64_t offset_visits(effort work) { return work.of(100'000'000); }
 
 } // namespace detail
 
@@ -65,8 +69,8 @@ witness as_witness(dependence_violation const& v);
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved
 ///             unless `options.check` is off. The arena is never larger than slots would be. The lower bound
 ///             is the weight of `antichain`: no plan that holds for every schedule is smaller. error() is
-///             as plan_memory's. When a work budget is spent, the plan stays valid, and
-///             `report().is_cut_short`.
+///             as plan_memory's. When the work of `options.effort` is done before a search
+///             ends, the plan stays valid, and `report().is_cut_short`.
 /// Complexity: O(V + E + touches + values), the ranges of find_conflict_ranges(), heaviest_antichain() for
 ///             each pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated.

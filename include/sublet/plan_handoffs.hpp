@@ -34,8 +34,6 @@ struct handoff_options {
     bool few_waits = true;          ///< false: all sharing that the schedule allows, with any number of waits
     std::uint32_t minimum_gain = 5; ///< thousandths of an arena; smaller gains are not worth waits
     std::vector<handoff> handoffs = {}; ///< order besides data and edges that the execution keeps
-    std::uint64_t visits = 100'000'000; ///< work budget for improving offsets
-    std::uint64_t max_ranges = std::uint64_t{1} << 24; ///< as in analysis/dependences.hpp
 };
 
 struct planned_with_handoffs : planned_memory {

@@ -137,6 +137,7 @@ struct symbolic_options {
     symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
     bool in_place = true; ///< take in-place pairs of equal size for every batch
     bool check = true;
+    sublet::effort effort = sublet::effort::balanced;
 
     /// Throws: precondition_error if the batch is out of range; reading a size throws if it reaches 2^64 - 1.
     [[nodiscard]] plan_options at(byte_count batch) const;

@@ -129,7 +129,7 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, no_offset});
     auto const cover = fewest_slots(lives, find_conflict_ranges(g, lives),
                                     {.pool = [&](buffer_id b) { return plan.buffers[b].pool; }});
-    REQUIRE(cover.is_fewest());
+    REQUIRE(cover.is_optimal());
     all.fewest = cover.plan.slots;
     for (slot_choice choice :
          {slot_choice::most_shared, slot_choice::best_fit, slot_choice::smallest_sufficient,

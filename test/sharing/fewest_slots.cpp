@@ -120,7 +120,7 @@ TEST_CASE("a chain of steps needs two slots, and two adjacent values are the pro
     auto const cover = fewest_slots(m.lives, m.conflicts);
     CHECK(cover.plan.slot_of == slots{0, 1, 0, 1});
     CHECK(cover.antichain.size() == 2);
-    CHECK(cover.is_fewest());
+    CHECK(cover.is_optimal());
 }
 
 TEST_CASE("values of which one may be read while the other is written do not share")
@@ -137,7 +137,7 @@ TEST_CASE("a slot goes to the buffer that can reuse no other, not to the first t
     made const m{{{}, {}, {0}, {1}, {2, 3}, {2}}};
     auto const cover = fewest_slots(m.lives, m.conflicts);
     CHECK(cover.plan.slot_of == slots{0, 1, 2, 3, 1, 0});
-    CHECK(cover.is_fewest());
+    CHECK(cover.is_optimal());
 }
 
 TEST_CASE("no buffers and 0 bytes need no slot; other pools and ineligible buffers have slots of their own")
@@ -150,7 +150,7 @@ TEST_CASE("no buffers and 0 bytes need no slot; other pools and ineligible buffe
     CHECK(fewest_slots(m.lives, m.conflicts, {.pool = {1, 0, 0, 0}}).plan.slot_of == slots{2, 0, 1, 0});
     auto const kept = fewest_slots(m.lives, m.conflicts, {.eligible = std::vector<bool>{0, 1, 1, 1}});
     CHECK(kept.plan.slot_of == slots{2, 0, 1, 0});
-    CHECK(kept.is_fewest());
+    CHECK(kept.is_optimal());
     CHECK_THROWS_WITH_AS((void)fewest_slots(m.lives, m.conflicts, {.pool = -1}),
                          "sublet: buffer 0 names pool 4294967295, which is out of range", precondition_error);
 }
@@ -172,7 +172,7 @@ TEST_CASE("with undecided conflicts there is a plan, but no proof")
     auto const cover = fewest_slots(m.lives, m.conflicts);
     CHECK(cover.plan.slots == 2);
     CHECK(cover.antichain.empty());
-    CHECK(!cover.is_fewest());
+    CHECK(!cover.is_optimal());
     CHECK(least_slot_bytes(m.lives, m.conflicts, {}) == 0);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("random programs: every plan is valid and every antichain holds, so bo
         chain_cover const cover = covered(d);
         char const* const fault = d.fault_of(cover.plan.slot_of, cover.plan.slots);
         REQUIRE_MESSAGE(!fault, fault);
-        REQUIRE(cover.is_fewest());
+        REQUIRE(cover.is_optimal());
         REQUIRE(std::is_sorted(cover.antichain.begin(), cover.antichain.end()));
         for (value_id u : cover.antichain)
             for (value_id v : cover.antichain)
@@ -219,7 +219,7 @@ TEST_CASE("families of task graphs need few slots under every schedule")
         auto const lives =
             concurrent_lifetimes(p, g, family.tasks(), each, std::vector<value_role>(family.tasks()));
         auto const cover = fewest_slots(lives, find_conflict_ranges(g, lives));
-        CHECK(cover.is_fewest());
+        CHECK(cover.is_optimal());
         return cover.plan.slots;
     };
     CHECK(fewest("chain") == 2);
@@ -251,7 +251,7 @@ TEST_CASE("ResNet-50 needs five slots under every schedule, four with batch norm
         for (value_id v = 0; v != bytes.size(); ++v)
             if (buffer_of[v] != v) bytes[v] = 0;
         auto const cover = fewest_slots(lives, conflicts, {.bytes = bytes});
-        CHECK(cover.is_fewest());
+        CHECK(cover.is_optimal());
         CHECK(cover.plan.slots == (in_place ? 4 : 5));
     }
 }

@@ -51,6 +51,9 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                  conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
                  std::vector<unsigned char> const& cut, std::vector<buffer_id>& members);
 
+/// The usual work budget.
+[[nodiscard]] std::uint64_t antichain_visits(dependence_graph const& g, std::size_t buffers);
+
 /// The heaviest antichain of buffers, `weights` by buffer; or a heavy one.
 ///
 /// Requires:   `lives` are of `g`, and `conflicts` of both. For the bound of one pool, the buffers of other
@@ -59,7 +62,7 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
 ///             result is the heaviest and known to be, unless the visits are spent, conflicts are undecided,
 ///             or so many buffers begin at several positions that comparing them with all others takes more
 ///             than a 16th of the visits. `visits` is the work budget of positions and nodes to visit; 0:
-///             2^25, or 64 for each position and buffer if that is more.
+///             antichain_visits(), which are 2^25, or 64 for each position and buffer if that is more.
 /// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
 ///             whole graph for each position; O(1) each where branches are short. As much memory.
 /// Throws:     precondition_error if the sum of weights exceeds 64 bits.

@@ -103,7 +103,8 @@ struct in_place_selection {
 [[nodiscard]] in_place_selection select_in_place(buffer_table const& table,
                                                  std::vector<memory_plan::in_place_pair> const& pairs,
                                                  std::vector<step_id> const& steps,
-                                                 std::vector<pool_limits> const& pools);
+                                                 std::vector<pool_limits> const& pools,
+                                                 effort work = effort::balanced);
 
 } // namespace sublet::detail
 

@@ -164,6 +164,7 @@ SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) con
     result.pools = asked.pools;
     result.in_place = asked.in_place;
     result.check = asked.check;
+    result.effort = asked.effort;
     return result;
 }
 

@@ -81,6 +81,11 @@ namespace sublet {
 
 namespace detail {
 
+SUBLET_DECL std::uint64_t antichain_visits(dependence_graph const& g, std::size_t buffers)
+{
+    return detail::larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + buffers));
+}
+
 SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                          conflict_ranges const& conflicts,
                                          std::vector<byte_count> const& weights, std::uint64_t visits)
@@ -90,9 +95,7 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
                    lives.buffers());
     SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
                    "sublet: more nodes of a flow than 32-bit ids");
-    std::uint64_t const usual =
-        detail::larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + weights.size()));
-    std::uint64_t const most_visits = visits != 0 ? visits : usual;
+    std::uint64_t const most_visits = visits != 0 ? visits : antichain_visits(g, weights.size());
 
     detail::reuse_network const net(g, lives, conflicts, weights, most_visits);
     detail::antichain_flow flow(net.arcs);

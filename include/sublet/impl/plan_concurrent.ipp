@@ -77,18 +77,20 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         result.figures.refuted = fact;
     detail::concurrent_live_ranges const lives =
         detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
-    detail::conflict_ranges const conflicts = find_conflict_ranges(g, lives, wanted.max_ranges);
+    detail::conflict_ranges const conflicts = find_conflict_ranges(g, lives, detail::most_conflict_ranges);
     result.undecided = conflicts.undecided;
 
     std::size_t const pools = detail::pool_count(problem);
-    detail::place_concurrently_options how{.visits = wanted.visits};
+    detail::place_concurrently_options how{.visits = detail::offset_visits(options.effort)};
     result.is_bound_exact = true;
+    std::uint64_t const usual = detail::antichain_visits(g, problem.buffers.size());
+    std::uint64_t const flow_visits = detail::larger(options.effort.of(usual), usual / 64);
     for (pool_id pool = 0; pool != pools; ++pool) {
         std::vector<byte_count> weights;
         weights.reserve(problem.buffers.size());
         for (placement_problem::buffer const& b : problem.buffers)
             weights.push_back(b.pool == pool ? b.size : 0);
-        detail::antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights);
+        detail::antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights, flow_visits);
         how.bounds.push_back(heaviest.bytes);
         result.is_bound_exact = result.is_bound_exact && heaviest.is_exact;
         for (buffer_id b : heaviest.members)

@@ -118,7 +118,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& op
     if (auto const fact = detail::list_planned(table, plan, problem); !result.figures.refuted)
         result.figures.refuted = fact;
     result.lives = detail::set_live_ranges(lives, plan, problem);
-    placement const placed = pack(problem);
+    placement const placed = pack(problem, detail::pack_budgets(options.effort));
     detail::set_offsets(placed, plan);
     detail::fill_report(result.figures, placed, plan);
     for (overwrite o : p.overwrites())

@@ -30,7 +30,7 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
                                                placement_problem& problem,
                                                std::vector<buffer_id> const& buffer_of,
                                                std::vector<value_role> const& role,
-                                               handoff_options const& wanted)
+                                               handoff_options const& wanted, effort work)
 {
     plan_in_schedule best;
     for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
@@ -42,7 +42,9 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
         next.in_schedule = schedule_live_ranges(next.lives, next.timed.schedule);
         for (std::size_t b = 0; b != problem.buffers.size(); ++b)
             problem.buffers[b].life = next.in_schedule[b];
-        next.placed = pack(problem, {.visits = wanted.visits});
+        pack_options budgets = pack_budgets(work);
+        budgets.visits = offset_visits(work);
+        next.placed = pack(problem, budgets);
         next.bytes = next.placed.status <= placement::outcome::feasible ? 0 : no_limit - 1;
         for (placement::pool_result const& pool : next.placed.pools)
             if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
@@ -57,15 +59,15 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
 /// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
 /// largest suffice. Returns false if the visits were spent before.
 SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
-                                     placement now, std::vector<byte_count> const& limits,
-                                     handoff_options const& wanted, placement& placed)
+                                     placement now, std::vector<byte_count> const& limits, effort work,
+                                     placement& placed)
 {
     live_range_lists const exact =
-        find_conflict_ranges(schedule.timed.graph, schedule.lives, wanted.max_ranges).of;
+        find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of;
     std::vector<sort_key> waiting; // {size, , buffer}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto fits_limits = [&] {
-        std::uint64_t const visits = wanted.visits / 16;
+        std::uint64_t const visits = offset_visits(work) / 16;
         now = place_concurrently(
             problem, schedule.lives,
             schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
@@ -125,9 +127,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     memory_plan& plan = result.plan;
     plan_options unchecked = options;
     unchecked.check = false;
-    static_cast<planned_memory&>(result) = plan_concurrent(
-        p, unchecked,
-        {.handoffs = wanted.handoffs, .visits = wanted.visits, .max_ranges = wanted.max_ranges});
+    static_cast<planned_memory&>(result) = plan_concurrent(p, unchecked, {.handoffs = wanted.handoffs});
     bool const is_placed = !result.figures.refuted || result.figures.refuted->what == fault::over_capacity;
     if (!is_placed && result.figures.refuted->what != fault::clash)
         return result; // hand-offs may resolve two pins
@@ -148,7 +148,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
     detail::plan_in_schedule schedule =
-        detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted);
+        detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted, options.effort);
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
@@ -165,8 +165,9 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     }
     if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
         placement placed = schedule.placed;
-        bool const is_known = !wanted.few_waits || !is_placed ||
-                              detail::lower_with_handoffs(schedule, problem, now, limits, wanted, placed);
+        bool const is_known =
+            !wanted.few_waits || !is_placed ||
+            detail::lower_with_handoffs(schedule, problem, now, limits, options.effort, placed);
         for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // pools are independent
             if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
                 placed.offset[b] = now.offset[b];

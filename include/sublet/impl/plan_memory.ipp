@@ -47,7 +47,8 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);
 
-    detail::in_place_selection found = detail::select_in_place(table, pairs, steps, options.pools);
+    detail::in_place_selection found =
+        detail::select_in_place(table, pairs, steps, options.pools, options.effort);
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);

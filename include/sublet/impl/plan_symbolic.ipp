@@ -167,7 +167,8 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     }
     plan.buffer_of.clear();
     result.figures.refuted = detail::list_symbolic(p, options, lives, plan);
-    detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing);
+    detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing,
+                                                            detail::pack_budgets(options.effort));
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
     plan.arena = std::move(packed.arena);
     if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());

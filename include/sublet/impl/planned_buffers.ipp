@@ -212,8 +212,8 @@ enum class pair_choice : std::uint8_t { all, at_peak, none };
 class in_place_selector {
 public:
     in_place_selector(buffer_table const& table, std::vector<step_id> const& steps,
-                      std::vector<pool_limits> const& pools)
-        : table_(table), steps_(steps), pools_(pools)
+                      std::vector<pool_limits> const& pools, effort work)
+        : table_(table), steps_(steps), pools_(pools), work_(work)
     {
     }
 
@@ -245,7 +245,7 @@ private:
         buffer_table const joined = join_in_place(table_, std::move(pairs));
         result.gains = in_place_gains(joined, steps_);
         result.refuted = list_planned(joined, result.plan, result.problem);
-        result.placed = pack(result.problem);
+        result.placed = pack(result.problem, pack_budgets(work_));
         return result;
     }
 
@@ -362,6 +362,7 @@ private:
     buffer_table const& table_;
     std::vector<step_id> const& steps_;
     std::vector<pool_limits> const& pools_;
+    effort const work_;
     std::vector<memory_plan::in_place_gain> matched_;
     std::vector<pool_bound> bounds_;  // by pool
     std::vector<pair_choice> choice_; // by pool
@@ -370,9 +371,9 @@ private:
 SUBLET_DECL in_place_selection select_in_place(buffer_table const& table,
                                                std::vector<memory_plan::in_place_pair> const& pairs,
                                                std::vector<step_id> const& steps,
-                                               std::vector<pool_limits> const& pools)
+                                               std::vector<pool_limits> const& pools, effort work)
 {
-    return in_place_selector(table, steps, pools).place(pairs);
+    return in_place_selector(table, steps, pools, work).place(pairs);
 }
 
 } // namespace sublet::detail

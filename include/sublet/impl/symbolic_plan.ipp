@@ -18,7 +18,8 @@ SUBLET_DECL plan_options symbolic_options::at(byte_count batch) const
             .pools = pools,
             .order = order,
             .in_place = in_place,
-            .check = check};
+            .check = check,
+            .effort = effort};
 }
 
 } // namespace sublet

@@ -38,15 +38,18 @@ namespace sublet {
 [[nodiscard]] node_order order_with(snapshot const& p, plan_options const& options,
                                     node_order::method method);
 
+namespace detail {
+
 struct best_order_limits {
-    detail::least_peak_limits schedules = {};
+    least_peak_limits schedules = {};
     /// Of the exact search; `exact_nodes` lowers its number of down-sets for large graphs.
-    detail::order_search_limits exact = {.states = 20'000};
+    order_search_limits exact = {.states = 20'000};
     std::uint64_t exact_nodes = 50'000'000; ///< down-sets times nodes
-    detail::improve_limits improve = {};
+    improve_limits improve = {};
 };
 
-namespace detail {
+/// The default limits, scaled.
+[[nodiscard]] best_order_limits limits_of(effort work);
 
 node_order order_with(order_graph const& g, node_order::method method);
 node_order best_order(order_graph const& g, best_order_limits limits = {});
@@ -58,10 +61,9 @@ node_order best_order(order_graph const& g, best_order_limits limits = {});
 /// Requires:   `options` are those of the plan; `options.order` is the listed order of the program.
 /// Ensures:    never a higher peak than the listed order. `is_optimal()` says that no order has a lower one;
 ///             `lower_bound` is proved in any case. The same program gives the same order on every platform.
-/// Complexity: bounded by the limits, plus O((V + E) buffers / 64 + touches) for the lower bound.
+/// Complexity: bounded by `options.effort`, plus O((V + E) buffers / 64 + touches) for the lower bound.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order best_order(snapshot const& p, plan_options const& options,
-                                    best_order_limits const& limits = {});
+[[nodiscard]] node_order best_order(snapshot const& p, plan_options const& options);
 
 } // namespace sublet
 

@@ -52,6 +52,16 @@ struct pack_options {
 
 namespace detail {
 
+/// The default work, scaled.
+[[nodiscard]] inline pack_options pack_budgets(effort work)
+{
+    pack_options budgets;
+    budgets.visits = work.of(budgets.visits);
+    budgets.improve_visits = work.of(budgets.improve_visits);
+    budgets.nodes = work.of(budgets.nodes);
+    return budgets;
+}
+
 struct pool_members {
     std::vector<std::uint32_t> first; ///< by pool, and one more
     std::vector<buffer_id> buffers;   ///< by pool, ascending

@@ -32,7 +32,8 @@ struct place_options {
     std::size_t threads = 1; ///< without a time limit the result is the same for any number
     std::uint64_t seed = 0;
     placement::objective objective = placement::objective::minimize;
-    // For each pool; default: pack_options. With a time limit, improve_visits and nodes default to no limit.
+    sublet::effort effort = sublet::effort::balanced;
+    // For each pool; default: pack_options, scaled by the effort. With a time limit, improve_visits and nodes default to no limit.
     std::optional<std::uint64_t> visits = {};         ///< pieces examined by greedy orders
     std::optional<std::uint64_t> improve_visits = {}; ///< pieces examined by ejection
     std::optional<std::uint64_t> nodes = {};          ///< nodes of the exact search

@@ -47,14 +47,14 @@ struct coloring_options {
         smallest_last, ///< at most degeneracy + 1 slots; chordal: the fewest
         by_size,       ///< largest first: no slot grows, for few bytes; intervals: at most 8 times the fewest
         given,         ///< `order`
-        exact          ///< the fewest bytes, by search within `nodes`; slots numbered by falling size
+        exact          ///< the fewest bytes, by search within the effort; slots numbered by falling size
     };
 
     coloring_options::heuristic by = coloring_options::heuristic::automatic;
-    per_value<byte_count> bytes = byte_count{1}; ///< 0: needs no slot
-    per_value<slot_id> fixed = no_slot;          ///< a slot that is prescribed
-    std::vector<value_id> order = {};            ///< for `given`: every vertex once; empty: 0, 1, 2 ...
-    std::uint64_t nodes = 10'000'000;            ///< exact: assignments tried at most
+    per_value<byte_count> bytes = byte_count{1};      ///< 0: needs no slot
+    per_value<slot_id> fixed = no_slot;               ///< a slot that is prescribed
+    std::vector<value_id> order = {};                 ///< for `given`: every vertex once; empty: 0, 1, 2 ...
+    sublet::effort effort = sublet::effort::balanced; ///< exact: balanced tries 10'000'000 assignments
 };
 
 struct graph_coloring {
@@ -89,7 +89,7 @@ std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_
 ///             the value with more neighbours comes first, then the lower id; for other ties see
 ///             sharing/detail/coloring.hpp. The order of edges and duplicates in a row make no difference.
 /// Complexity: O((V + E) log V) time; O(V + E) memory, and O(highest fixed slot). exact: exponential in the
-///             worst case, limited by `nodes`, after O(V^3 / 64); O(V^2) bits.
+///             worst case, limited by the effort, after O(V^3 / 64); O(V^2) bits.
 /// Throws:     precondition_error for a loop, an edge that stands less often in the row of its other end, a
 ///             size of `no_size`, an order that does not name every vertex once or comes with another
 ///             heuristic, or if all slots together exceed 64 bits.

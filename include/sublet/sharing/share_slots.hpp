@@ -39,7 +39,6 @@ struct slot_options {
     slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
     slot_choice choice = slot_choice::grow_largest; ///< not for `fewest`
     std::size_t most_ranges = no_limit; ///< tokens: ranges that a step passes on; the oldest are dropped
-    std::uint64_t visits = 4'000'000;   ///< chains: work budget, see detail/largest_first.hpp
     /// By step. A buffer touched by a step that takes no part keeps a slot of its own.
     per_value<bool> takes_part = true;
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution enforces
@@ -53,7 +52,7 @@ struct shared_slots : sized_slot_plan {
     std::optional<dependence_violation> violation = {}; ///< why there is no plan
 
     /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
-    [[nodiscard]] bool is_fewest() const { return antichain.size() == slots; }
+    [[nodiscard]] bool is_optimal() const { return antichain.size() == slots; }
 };
 
 namespace detail {

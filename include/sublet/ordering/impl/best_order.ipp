@@ -31,6 +31,15 @@ SUBLET_DECL node_order order_with(order_graph const& g, node_order::method metho
     return result;
 }
 
+SUBLET_DECL best_order_limits limits_of(effort work)
+{
+    best_order_limits limits;
+    for (std::uint64_t* budget : {&limits.schedules.nodes, &limits.exact.states, &limits.exact_nodes,
+                                  &limits.improve.states, &limits.improve.window_states})
+        *budget = work.of(*budget);
+    return limits;
+}
+
 SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits)
 {
     if (g.violation || g.nodes() == 0) return least_peak(g);
@@ -68,10 +77,9 @@ SUBLET_DECL node_order order_with(snapshot const& p, plan_options const& options
     return detail::order_with(detail::order_graph_of(p, options), method);
 }
 
-SUBLET_DECL node_order best_order(snapshot const& p, plan_options const& options,
-                                  best_order_limits const& limits)
+SUBLET_DECL node_order best_order(snapshot const& p, plan_options const& options)
 {
-    return detail::best_order(detail::order_graph_of(p, options), limits);
+    return detail::best_order(detail::order_graph_of(p, options), detail::limits_of(options.effort));
 }
 
 } // namespace sublet

@@ -12,7 +12,7 @@ namespace sublet::detail {
 
 SUBLET_DECL pack_options budgets_of(place_options const& options)
 {
-    pack_options budgets;
+    pack_options budgets = pack_budgets(options.effort);
     budgets.objective = options.objective;
     budgets.seed = options.seed;
     if (options.time_limit > 0) budgets.improve_visits = budgets.nodes = no_limit;

@@ -178,7 +178,7 @@ struct chain_cover {
     std::vector<buffer_id> antichain;
 
     /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
-    [[nodiscard]] bool is_fewest() const;
+    [[nodiscard]] bool is_optimal() const;
 };
 
 /// By place: the places of the buffers that may reuse its bytes.
@@ -186,7 +186,7 @@ live_range_lists ranges_of(reuse_ranges const& members);
 
 /// Requires:   `conflicts` are those of `lives`.
 /// Ensures:    buffers share a slot only if one may reuse the other's bytes. If no conflict was undecided,
-///             `antichain` has as many members as there are slots, and `is_fewest()`. Slots are numbered by
+///             `antichain` has as many members as there are slots, and `is_optimal()`. Slots are numbered by
 ///             pool and their first begin, those of ineligible buffers last.
 /// Complexity: O(sqrt(n)) searches of O((n + ranges) log n) each, n = buffers; and for each buffer that
 ///             begins at several positions one test per buffer.

@@ -7,7 +7,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL bool chain_cover::is_fewest() const { return antichain.size() == plan.slots; }
+SUBLET_DECL bool chain_cover::is_optimal() const { return antichain.size() == plan.slots; }
 
 SUBLET_DECL live_range_lists ranges_of(reuse_ranges const& members)
 {

@@ -117,7 +117,8 @@ SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options cons
     coloring_options::heuristic by = options.by;
     if (by == coloring_options::heuristic::exact) {
         detail::exact_assignment found = detail::assign_exact(
-            interference, {.bytes = bytes, .fixed = std::move(slot_of), .nodes = options.nodes});
+            interference,
+            {.bytes = bytes, .fixed = std::move(slot_of), .nodes = options.effort.of(10'000'000)});
         result.plan = {std::move(found.slot_of), found.slots};
         result.slot_bytes = std::move(found.slot_bytes);
         result.total_bytes = found.total_bytes;

@@ -101,7 +101,7 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& valu
                                              .pool = [&](buffer_id b) { return table.buffers[b].pool; },
                                              .eligible = [&](buffer_id b) { return eligible[b] != 0; },
                                              .most_ranges = options.most_ranges,
-                                             .visits = options.visits});
+                                             .visits = values.effort.of(4'000'000)});
     std::vector<slot_id> slot_of;
     for (buffer_id b : table.buffer_of) slot_of.push_back(plan.slot_of[b]);
     plan.slot_of = std::move(slot_of);
