@@ -146,8 +146,7 @@ bool compare(std::size_t n, int runs)
                 sink.def(s);
                 for (std::uint32_t u = ops.begin[s]; u != ops.begin[s + 1]; ++u) sink.use(ops.inputs[u]);
             });
-            sublet::plan_options const options{
-                .bytes = [&](sublet::value_id v) { return tensors[v].bytes; }};
+            sublet::plan_options const options{.bytes = [&](sublet::value_id v) { return tensors[v].bytes; }};
             same = same && options.bytes.tabulate(n, "bytes").size() == n;
         }));
         generic[4].push_back(bench::milliseconds([&] {

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: BSL-1.0
-// Five operations on an image; each makes one value. Prints a picture of the plan: steps run to the right,
-// offsets grow upwards. d reuses bytes of b after the last use of b, and e reuses bytes of a.
+// Five operations on an image; each makes one value. Prints the offset of each value, and a picture of the
+// plan: steps run to the right, offsets grow upwards. d reuses bytes of b after the last use of b, and e
+// reuses bytes of a.
 
 #include <sublet/sublet.hpp>
 
 #include <iostream>
-#include <vector>
 
 int main()
 {
-    enum value { a, b, c, d, e }; // a = load(), b = blur(a), c = edges(b), d = sharpen(a, c), e = shrink(d)
-    std::vector<std::vector<int>> const uses = {{}, {a}, {b}, {a, c}, {d}};
-    std::vector<int> const bytes = {64, 96, 32, 96, 64};
+    sublet::listing<char> list; // or listing<tensor*>: any handle with a hash or an order
+    list.step("load").make('a', {.bytes = 64});
+    list.step("blur").read('a').make('b', {.bytes = 96});
+    list.step("edges").read('b').make('c', {.bytes = 32});
+    list.step("sharpen").read('a').read('c').make('d', {.bytes = 96});
+    list.step("shrink").read('d').make('e', {.bytes = 64});
 
-    auto const program = sublet::sequence(
-        5, 5, [&](auto step) -> auto& { return uses[step]; }, [](auto step) { return std::vector{step}; });
-    auto const planned = sublet::plan_memory(program, {.bytes = bytes});
+    auto const planned = sublet::plan_memory(list);
+    std::cout << planned << '\n'; // or, if there is no plan, why
+    for (auto [value, pool, offset] : planned) std::cout << "  " << value << " at " << offset;
 
-    auto occupant = [&](auto address, auto step) {
-        for (auto const& x : planned.plan.buffers)
-            if (contains(x.life, step) && x.offset <= address && address < x.offset + x.size)
-                return "abcde"[x.root];
-        return '.';
-    };
-    for (unsigned address = 192; address != 0; std::cout << '\n') {
-        address -= 32;
-        for (unsigned step = 0; step != 5; ++step) std::cout << "  " << occupant(address, step);
-    }
-    std::cout << planned.report() << '\n';
+    for (unsigned row = 6; row-- != 0;)
+        for (unsigned step = 0; step != 5; ++step) {
+            char shown = '.';
+            for (auto const& b : planned.plan.buffers)
+                if (contains(b.life, step) && b.offset <= 32 * row && 32 * row < b.offset + b.size)
+                    shown = list.handle(b.root);
+            std::cout << (step == 0 ? "\n  " : "  ") << shown;
+        }
+    std::cout << '\n';
 }

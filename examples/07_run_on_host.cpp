@@ -12,28 +12,29 @@
 #include <vector>
 
 enum class kind { delay, gain, mix, clip };
+enum class sound { dry, late, loud, both, echo, wet }; // 4096 samples each
 struct operation {
     kind what;
-    std::vector<int> in;
-    int out;
+    std::vector<sound> in;
+    sound out;
 };
 
 int main()
 {
-    enum { dry, late, loud, both, echo, wet }; // values: 4096 samples each
+    using enum sound;
     std::vector<operation> const effect = {{kind::delay, {dry}, late},
                                            {kind::gain, {dry}, loud},
                                            {kind::mix, {loud, late}, both},
                                            {kind::delay, {both}, echo},
                                            {kind::clip, {echo}, wet}};
-    auto const program = sublet::sequence(
-        effect.size(), 6, [&](auto step) -> auto& { return effect[step].in; },
-        [&](auto step) { return std::vector{effect[step].out}; });
-    using enum sublet::value_role;
-    sublet::plan_options const options{
-        .bytes = 4096 * sizeof(float),
-        .alignment = alignof(float),
-        .role = {input, intermediate, intermediate, intermediate, intermediate, output}};
+    sublet::listing<sound> list;
+    list.facts(dry, {.bytes = 4096 * sizeof(float), .role = sublet::value_role::input});
+    for (operation const& op : effect) {
+        auto step = list.step();
+        for (sound in : op.in) step.read(in);
+        step.make(op.out, {.bytes = 4096 * sizeof(float), .alignment = alignof(float)});
+    }
+    list.facts(wet, {.role = sublet::value_role::output});
 
     // One kernel for the whole program.
     auto kernel = [&](sublet::cpu_call const& call) {
@@ -48,26 +49,27 @@ int main()
     };
 
     auto play = [&](auto mode, sublet::executor_options const& how) {
-        sublet::cpu_executor executor{program, options, mode, kernel, how};
-        auto const samples = sublet::as<float>(executor.input(dry));
+        sublet::cpu_executor executor{list, mode, kernel, how};
+        auto const samples = sublet::as<float>(executor.input(list.id(dry)));
         for (std::size_t i = 0; i != samples.size(); ++i) samples[i] = static_cast<float>(i % 7) / 8;
         auto const report = executor.run();
         std::cout << report.run.bytes.peak / 1024 << " KiB at most, allocated "
                   << executor.memory().allocations.total << " times\n";
-        return sublet::digest(executor.output(wet));
+        return sublet::digest(executor.output(list.id(wet)));
     };
 
-    auto plan = sublet::plan_memory(program, options).plan;
+    auto const planned = sublet::plan_memory(list);
     std::cout << "without a plan: ";
     auto const expected = play(sublet::no_plan{}, {});
     std::cout << "recycled:       ";
     bool is_same = play(sublet::recycle{}, {}) == expected;
     std::cout << "planned:        ";
-    is_same =
-        play(sublet::arena{plan}, {.check = sublet::executor_options::checks::paint}) == expected && is_same;
+    auto const painted = play(sublet::arena{planned}, {.check = sublet::executor_options::checks::paint});
+    is_same = is_same && painted == expected;
     std::cout << (is_same ? "all three results are equal\n\n" : "they differ\n\n");
 
-    plan.buffers[plan.buffer_of[loud]].offset = plan.offset_of(late);
+    auto plan = planned.plan;
+    plan.buffers[plan.buffer_of[list.id(loud)]].offset = planned.offset_of(late);
     try {
         play(sublet::arena{plan}, {});
     } catch (sublet::unsound_plan const& refusal) {

@@ -1,89 +1,99 @@
 // SPDX-License-Identifier: BSL-1.0
-// A task graph of two cameras with several sources and an edge that carries no data. One plan is valid for
+// A task graph of two cameras with several sources and a wait that carries no data. One plan is valid for
 // the order of the list, the other for every order. Both are run in a hundred random orders, and the checker
 // shows an order in which the first plan fails.
 
 #include <sublet/sublet.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 struct task {
     std::string name;
-    std::vector<unsigned> reads, writes; // pictures
-    std::vector<unsigned> then;          // tasks that must wait for this one without reading its results
+    std::vector<std::string> reads, writes; // pictures
+    int after = -1;                         // a task to wait for without reading its results
 };
 
-enum picture : unsigned { left, right, left_flat, right_flat, left_edges, right_edges, depth, mask, cleaned };
-std::vector<std::string> const pictures = {"left",        "right", "left flat", "right flat", "left edges",
-                                           "right edges", "depth", "mask",      "cleaned"};
-std::vector<unsigned> const bytes = {64, 64, 48, 48, 16, 16, 48, 16, 48};
 std::vector<task> const tasks = {
-    {"read left", {}, {left}, {}},
-    {"read right", {}, {right}, {}},
-    {"flatten left", {left}, {left_flat}, {3}}, // both use one lens table: right has to wait
-    {"flatten right", {right}, {right_flat}, {}},
-    {"edges left", {left_flat}, {left_edges}, {}},
-    {"edges right", {right_flat}, {right_edges}, {}},
-    {"match", {left_flat, right_flat}, {depth}, {}},
-    {"mask", {left_edges, right_edges}, {mask}, {}},
-    {"clean", {depth, mask}, {cleaned}, {}}};
+    {"read left", {}, {"left"}},
+    {"read right", {}, {"right"}},
+    {"flatten left", {"left"}, {"left flat"}},
+    {"flatten right", {"right"}, {"right flat"}, 2}, // both use one lens table: right has to wait
+    {"edges left", {"left flat"}, {"left edges"}},
+    {"edges right", {"right flat"}, {"right edges"}},
+    {"match", {"left flat", "right flat"}, {"depth"}},
+    {"mask", {"left edges", "right edges"}, {"mask"}},
+    {"clean", {"depth", "mask"}, {"cleaned"}}};
+
+std::uint64_t bytes(std::string const& picture)
+{
+    if (picture == "mask" || picture.ends_with("edges")) return 16;
+    return picture == "left" || picture == "right" ? 64 : 48;
+}
 
 /// Runs the tasks in a random topological order. Returns whether each task reads its pictures as they were
 /// written.
-bool runs_correctly(sublet::memory_plan const& plan, std::mt19937& generator)
+template <class Planned>
+bool runs_correctly(Planned const& planned, std::mt19937& generator)
 {
-    std::vector<unsigned> arena(plan.arena_bytes[0]), painted(pictures.size()), done(tasks.size());
+    std::vector<std::string> arena(planned.bytes()); // for each byte, the picture that was written there last
+    std::set<std::string> painted;
+    std::vector<bool> is_done(tasks.size());
     auto is_ready = [&](std::size_t t) {
-        for (auto p : tasks[t].reads)
-            if (!painted[p]) return false;
-        for (std::size_t before = 0; before != tasks.size(); ++before)
-            for (auto next : tasks[before].then)
-                if (next == t && !done[before]) return false;
-        return !done[t];
+        for (auto const& picture : tasks[t].reads)
+            if (!painted.contains(picture)) return false;
+        return !is_done[t] && (tasks[t].after < 0 || is_done[static_cast<std::size_t>(tasks[t].after)]);
     };
     for (std::size_t turn = 0; turn != tasks.size(); ++turn) {
         std::size_t t = generator() % tasks.size();
         while (!is_ready(t)) t = (t + 1) % tasks.size();
-        for (auto p : tasks[t].reads)
-            for (unsigned i = 0; i != bytes[p]; ++i)
-                if (arena[plan.offset_of(p) + i] != p + 1) return false;
-        for (auto p : tasks[t].writes) {
-            for (unsigned i = 0; i != bytes[p]; ++i) arena[plan.offset_of(p) + i] = p + 1;
-            painted[p] = 1;
+        for (auto const& picture : tasks[t].reads)
+            for (std::uint64_t i = 0; i != bytes(picture); ++i)
+                if (arena[planned.offset_of(picture) + i] != picture) return false;
+        for (auto const& picture : tasks[t].writes) {
+            for (std::uint64_t i = 0; i != bytes(picture); ++i)
+                arena[planned.offset_of(picture) + i] = picture;
+            painted.insert(picture);
         }
-        done[t] = 1;
+        is_done[t] = true;
     }
     return true;
 }
 
 int main()
 {
-    auto const program = sublet::flow(
-        tasks.size(), pictures.size(), [](auto t) -> auto& { return tasks[t].then; },
-        [](auto t) -> auto& { return tasks[t].reads; }, [](auto t) -> auto& { return tasks[t].writes; });
-    sublet::plan_options const options{.bytes = bytes};
+    sublet::listing<std::string> list;
+    std::vector<decltype(list.step())> steps;
+    for (task const& t : tasks) {
+        auto step = list.step(t.name);
+        for (auto const& picture : t.reads) step.read(picture);
+        for (auto const& picture : t.writes) step.make(picture, {.bytes = bytes(picture)});
+        if (t.after >= 0) step.wait_for(steps[static_cast<std::size_t>(t.after)]);
+        steps.push_back(step);
+    }
 
-    auto const listed = sublet::plan_memory(program, options);
-    auto const any_order = sublet::plan_concurrent(program, options);
+    auto const listed = sublet::plan_memory(list);
+    auto const any_order = sublet::plan_concurrent(list);
     auto show = [](char const* what, auto const& planned) {
         std::mt19937 generator;
         int good = 0;
-        for (int run = 0; run != 100; ++run) good += runs_correctly(planned.plan, generator);
-        std::cout << what << planned.report() << "\n    " << good << " of 100 random runs are correct\n";
+        for (int run = 0; run != 100; ++run) good += runs_correctly(planned, generator);
+        std::cout << what << planned << "\n    " << good << " of 100 random runs are correct\n";
     };
     show("as listed:     ", listed);
     show("in any order:  ", any_order);
 
     std::cout << "\nthese interfere pairwise, so their bytes are a lower bound:\n   ";
-    for (auto p : any_order.antichain) std::cout << ' ' << pictures[p] << ';';
+    for (auto v : any_order.antichain) std::cout << ' ' << list.handle(v) << ';';
 
     auto claimed = listed.plan;
     claimed.valid_for = sublet::program_reading::concurrent;
-    auto const refuted = sublet::check_concurrent_plan(program, claimed, options);
+    auto const refuted = sublet::check_concurrent_plan(list.program(), claimed, list.options());
     std::cout << "\n\nthe checker on the first plan, for every order:\n    " << *refuted
               << "\n    for instance in this order:";
     for (auto t : refuted->schedule) std::cout << ' ' << tasks[t].name << ';';

@@ -42,11 +42,8 @@ std::vector<spill_candidate> candidates_of(snapshot const& p, plan_options const
 std::vector<spill_candidate> candidates_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
                                            int values, plan_options const& options = {.bytes = 8})
 {
-    return candidates_of(sequence(
-                             uses.size(),
-                             static_cast<std::size_t>(values), [&](auto s) -> auto& { return uses[s]; },
-                             [&](auto s) -> auto& { return defs[s]; }),
-                         options);
+    auto const count = static_cast<std::size_t>(values);
+    return candidates_of(with_views(op_list(count, uses, defs), options.alias_of.tabulate(count)), options);
 }
 
 /// Values by role: `i` input, `o` output, `x` external, `.` none.
@@ -533,16 +530,13 @@ outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& 
         }
         std::uint64_t sum = fold(7, of);
         for (touch t : touches)
-            if (t.kind != touch::access::def) sum = fold(sum, content.at(root(t.value)));
+            if (!t.defines()) sum = fold(sum, content.at(root(t.value)));
         if (kind == spilled_program::kind::original) result.read.push_back(sum);
-        std::set<value_id> there;
-        for (auto const& c : content) there.insert(c.first);
         for (touch t : touches) {
-            if (t.kind != touch::access::def) continue;
+            if (!t.defines() && !t.writes()) continue;
             sum = fold(sum, 3);
             value_id const r = root(t.value);
-            bool const is_view = r != t.value && there.count(r) != 0;
-            if (!is_view) content[r] = fold(sum, r == t.value ? 0 : content[r]);
+            if (t.writes()) content[r] = fold(sum, t.kind == touch::access::def ? 0 : content[r]);
         }
     }
     for (value_id v : shown) result.left.push_back(content.at(root(v)));
@@ -563,7 +557,7 @@ std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f
         if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before)
             return false;
         for (touch t : f.program.touches(f.steps[made.remat_step]))
-            if (t.kind != touch::access::def && root(t.value) == away.root) return true;
+            if (!t.defines() && root(t.value) == away.root) return true;
         return false;
     };
     std::uint32_t const chance = 1 + pick.below(4);
@@ -580,10 +574,9 @@ std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f
 /// 0: defines a; 1: b from a; 2: c; 3: reads a and b.
 found small(bool has_view = false)
 {
-    std::vector<std::vector<int>> const uses{{}, {0}, {}, {0, 1}}, defs{{0}, {1}, {2}, {}};
-    return {sequence(
-                4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; }),
-            {.bytes = {64, 32, 16}, .alias_of = {-1, has_view ? 0 : -1, -1}}};
+    std::vector<value_id> const alias_of{no_value, has_view ? 0 : no_value, no_value};
+    return {with_views(op_list(3, {{}, {0}, {}, {0, 1}}, {{0}, {1}, {2}, {}}), alias_of),
+            {.bytes = {64, 32, 16}, .alias_of = alias_of}};
 }
 
 } // namespace
@@ -641,11 +634,10 @@ TEST_CASE("a view is restored with its root")
 TEST_CASE("a view is restored for a step that is run again, without other later reads")
 {
     // 1 is a view of 0, and 2 is computed from it; then 0 and 2 are spilled until step 5 reads both.
-    std::vector<std::vector<int>> const uses{{}, {0}, {1}, {}, {}, {0, 2}}, defs{{0}, {1}, {2}, {3}, {4}, {}};
+    std::vector<value_id> const alias_of{no_value, 0, no_value, no_value, no_value};
     found const f(
-        sequence(
-            6, 5, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; }),
-        {.bytes = 8, .alias_of = {-1, 0, -1, -1, -1}});
+        with_views(op_list(5, {{}, {0}, {1}, {}, {}, {0, 2}}, {{0}, {1}, {2}, {3}, {4}, {}}), alias_of),
+        {.bytes = 8, .alias_of = alias_of});
     auto const spilled = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
     auto const read = spilled.program.touches(static_cast<step_id>(spilled.steps.size() - 2))[0].value;
     CHECK(spilled.steps[spilled.steps.size() - 2].kind == spilled_program::kind::rematerialize);

@@ -55,7 +55,8 @@ public:
             store(layer + "value row", v, v_cache, at * width);
             auto const* keys = view(layer + "all keys", k_cache, 0, (at + 1) * width);
             auto const* values = view(layer + "all values", v_cache, 0, (at + 1) * width);
-            auto const* a = make(decoder_operation::kind::attend, layer + "attention", width, {q, keys, values});
+            auto const* a =
+                make(decoder_operation::kind::attend, layer + "attention", width, {q, keys, values});
             x = make(decoder_operation::kind::add, layer + "sum 1", width, {linear(layer + "o", a, width), x},
                      true);
             h = make(decoder_operation::kind::norm, layer + "norm 2", width, {x});
@@ -64,8 +65,8 @@ public:
             if (gated)
                 act = make(decoder_operation::kind::product, layer + "gate", 2 * width,
                            {act, linear(layer + "gate up", h, 2 * width)}, true);
-            x = make(decoder_operation::kind::add, layer + "sum 2", width, {linear(layer + "down", act, width), x},
-                     true);
+            x = make(decoder_operation::kind::add, layer + "sum 2", width,
+                     {linear(layer + "down", act, width), x}, true);
         }
         tensors_[index_of(x)].role = sublet::value_role::output;
         result_ = x;
@@ -86,9 +87,12 @@ public:
             auto step = list.step(o.out->name);
             for (decoder_tensor const* t : o.in) step.read(t);
             if (o.out->of != nullptr)
-                step.view(o.out, o.out->of, 4 * o.out->first, {.bytes = 4 * o.out->floats, .name = o.out->name});
+                step.view(o.out, o.out->of, 4 * o.out->first,
+                          {.bytes = 4 * o.out->floats, .name = o.out->name});
             else
-                step.make(o.out, {.bytes = 4 * o.out->floats, .alignment = 4, .role = o.out->role, .name = o.out->name});
+                step.make(
+                    o.out,
+                    {.bytes = 4 * o.out->floats, .alignment = 4, .role = o.out->role, .name = o.out->name});
             if (o.written != nullptr && says_writes) step.write(o.written);
             if (may_overwrite(o)) step.may_overwrite(o.in[0], o.out);
         }
@@ -146,7 +150,8 @@ public:
             }
             for (std::size_t i = 0; i != width_; ++i) {
                 out[i] = 0;
-                for (std::size_t r = 0; r != score.size(); ++r) out[i] += score[r] / total * values[r * width_ + i];
+                for (std::size_t r = 0; r != score.size(); ++r)
+                    out[i] += score[r] / total * values[r * width_ + i];
             }
             break;
         }
@@ -171,14 +176,16 @@ private:
     {
         return make(decoder_operation::kind::multiply, std::move(name), floats, {x});
     }
-    decoder_tensor const* view(std::string name, decoder_tensor const* of, std::size_t first, std::size_t floats)
+    decoder_tensor const* view(std::string name, decoder_tensor const* of, std::size_t first,
+                               std::size_t floats)
     {
         auto const* out = make(decoder_operation::kind::view, std::move(name), floats, {});
         tensors_.back().of = of;
         tensors_.back().first = first;
         return out;
     }
-    void store(std::string const& name, decoder_tensor const* from, decoder_tensor const* cache, std::size_t first)
+    void store(std::string const& name, decoder_tensor const* from, decoder_tensor const* cache,
+               std::size_t first)
     {
         auto const* row = view(name, cache, first, width_);
         auto const* stored = make(decoder_operation::kind::copy, name + ", stored", width_, {from});

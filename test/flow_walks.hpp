@@ -186,13 +186,13 @@ private:
         using namespace sublet::detail;
         ++steps_;
         for (touch t : f_.program.touches(s))
-            if (t.kind != touch::access::def && !is_right(t.value)) return false;
+            if (!t.defines() && !is_right(t.value)) return false;
         paint_dead(position_[s]);
         for (touch t : f_.program.touches(s)) // held to the end, unless the step may write over it
             if (t.kind == touch::access::use && f_.program.overwrites(s).empty() && !is_right(t.value))
                 return false;
         for (touch t : f_.program.touches(s))
-            if (t.kind == touch::access::def) write(t.value, pick.random());
+            if (t.writes()) write(t.value, pick.random());
         return true;
     }
     void paint_dead(sublet::step_id position)

@@ -178,8 +178,9 @@ TEST_CASE("errors name values and steps")
     list.step("conv1").read(7).make(8, {.bytes = 16, .name = "features"});
     auto const planned = plan_memory(list);
     REQUIRE(!planned);
-    CHECK(printed(planned.error()) == "value 'weights' is used at position 0 ('conv1') and never defined, and is "
-                                      "neither input nor external");
+    CHECK(printed(planned.error()) ==
+          "value 'weights' is used at position 0 ('conv1') and never defined, and is "
+          "neither input nor external");
     CHECK(printed(planned.report()).starts_with("no plan: value 'weights'"));
 
     listing<std::string> cache;
@@ -192,9 +193,9 @@ TEST_CASE("errors name values and steps")
     glue.facts("cache", {.bytes = 16, .role = value_role::state});
     glue.step("look").view("row", "cache", 0, {.bytes = 8});
     glue.step("append").make("row");
-    CHECK(printed(plan_memory(glue).error()) ==
-          "step 'append' defines value 'row', a view of value 'cache': say view() if it makes the view, write() if "
-          "it writes through it, or both");
+    CHECK(printed(plan_memory(glue).error()) == "step 'append' defines value 'row', a view of value 'cache': "
+                                                "say view() if it makes the view, write() if "
+                                                "it writes through it, or both");
 }
 
 TEST_CASE("a listing refuses contradictions and steps that are over")

@@ -4,6 +4,7 @@
 #include "flow_nodes.hpp"
 #include "flow_text.hpp"
 #include "flow_walks.hpp"
+#include "operations.hpp"
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 
@@ -200,7 +201,7 @@ TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequent
                     if (i != 0) s.next_step();
                     for (value_id v : ops[i].uses) s.use(v);
                     for (value_id v : ops[i].early) s.use_early(v);
-                    for (value_id v : ops[i].defs) s.def(v);
+                    add_results(s, ops[i].defs, alias_of);
                     for (overwrite o : ops[i].pairs) s.may_overwrite(o.in, o.out);
                 }
             });

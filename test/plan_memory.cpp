@@ -78,14 +78,14 @@ TEST_CASE("a declared in-place pair saves its bytes, and can be switched off")
 
 TEST_CASE("views lie in their root, and external, unsized, empty and ineligible values have no offset")
 {
-    auto p = op_list(6, {{5}, {0}, {1}, {}, {}}, {{0}, {1}, {2}, {3}, {4}});
+    std::vector<value_id> const alias_of{no_value, 0, no_value, no_value, no_value, no_value};
+    auto p = with_views(op_list(6, {{5}, {0}, {1}, {}, {}}, {{0}, {1}, {2}, {3}, {4}}), alias_of);
     std::vector<byte_count> bytes{64, 1, no_size, 0, 8, 1000};
     std::vector<value_role> role(6, value_role::intermediate);
     role[5] = value_role::external;
     std::vector<bool> eligible(6, true);
     eligible[4] = false;
-    auto planned = plan_memory(
-        p, {.bytes = bytes, .role = role, .alias_of = {-1, 0, -1, -1, -1, -1}, .eligible = eligible});
+    auto planned = plan_memory(p, {.bytes = bytes, .role = role, .alias_of = alias_of, .eligible = eligible});
     REQUIRE(planned);
     CHECK(planned.report().buffers == 1);
     CHECK(planned.report().naive_bytes == 64);
@@ -235,7 +235,9 @@ TEST_CASE("pins are kept; pins that overlap, differ or are misaligned are report
     CHECK(
         sentence(plan_memory(chain, {.bytes = 32, .pinned = {64, 100, 64, 100}, .pools = {{no_limit, 8}}})) ==
         "value 1 lies at offset 100 of pool 0, which is not a multiple of its alignment 8");
-    auto two = plan_memory(chain, {.bytes = 32, .alias_of = {-1, 0, -1, -1}, .pinned = pinned});
+    std::vector<value_id> const alias_of{no_value, 0, no_value, no_value};
+    auto two =
+        plan_memory(with_views(chain, alias_of), {.bytes = 32, .alias_of = alias_of, .pinned = pinned});
     CHECK(sentence(two) == "value 0 lies at offset 64 of pool 0 and is pinned to 80");
 }
 

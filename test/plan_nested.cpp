@@ -265,13 +265,13 @@ TEST_CASE(
     "pools, sizes, alignments and views of each program hold for its values, and a spare has those of the "
     "value it holds")
 {
+    std::vector<value_id> const alias_of{no_value, no_value, 1, no_value};
     program_tree tree(program_of({{{}, {0, 1}}, {{}, {}}, {{0, 1}, {}}}, 2));
     tree.add_body(0, 1, program_body::run_kind::loop,
-                  program_of({{{0, 1}, {}}, {{1}, {2}}, {{2}, {3}}, {{3}, {}}}, 4), {{3, 0}},
-                  {{0, 0, 1, no_value}, {1, 1, 0, no_value}});
-    std::vector<plan_options> options{
-        {.bytes = 12, .alignment = 4, .pool = 1},
-        {.bytes = 12, .alignment = 4, .alias_of = {no_value, no_value, value_id{1}, no_value}, .pool = 1}};
+                  with_views(program_of({{{0, 1}, {}}, {{1}, {2}}, {{2}, {3}}, {{3}, {}}}, 4), alias_of),
+                  {{3, 0}}, {{0, 0, 1, no_value}, {1, 1, 0, no_value}});
+    std::vector<plan_options> options{{.bytes = 12, .alignment = 4, .pool = 1},
+                                      {.bytes = 12, .alignment = 4, .alias_of = alias_of, .pool = 1}};
     auto const planned = plan_nested(tree, options);
     REQUIRE(planned);
     CHECK(planned.offset_of(1, 2) == planned.offset_of(1, 1));

@@ -233,7 +233,8 @@ struct names_run {
                             if (touches[k].value == v) makes_view[s][k] = true;
                     writer[v] = s;
                     if (of == no_value) maker.insert({cell_of[v], s});
-                    else if (auto const made = maker.find(cell_of[v]); made != maker.end() && made->second != s)
+                    else if (auto const made = maker.find(cell_of[v]);
+                             made != maker.end() && made->second != s)
                         before[made->second][s] = true;
                     if (!writes) continue;
                     accesses[cell_of[v]].push_back({s, true});

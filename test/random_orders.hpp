@@ -125,7 +125,7 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
 {
     sublet::plan_options options = drawn.options;
     options.order = order;
-    auto const lives = sublet::lifetimes(drawn.program, {.role = options.role, .order = order});
+    auto const lives = sublet::lifetimes(drawn.program, sublet::detail::lifetimes_of(options));
     if (lives.violation) return std::nullopt;
     sublet::buffer_table table = sublet::gather_buffers(lives, options);
     if (options.in_place) {

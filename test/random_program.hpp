@@ -258,7 +258,9 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
             std::vector<node_id> other = order;
             std::uint32_t const at = pick.below(static_cast<std::uint32_t>(order.size() - 1));
             std::swap(other[at], other[at + 1]);
-            if (lifetimes(program, {.role = p.role, .order = other}).violation) continue;
+            plan_options options = p.options();
+            options.order = other;
+            if (lifetimes(program, lifetimes_of(options)).violation) continue;
             p.order = other;
             bool keeps_edges = true; // those to nodes with reads at their begin
             for (node_id n = 0; n + 1 < p.nodes.size(); ++n)
@@ -270,13 +272,15 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
     return p;
 }
 
-/// Makes the results of many in-place pairs smaller than their operands.
+/// Makes the results of many in-place pairs smaller than their operands. A value of no bytes keeps none: its
+/// accesses may be in any order.
 inline void shrink_results(random_program& p, random_source& pick)
 {
     for (auto const& node : p.nodes)
         for (auto const& step : node.steps)
             for (auto [in, out] : step.pairs)
-                if (p.bytes[in] != sublet::no_size && p.bytes[in] > 1 && pick.below(2) == 0)
+                if (p.bytes[in] != sublet::no_size && p.bytes[in] > 1 && pick.below(2) == 0 &&
+                    p.bytes[out] != 0)
                     p.bytes[out] = 1 + pick.below(static_cast<std::uint32_t>(p.bytes[in]));
 }
 

@@ -27,7 +27,7 @@ struct drawn_sharing {
 
     explicit drawn_sharing(random_tasks drawn)
         : tasks(std::move(drawn)), rule(tasks), program(tasks.program()),
-          graph(dependences(program, {.role = tasks.role}))
+          graph(dependences(program, sublet::detail::dependences_of(tasks.options(), {})))
     {
         std::vector<sublet::buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
@@ -71,19 +71,21 @@ struct drawn_sharing {
 };
 
 /// Several heads, dead values, edges without data, early reads, views, inputs and outputs, pools, and
-/// sometimes two values in one class although neither is computed from the other.
+/// sometimes two values in one class although neither is computed from the other, or one in parts.
 inline drawn_sharing draw_sharing(std::uint32_t seed, unsigned tasks)
 {
     random_source pick{std::mt19937(seed)};
-    random_tasks drawn = draw_tasks(pick, {.tasks = 1 + pick.below(tasks),
-                                           .outputs = 1 + pick.below(2),
-                                           .operands = 1 + pick.below(3),
-                                           .edges = pick.below(60),
-                                           .views = pick.below(3) == 0 ? 30u : 0u,
-                                           .pools = 1 + pick.below(4) / 2,
-                                           .shuffled = pick.below(3) == 0});
+    random_tasks_shape const shape{.tasks = 1 + pick.below(tasks),
+                                   .outputs = 1 + pick.below(2),
+                                   .operands = 1 + pick.below(3),
+                                   .edges = pick.below(60),
+                                   .views = pick.below(3) == 0 ? 30u : 0u,
+                                   .pools = 1 + pick.below(4) / 2,
+                                   .shuffled = pick.below(3) == 0};
+    random_tasks drawn = draw_tasks(pick, shape);
     for (sublet::value_id v = 1; v < drawn.values(); ++v)
         if (seed % 4 == 0 && pick.below(8) == 0) drawn.alias_of[v] = pick.below(v);
+    if (seed % 4 == 3 && !shape.shuffled) join_parts(pick, drawn);
     drawn_sharing problem(std::move(drawn));
     if (seed % 5 == 0)
         for (auto& e : problem.eligible) e = pick.below(6) != 0;

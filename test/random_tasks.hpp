@@ -31,6 +31,7 @@ struct random_tasks {
     std::vector<sublet::value_role> role;
     ids alias_of;
     std::vector<sublet::pool_id> pool;
+    sublet::value_id whole = sublet::no_value; // made by no task: its views are written, one behind the other
 
     std::size_t values() const { return bytes.size(); }
 
@@ -42,8 +43,19 @@ struct random_tasks {
                 for (auto v : tasks[n].uses) s.use(v);
                 for (auto v : tasks[n].early) s.use_early(v);
                 add_results(s, tasks[n].defs, alias_of);
+                for (auto v : tasks[n].defs)
+                    if (is_part(v)) s.write(v);
                 for (auto [in, out] : tasks[n].pairs) s.may_overwrite(in, out);
             });
+    }
+    bool is_part(sublet::value_id v) const { return alias_of[v] != sublet::no_value && alias_of[v] == whole; }
+    std::vector<sublet::byte_count> view_offset() const
+    {
+        std::vector<sublet::byte_count> offset(values(), 0);
+        sublet::byte_count next = 0;
+        for (sublet::value_id v = 0; v != values(); ++v)
+            if (is_part(v)) offset[v] = std::exchange(next, next + bytes[v]);
+        return offset;
     }
     sublet::plan_options options() const
     {
@@ -51,6 +63,7 @@ struct random_tasks {
                 .alignment = alignment,
                 .role = role,
                 .alias_of = alias_of,
+                .view_offset = view_offset(),
                 .pool = pool};
     }
 };
@@ -144,6 +157,32 @@ void mix_views(RandomSource& random_source, random_tasks& tasks)
             tasks.alias_of[v] = random_source.below(v);
             tasks.pool[v] = tasks.pool[tasks.alias_of[v]];
         }
+}
+
+/// Adds a value and makes parts of it from some that have no views: it begins at several tasks.
+template <class RandomSource>
+void join_parts(RandomSource& random_source, random_tasks& tasks)
+{
+    using sublet::value_id;
+    auto const values = static_cast<value_id>(tasks.values());
+    std::vector<bool> may_be_part(values);
+    for (value_id v = 0; v != values; ++v)
+        may_be_part[v] = tasks.alias_of[v] == sublet::no_value && !sublet::detail::is_given(tasks.role[v]);
+    for (value_id of : tasks.alias_of)
+        if (of != sublet::no_value) may_be_part[of] = false;
+    sublet::byte_count size = 8; // not 0: accesses of storage of no bytes are ordered
+    for (value_id v = 0; v != values; ++v) {
+        if (!may_be_part[v] || random_source.below(3) != 0) continue;
+        tasks.alias_of[v] = values;
+        tasks.pool[v] = 0;
+        size += tasks.bytes[v];
+    }
+    tasks.whole = values;
+    tasks.bytes.push_back(size);
+    tasks.alignment.push_back(1);
+    tasks.role.push_back(sublet::value_role::intermediate);
+    tasks.alias_of.push_back(sublet::no_value);
+    tasks.pool.push_back(0);
 }
 
 /// The rule for sharing under any schedule, by its definition, cubic in the number of tasks.

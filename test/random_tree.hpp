@@ -13,6 +13,7 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -111,6 +112,18 @@ struct random_tree {
             else return {i, v};
         }
     }
+    /// It is a view where it is defined: v, or the value that v captures.
+    bool is_view(sublet::program_id i, sublet::value_id v) const
+    {
+        for (;;) {
+            auto const& captures = programs[i].how.captures;
+            auto const captured =
+                std::find_if(captures.begin(), captures.end(), [v](auto c) { return c.inner == v; });
+            if (i == 0 || captured == captures.end()) return programs[i].alias_of[v] != sublet::no_value;
+            v = captured->outer;
+            i = programs[i].how.parent;
+        }
+    }
     sublet::byte_count size(place p) const { return programs[p.program].bytes[p.value]; }
 };
 
@@ -181,7 +194,7 @@ private:
     value_id any_root(program_id i, ids const& of)
     {
         for (int k = 0; k != 4; ++k)
-            if (value_id const v = any(of); all_.programs[i].alias_of[v] == sublet::no_value) return v;
+            if (value_id const v = any(of); !all_.is_view(i, v)) return v;
         return sublet::no_value;
     }
 

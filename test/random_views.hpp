@@ -44,11 +44,7 @@ struct random_views {
     }
     sublet::plan_options options() const
     {
-        return {.bytes = bytes,
-                .role = role,
-                .alias_of = alias_of,
-                .view_offset = view_offset,
-                .pool = pool};
+        return {.bytes = bytes, .role = role, .alias_of = alias_of, .view_offset = view_offset, .pool = pool};
     }
     sublet::value_id root(sublet::value_id v) const
     {
@@ -78,8 +74,8 @@ struct random_views {
                     for (sublet::touch u : steps[j].touches) {
                         using access = sublet::touch::access;
                         bool const is_data = t.defines() && !u.defines() && t.value == u.value;
-                        bool const is_view = t.kind == access::def && u.kind == access::view &&
-                                             t.value == root(u.value);
+                        bool const is_view =
+                            t.kind == access::def && u.kind == access::view && t.value == root(u.value);
                         bool const accesses = t.kind != access::view && u.kind != access::view;
                         if (is_data || is_view ||
                             (accesses && (t.writes() || u.writes()) && overlap(t.value, u.value)))
@@ -131,8 +127,8 @@ inline random_views draw_views(random_source& pick, std::uint32_t most, bool has
             add(chance(40) ? access::write_view : access::view, made.back());
         }
         if (there.empty() || chance(45)) {
-            value_id const v = value(1 + pick.below(16), chance(20) ? value_role::output : value_role::intermediate,
-                                     no_value, 0);
+            value_id const v = value(1 + pick.below(16),
+                                     chance(20) ? value_role::output : value_role::intermediate, no_value, 0);
             made.push_back(v);
             add(access::def, v);
             for (value_id in : touched)
@@ -164,8 +160,7 @@ public:
         std::uint64_t sum = s + 1;
         for (sublet::touch t : p.touches(s)) {
             if (t.kind == access::view || t.kind == access::def) continue;
-            for (sublet::byte_count i = 0; i != views_.bytes[t.value]; ++i)
-                sum = mix(sum, byte(t.value, i));
+            for (sublet::byte_count i = 0; i != views_.bytes[t.value]; ++i) sum = mix(sum, byte(t.value, i));
         }
         std::uint64_t operand = 0;
         for (sublet::touch t : p.touches(s)) {

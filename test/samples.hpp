@@ -56,6 +56,21 @@ struct any_kernel {
 };
 extern any_kernel const kernel;
 extern recorder net;
+extern std::vector<placement_problem::buffer> const buffers;
+extern placement_problem::clock_table const clocks;
+struct tensor {
+    byte_count size;
+};
+struct operation {
+    char const* name;
+    std::vector<tensor const*> inputs;
+    tensor const *output, *base, *writes;
+    byte_count offset;
+    bool is_view;
+};
+extern std::vector<operation> const graph_of_operations;
+extern tensor const* const cache;
+void place(tensor const*, pool_id, byte_count);
 using my_graph = csr_graph;
 
 // A device that captures graphs, and what is copied to it and from it.

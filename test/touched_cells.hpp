@@ -38,12 +38,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     using namespace sublet::detail;
     auto const turns = p.turns();
     std::map<step_id, random_program::turn const*> step_by_id;
-    std::vector<std::uint32_t> defs(p.values());
-    for (auto const& turn : turns) {
-        step_by_id[turn.id] = &turn;
-        for (auto const* row : {&turn.what->defs, &turn.what->scratch})
-            for (value_id v : *row) ++defs[v];
-    }
+    for (auto const& turn : turns) step_by_id[turn.id] = &turn;
     auto cells_of = [&](value_id root) {
         std::set<touched_cells::cell> cells;
         byte_count const offset = plan == nullptr ? no_offset : plan->offset_of(root);
@@ -52,32 +47,32 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
             for (byte_count i = 0; i != p.bytes[root]; ++i) cells.insert({p.pool[root], offset + i});
         return cells;
     };
-    std::set<value_id> there, made_as_view;
+    std::set<value_id> there; // roots that a step has made
+    auto is_made_as_view = [&](value_id v) {
+        for (auto const& turn : turns)
+            if (std::count(turn.what->defs.begin(), turn.what->defs.end(), v) != 0) return v != p.root(v);
+        return false;
+    };
     std::vector<touched_cells> touched(order.size());
     for (step_id at = 0; at != order.size(); ++at) {
         random_program::step const& its = *step_by_id.at(order[at])->what;
-        std::set<value_id> read;
         auto reads = [&](value_id v) {
             touched[at].read.merge(cells_of(p.root(v)));
-            if (made_as_view.count(v) != 0) touched[at].read.insert({10'000 + v, 0});
+            if (is_made_as_view(v)) touched[at].read.insert({10'000 + v, 0});
         };
         for (auto const* row : {&its.uses, &its.early})
-            for (value_id v : *row) reads(v), read.insert(p.root(v));
+            for (value_id v : *row) reads(v);
         for (auto const* row : {&its.defs, &its.scratch})
             for (value_id v : *row) {
                 value_id const r = p.root(v);
-                bool const was_there = there.count(r) != 0 || is_given(p.class_role(r));
-                bool const is_new = defs[v] == 1 && !is_given(p.role[v]);
-                if (v != r && was_there && read.count(r) != 0 && is_new) {
-                    made_as_view.insert(v);
-                    touched[at].read.merge(cells_of(r));
+                if (v != r) { // names bytes of r, and accesses none
                     touched[at].written.insert({10'000 + v, 0});
+                    touched[at].read.insert({20'000 + r, 0});
                 } else {
                     touched[at].written.merge(cells_of(r));
+                    if (there.insert(r).second) touched[at].written.insert({20'000 + r, 0});
                 }
             }
-        for (auto const* row : {&its.defs, &its.scratch})
-            for (value_id v : *row) there.insert(p.root(v));
         for (value_id v : step_by_id.at(order[at])->uses_at_end) reads(v);
     }
     return touched;

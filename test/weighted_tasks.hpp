@@ -18,7 +18,7 @@ struct weighted_tasks {
     explicit weighted_tasks(random_tasks const& tasks) : rule(tasks)
     {
         sublet::snapshot const p = tasks.program();
-        g = sublet::dependences(p, {.role = tasks.role});
+        g = sublet::dependences(p, {.role = tasks.role, .alias_of = tasks.alias_of});
         std::vector<sublet::buffer_id> buffer_of;
         for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
         lives = sublet::detail::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);

@@ -6,7 +6,7 @@
 ///
 ///     sublet::listing<tensor const*> list;
 ///     list.facts(cache, {.bytes = cache->size, .role = sublet::value_role::state}); // no step makes it
-///     for (operation const& o : graph) {
+///     for (operation const& o : graph_of_operations) {
 ///         auto step = list.step(o.name);
 ///         for (tensor const* t : o.inputs) step.read(t);
 ///         if (o.is_view) step.view(o.output, o.base, o.offset, {.bytes = o.output->size});
@@ -176,7 +176,8 @@ public:
         step_ref& read_at_end_of(block_ref pred, Handle const& h)
         {
             list_->expect_open(number_);
-            SUBLET_EXPECTS(!list_->block_begin_.empty(), "sublet: read_at_end_of is for listings with blocks");
+            SUBLET_EXPECTS(!list_->block_begin_.empty(),
+                           "sublet: read_at_end_of is for listings with blocks");
             auto const node = static_cast<node_id>(list_->block_begin_.size() - 1);
             list_->edge_uses_.push_back({node, pred.number_, list_->numbers_.add(h)});
             return *this;
@@ -205,6 +206,7 @@ public:
     std::vector<node_id> order = {}; ///< of steps, or of blocks if there are any
     bool in_place = true;
     bool check = true;
+    sublet::effort effort = sublet::effort::balanced;
 
     /// Begins the next step. The label is for diagnostics.
     step_ref step(std::string_view label = {})
@@ -233,10 +235,7 @@ public:
     /// make() has said. Members that keep their defaults change nothing.
     ///
     /// Throws: precondition_error if it was described otherwise before.
-    void facts(Handle const& h, value_facts const& facts)
-    {
-        static_cast<void>(describe(h, facts));
-    }
+    void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts)); }
 
     [[nodiscard]] std::size_t values() const { return numbers_.size(); }
     [[nodiscard]] std::size_t steps() const { return step_begin_.size(); }
@@ -244,21 +243,25 @@ public:
     [[nodiscard]] value_id id(Handle const& h) const { return numbers_.find(h); }
     [[nodiscard]] Handle const& handle(value_id v) const { return numbers_[v]; }
 
+    /// Without blocks, every step is a node, with no edges but those of wait_for(); `in_sequence`, with an
+    /// edge to the next one, too: for plan_flow().
+    ///
     /// Complexity: O(values + steps + touches).
-    [[nodiscard]] snapshot program() const
+    [[nodiscard]] snapshot program(bool in_sequence = false) const
     {
         std::size_t const nodes = block_begin_.empty() ? step_begin_.size() : block_begin_.size();
-        csr_rows const next = csr_rows::gathered(nodes, [this](auto add) {
+        csr_rows const next = csr_rows::gathered(nodes, [&](auto add) {
             for (auto const& [from, to] : edges_) add(from, to);
+            for (node_id n = 1; in_sequence && block_begin_.empty() && n < nodes; ++n) add(n - 1, n);
         });
         std::size_t pair = 0, use = 0;
         return flow(
             nodes, values(), [&next](node_id n) { return next[n]; },
             [&](node_id n, effect_sink& sink) {
                 step_id const first = block_begin_.empty() ? n : block_begin_[n];
-                step_id const last = block_begin_.empty()             ? n + 1
+                step_id const last = block_begin_.empty()           ? n + 1
                                      : n + 1 == block_begin_.size() ? static_cast<step_id>(steps())
-                                                                      : block_begin_[n + 1];
+                                                                    : block_begin_[n + 1];
                 for (step_id s = first; s < last; ++s) {
                     if (s != first) sink.next_step();
                     for (touch t : touches_of(s)) sink.add(t.kind, t.value);
@@ -289,6 +292,7 @@ public:
         all.order = order;
         all.in_place = in_place;
         all.check = check;
+        all.effort = effort;
         return all;
     }
 
@@ -439,7 +443,7 @@ private:
     std::vector<std::pair<node_id, node_id>> edges_;
     std::vector<overwrite> overwrites_; // by step
     std::vector<edge_use> edge_uses_;   // by node
-    std::vector<known_facts> known_; // by value; may be shorter than values()
+    std::vector<known_facts> known_;    // by value; may be shorter than values()
     std::vector<name> value_names_, step_names_, block_names_;
 };
 

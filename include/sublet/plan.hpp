@@ -302,7 +302,7 @@ struct plan_options {
     per_value<byte_count> bytes;                     ///< no default; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value; ///< v is a view of alias_of[v]
+    per_value<value_id> alias_of = no_value;           ///< v is a view of alias_of[v]
     per_value<byte_count> view_offset = byte_count{0}; ///< its first byte in alias_of[v]; it ends in the root
     per_value<pool_id> pool = pool_id{0};
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset

@@ -101,7 +101,8 @@ private:
     planned_symbolic::placed_value at(value_id v) const
     {
         symbolic_plan::buffer const& b = plan.buffers[plan.buffer_of[v]];
-        return {v, b.pool, {b.start, b.alignment}};
+        affine_bytes const in_root = plan.offset_in_root.empty() ? affine_bytes{} : plan.offset_in_root[v];
+        return {v, b.pool, {b.start, b.alignment, in_root}};
     }
 };
 

@@ -8,7 +8,7 @@
 ///     {
 ///         if (!planned) { std::cout << planned.error() << '\n'; return; }
 ///         std::cout << planned.report() << '\n' << planned.bytes() << ' ' << planned.bytes(1) << '\n';
-///         for (auto [value, pool, offset] : planned) ...       // ascending
+///         for (auto [value, pool, offset] : planned) std::cout << value << '\n'; // ascending
 ///     }
 ///
 ///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB          the report

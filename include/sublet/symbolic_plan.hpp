@@ -158,12 +158,13 @@ struct symbolic_plan {
     struct offset {
         affine_bytes start = {};
         byte_count alignment = 1;
+        affine_bytes in_root = {}; ///< of a view: its first byte in its root
 
         [[nodiscard]] byte_count at(byte_count batch) const
         {
             byte_count const rounded = align_up(start.at(batch), alignment);
             SUBLET_EXPECTS(rounded != no_offset, "sublet: a sum of sizes exceeds 64 bits");
-            return rounded;
+            return checked_add(rounded, in_root.at(batch));
         }
         friend bool operator==(symbolic_plan::offset, symbolic_plan::offset) = default;
     };

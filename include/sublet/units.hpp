@@ -20,7 +20,7 @@
 /// sentence that names it, and a fact about the data is a returned value with a witness.
 ///
 ///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
-///     SUBLET_EXPECTS(v < values, "sublet: step % touches value %, but there are only % values", s, v, values);
+///     SUBLET_EXPECTS(value < blobs, "sublet: value % is named, but there are only % values", value, blobs);
 
 namespace sublet {
 

@@ -30,8 +30,7 @@ operations operations_of(snapshot const& p)
 {
     operations ops(p.steps());
     for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s))
-            (t.defines() ? ops[s].defs : ops[s].uses).push_back(t.value);
+        for (touch t : p.touches(s)) (t.defines() ? ops[s].defs : ops[s].uses).push_back(t.value);
     return ops;
 }
 
@@ -138,7 +137,7 @@ TEST_CASE("a value of the caller is overwritten in its storage, after its reader
     CHECK(made.role[0] == value_role::state);
     CHECK(made.role[5] == value_role::intermediate); // it may have a def
     CHECK(made.program.touches(2)[1] == touch{5, touch::access::write_view});
-    CHECK(waits_of(made) == std::vector<handoff>{{0, 2}, {1, 2}, {2, 3}});
+    CHECK(waits_of(made) == std::vector<handoff>{{0, 2}, {1, 2}}); // 3 reads what 2 makes
 }
 
 TEST_CASE("an unread write comes before the next write")
@@ -177,8 +176,8 @@ TEST_CASE("a write through a view waits for the readers of its root, and new rea
         if (s == 4) sink.use(0), sink.def(3);
     });
     auto const made = versions_of(p, {.alias_of = {-1, 0, -1, -1}});
-    CHECK(made.program == p); // a write makes no version
-    CHECK(waits_of(made) == std::vector<handoff>{{1, 3}, {2, 3}, {3, 4}});
+    CHECK(made.program == p);                                      // a write makes no version
+    CHECK(waits_of(made) == std::vector<handoff>{{2, 3}, {3, 4}}); // 3 writes through the view that 1 makes
 }
 
 TEST_CASE("a step may write a part that nothing has written")
@@ -193,7 +192,7 @@ TEST_CASE("a step may write a part that nothing has written")
     });
     auto const made = versions_of(p, {.alias_of = {-1, 0, -1}});
     CHECK(made.alias_of == std::vector<value_id>{no_value, 0, no_value, no_value});
-    CHECK(waits_of(made) == std::vector<handoff>{{0, 2}, {1, 2}});
+    CHECK(waits_of(made) == std::vector<handoff>{{1, 2}});
 }
 
 TEST_CASE("parts of a value wait for each other only where they overlap")
@@ -219,8 +218,8 @@ TEST_CASE("parts of a value wait for each other only where they overlap")
 TEST_CASE("one external view keeps the storage of the whole class")
 {
     operations const ops{{{}, {0}}, {{0}, {1}}, {{}, {0}}};
-    auto const made =
-        versions_of(with_views(program_of(ops, 2), {no_value, 0}), {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
+    auto const made = versions_of(with_views(program_of(ops, 2), {no_value, 0}),
+                                  {.role = roles{{}, value_role::external}, .alias_of = {-1, 0}});
     CHECK(made.alias_of[made.last[0]] == 0);
 }
 
@@ -289,8 +288,8 @@ TEST_CASE("with and without kept storage, every execution order reads what the l
         if (expected.is_ambiguous) continue;
         auto const made = versions_of(names.program(), version_options_of(names));
         REQUIRE(!made.violation);
-        dependence_graph const g = dependences(
-            made.program, {.role = made.role, .alias_of = made.alias_of, .listed = names.order});
+        dependence_graph const g =
+            dependences(made.program, {.role = made.role, .alias_of = made.alias_of, .listed = names.order});
         REQUIRE(!g.violation);
         for (int i = 0; i != 3; ++i) run_in_any_order(names, expected, made, g, roots_of(made), pick);
         handoffs += waits_of(made, names.order).size();
@@ -423,14 +422,12 @@ TEST_CASE("an overwriting step waits for the readers")
 {
     // 0 ─► 1, 2    3 overwrites 0
     auto const p = tasks_of({{}, {0}, {0}, {}});
-    CHECK(storage_order(p, parts({0, -1, -1, 0})) ==
-          std::vector<handoff>{{1, 3}, {2, 3}});
+    CHECK(storage_order(p, parts({0, -1, -1, 0})) == std::vector<handoff>{{1, 3}, {2, 3}});
 }
 
 TEST_CASE("a step that overwrites an unread value waits for the write")
 {
-    CHECK(storage_order(tasks_of({{}, {}, {}}), parts({0, 0, 0})) ==
-          std::vector<handoff>{{0, 1}, {1, 2}});
+    CHECK(storage_order(tasks_of({{}, {}, {}}), parts({0, 0, 0})) == std::vector<handoff>{{0, 1}, {1, 2}});
 }
 
 TEST_CASE("storage that needs no order has no hand-offs")
@@ -484,14 +481,15 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
     for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 0, .given = 0, .views = 30});
+        auto const tasks =
+            draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 0, .given = 0, .views = 30});
         snapshot const p = tasks.program();
         auto const steps = static_cast<step_id>(p.steps());
         ordered_bytes bytes;
         bytes.segments = 1 + pick.below(4);
         for (value_id v = 0; v != p.values(); ++v) {
-            step_id const first = pick.below(bytes.segments + 1);
-            bytes.of.push_back({first, first + pick.below(bytes.segments + 1 - first)});
+            step_id const first = pick.below(bytes.segments), more = pick.below(bytes.segments - first);
+            bytes.of.push_back({first, pick.below(5) == 0 ? first : first + 1 + more});
         }
         auto const handoffs = storage_order(p, bytes);
         sharing_rule const data(tasks), all(tasks, handoffs);
@@ -503,7 +501,8 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
                     for (touch u : p.touches(b)) {
                         if (t.kind == touch::access::view || u.kind == touch::access::view) continue;
                         live_range const of_t = bytes.of[t.value], of_u = bytes.of[u.value];
-                        bool const overlap = std::max(of_t.first, of_u.first) < std::min(of_t.last, of_u.last);
+                        bool const overlap =
+                            std::max(of_t.first, of_u.first) < std::min(of_t.last, of_u.last);
                         if (overlap && (t.writes() || u.writes())) required[a][b] = true;
                     }
         for (step_id k = 0; k != steps; ++k)
@@ -520,8 +519,7 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
             }
             bool is_said = false;
             for (touch t : p.touches(to))
-                for (touch u : p.touches(from))
-                    is_said |= !t.defines() && u.defines() && u.value == t.value;
+                for (touch u : p.touches(from)) is_said |= !t.defines() && u.defines() && u.value == t.value;
             auto const next = p.successors(from);
             REQUIRE(!is_said);
             REQUIRE(std::find(next.begin(), next.end(), to) == next.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
+#include "../operations.hpp"
 #include "../printed.hpp"
 
 #include <doctest/doctest.h>
@@ -314,14 +315,14 @@ TEST_CASE("one operand is overwritten by one result, and its step reads it in no
     CHECK(fault_of(check_concurrent_plan(two, plan_at({0, 0, 0}, 8), {.bytes = 8})) == fault::clash);
     CHECK(!check_concurrent_plan(two, plan_at({0, 0, 8}, 16), {.bytes = 8}));
     // 1 is a view of 0; the step reads both and declares only one of them.
-    auto const view = tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
     auto const alias = ids{no_value, 0, no_value};
+    auto const view = with_views(tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}}), alias);
     CHECK(fault_of(check_concurrent_plan(view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
           fault::clash);
-    auto const last = tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{1, 2}}}});
+    auto const last = with_views(tasks(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{1, 2}}}}), alias);
     CHECK(fault_of(check_concurrent_plan(last, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
           fault::clash);
-    auto const offered = tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}});
+    auto const offered = with_views(tasks(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}}), alias);
     CHECK(!check_concurrent_plan(offered, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
 }
 
@@ -329,10 +330,10 @@ TEST_CASE("a declared pair counts only where the step writes the result that it 
 {
     // 2 is a view of 1. Step 1 writes 1, and declares 0 for 2, which a later step writes.
     auto const alias = ids{no_value, no_value, 1};
-    auto const p = tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}});
+    auto const p = with_views(tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}}), alias);
     CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias})) ==
           fault::clash);
-    auto const q = tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}}});
+    auto const q = with_views(tasks(3, {{{}, {0}}, {{0}, {1}, {{0, 1}}}, {{1}, {2}}}), alias);
     CHECK(!check_concurrent_plan(q, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
 }
 
@@ -340,7 +341,7 @@ TEST_CASE("a view keeps the storage of its root live, from the first def to the 
 {
     // 1 is a view of 0; 3 is defined when 0 is not read any more, and 1 still is.
     auto const alias = ids{no_value, 0, no_value, no_value};
-    auto const p = tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{2}, {3}}, {{1}, {}}});
+    auto const p = with_views(tasks(4, {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{2}, {3}}, {{1}, {}}}), alias);
     CHECK(fault_of(check_concurrent_plan(p, plan_at({0, 0, 8, 0}, 16), {.bytes = 8, .alias_of = alias})) ==
           fault::clash);
     CHECK(!check_concurrent_plan(p, plan_at({0, 0, 8, 0}, 16, {{4, 3}}), {.bytes = 8, .alias_of = alias}));

@@ -2,6 +2,7 @@
 #include <sublet/checking/check_plan.hpp>
 
 #include "../flow_nodes.hpp"
+#include "../operations.hpp"
 #include "../random_source.hpp"
 #include "flow_walks.hpp"
 
@@ -77,15 +78,19 @@ private:
             open.pop_back();
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
                 bool is_held = false, is_written = false;
+                bool makes = false;
+                for (touch t : p.touches(s)) makes |= t.value == v && t.defines();
+                for (touch t : p.touches(s)) // a view is of bytes that are intact
+                    if (t.makes_view() && root_[t.value] == v && !makes && now == clobbered) return true;
                 for (touch t : p.touches(s)) {
                     if (t.value != v) continue;
-                    if (t.kind == touch::access::def) is_written = true;
+                    if (t.defines()) is_written = true;
                     else if (now == clobbered) return true;
                     else is_held = is_held || t.kind == touch::access::use;
                 }
                 bool is_clobbered = false;
                 for (touch t : p.touches(s))
-                    if (t.kind == touch::access::def && shares_bytes(v, t.value)) {
+                    if (t.writes() && shares_bytes(v, t.value)) {
                         is_clobbered = true;
                         if (is_written || (is_held && !may_take(s, v, t.value))) return true;
                     }
@@ -203,8 +208,10 @@ TEST_CASE("inputs are disjoint if one is read, and outputs are intact wherever t
 TEST_CASE("a view that reads its root leaves it intact, and is clobbered with it")
 {
     // 0: def a; 1: use a, def b (a view of a); 2: def c; 3: use a, use b
-    snapshot const p = program_of(3, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{3}, {}, {2}}, {{}, {0, 1}, {}}});
-    plan_options const options{.bytes = 64, .alias_of = std::vector<value_id>{no_value, 0, no_value}};
+    ids const views{no_value, 0, no_value};
+    snapshot const p =
+        with_views(program_of(3, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{3}, {}, {2}}, {{}, {0, 1}, {}}}), views);
+    plan_options const options{.bytes = 64, .alias_of = views};
     memory_plan plan = plan_of({0, 0, 64});
     CHECK_FALSE(check_flow_plan(p, plan, options));
     plan = plan_of({0, 0, 32});
@@ -306,7 +313,7 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
             for (node_id n : plan.order)
                 for (step_id s = f.program.steps_of(n).first; s != f.program.steps_of(n).last; ++s, ++at)
                     for (touch t : f.program.touches(s))
-                        if (at == found->position && t.kind == touch::access::def && t.value == found->other)
+                        if (at == found->position && t.writes() && t.value == found->other)
                             is_written_there = true;
             REQUIRE((is_written_there || is_given(f.role[found->other])));
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 
+#include "../operations.hpp"
 #include "../random_flow.hpp"
 #include "../random_source.hpp"
 
@@ -295,27 +296,30 @@ TEST_CASE("a pair is ignored if the step does not define its result or does not 
 {
     plan_options const options{.bytes = 8, .alias_of = ids{no_value, no_value, 1}};
     // Step 1 defines 1, and declares only 2, which is a view of it.
-    auto const elsewhere = list(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}});
+    auto const elsewhere =
+        with_views(list(3, {{{}, {0}}, {{0}, {1}, {{0, 2}}}, {{1}, {2}}}), ids{no_value, no_value, 1});
     CHECK(fault_of(check_plan(elsewhere, plan_at({0, 0, 0}, 8), options)) == fault::clash);
     // Step 2 reads 2, and declares 1, the root of that view.
-    auto const by_another = list(4, {{{}, {1}}, {{1}, {2}}, {{2}, {0}, {{1, 0}}}});
+    auto const by_another = with_views(list(4, {{{}, {1}}, {{1}, {2}}, {{2}, {0}, {{1, 0}}}}),
+                                       ids{no_value, no_value, 1, no_value});
     plan_options const four{.bytes = 8, .alias_of = ids{no_value, no_value, 1, no_value}};
     CHECK(fault_of(check_plan(by_another, plan_at({0, 0, 0, no_offset}, 8), four)) == fault::clash);
 }
 
 TEST_CASE("an operand is not overwritten while the step also reads a view of it")
 {
-    auto const p = list(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}});
     auto const views = ids{no_value, 0, no_value};
+    auto const p = with_views(list(3, {{{}, {0}}, {{0}, {1}}, {{0, 1}, {2}, {{0, 2}}}}), views);
     CHECK(fault_of(check_plan(p, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = views})) == fault::clash);
-    auto const by_view = list(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}});
+    auto const by_view = with_views(list(3, {{{}, {0}}, {{0}, {1}}, {{1}, {2}, {{1, 2}}}}), views);
     CHECK(!check_plan(by_view, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = views}));
 }
 
 TEST_CASE("a view keeps the bytes of its root live, and lies at the same place")
 {
-    auto const p = list(4, {{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{1}, {3}}});
-    plan_options const options{.bytes = 8, .alias_of = ids{no_value, 0, no_value, no_value}};
+    auto const views = ids{no_value, 0, no_value, no_value};
+    auto const p = with_views(list(4, {{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{1}, {3}}}), views);
+    plan_options const options{.bytes = 8, .alias_of = views};
     CHECK(!check_plan(p, plan_at({0, 0, 8, 8}, 16), options));
     CHECK(check_plan(p, plan_at({0, 0, 0, 8}, 16), options) ==
           witness{.what = fault::clash, .value = 0, .other = 2, .position = 2, .begin = 0, .end = 8});
@@ -327,20 +331,26 @@ TEST_CASE("a view in another pool than its root is refused, even at the right of
 {
     auto plan = plan_at({0, 0}, 8);
     plan.buffers[1].pool = 1;
-    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
-    CHECK(fault_of(check_plan(p, plan, {.bytes = 8, .alias_of = ids{no_value, 0}})) == fault::misplaced_view);
+    auto const views = ids{no_value, 0};
+    auto const p = with_views(list(2, {{{}, {0}}, {{0}, {1}}}), views);
+    CHECK(fault_of(check_plan(p, plan, {.bytes = 8, .alias_of = views})) == fault::misplaced_view);
 }
 
 TEST_CASE("a chain of a hundred thousand views is one class, in either direction of the ids")
 {
     constexpr value_id values = 100'000;
-    auto const p = list(values, {{{}, {0}}, {{0}, {values - 1}}});
+    auto makes_view = [](value_id root, value_id view) {
+        return sequence(2, values, [=](step_id s, effect_sink& sink) {
+            if (s == 0) sink.def(root);
+            else sink.use(root), sink.view(view);
+        });
+    };
     auto plan = plan_at({0}, 8);
     plan.buffer_of.assign(values, 0);
     auto down = [](value_id v) { return v == 0 ? no_value : v - 1; };
     auto up = [](value_id v) { return v + 1 == values ? no_value : v + 1; };
-    CHECK(!check_plan(p, plan, {.bytes = 8, .alias_of = down}));
-    CHECK(!check_plan(p, plan, {.bytes = 8, .alias_of = up}));
+    CHECK(!check_plan(makes_view(0, values - 1), plan, {.bytes = 8, .alias_of = down}));
+    CHECK(!check_plan(makes_view(values - 1, 0), plan, {.bytes = 8, .alias_of = up}));
 }
 
 TEST_CASE("a plan that misses a pin is refused")
@@ -353,8 +363,8 @@ TEST_CASE("a plan that misses a pin is refused")
 
 TEST_CASE("a pin on a view pins its class, and two different pins cannot both be met")
 {
-    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
     auto const views = ids{no_value, 0};
+    auto const p = with_views(list(2, {{{}, {0}}, {{0}, {1}}}), views);
     CHECK(fault_of(check_plan(p, plan_at({0, 0}, 16),
                               {.bytes = 8, .alias_of = views, .pinned = offsets{no_offset, 8}})) ==
           fault::off_pin);
@@ -368,8 +378,8 @@ TEST_CASE("a pin on a view pins its class, and two different pins cannot both be
 
 TEST_CASE("a value that misses its own, its view's or its pool's alignment is refused")
 {
-    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
     auto const views = ids{no_value, 0};
+    auto const p = with_views(list(2, {{{}, {0}}, {{0}, {1}}}), views);
     auto at = [&](byte_count offset, std::vector<byte_count> alignment, byte_count of_pool) {
         std::vector<pool_limits> const pools{{.alignment = of_pool}};
         return check_plan(p, plan_at({offset, offset}, 100),
@@ -451,9 +461,9 @@ TEST_CASE("a value without storage is refused, and so is needless storage")
 
 TEST_CASE("one external or ineligible view keeps its whole class out of the arena")
 {
-    auto const p = list(2, {{{}, {0}}, {{0}, {1}}});
-    auto const nowhere = plan_at({no_offset, no_offset}, 0);
     auto const views = ids{no_value, 0};
+    auto const p = with_views(list(2, {{{}, {0}}, {{0}, {1}}}), views);
+    auto const nowhere = plan_at({no_offset, no_offset}, 0);
     CHECK(!check_plan(p, nowhere,
                       {.bytes = 8, .role = std::vector{inner, value_role::state}, .alias_of = views}));
     CHECK(

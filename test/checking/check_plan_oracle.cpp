@@ -70,7 +70,10 @@ struct plan_case {
                 for (touched t : step.touches)
                     if (t.how == touch_kind::use) sink.use(t.value);
                     else if (t.how == touch_kind::early_use) sink.use_early(t.value);
-                    else if (t.how == touch_kind::def) sink.def(t.value);
+                    else if (t.how == touch_kind::def)
+                        sink.add(alias_of[t.value] == no_value ? touch::access::def
+                                                               : touch::access::write_view,
+                                 t.value);
                 for (auto [in, out] : step.in_place) sink.may_overwrite(in, out);
             }
             for (edge_use u : edge_uses)
@@ -273,17 +276,25 @@ public:
             before += at_[q].node < at_[p].node || (at_[q].node == at_[p].node && q < p);
         return before;
     }
-    /// v is written at p, and another touch of v is on the other side of p than in the program.
+    /// Both have bytes, which begin where their root begins.
+    bool overlap(value_id u, value_id v) const
+    {
+        return root(u) == root(v) && (s_.bytes[root(u)] == 0 || (s_.bytes[u] != 0 && s_.bytes[v] != 0));
+    }
+    /// v is written at p, and another access of its bytes is on the other side of p than in the program.
     bool is_moved_write(value_id v, std::size_t p) const
     {
-        std::size_t versions = given(v) ? 1 : 0;
+        std::size_t writes = 0; // of the class: steps, and one if it is given
+        for (value_id u = 0; u != s_.values(); ++u)
+            if (root(u) == root(v) && given(u)) writes = 1;
         for (scheduled_step const& m : at_)
-            for (touched t : m.touches) versions += t.value == v && t.how == touch_kind::def;
-        if (p >= at_.size() || versions < 2 || !touches(p, v, touch_kind::def)) return false;
+            writes += std::any_of(m.touches.begin(), m.touches.end(), [&](touched t) {
+                return root(t.value) == root(v) && t.how == touch_kind::def;
+            });
+        if (p >= at_.size() || writes < 2 || !touches(p, v, touch_kind::def)) return false;
         for (std::size_t q = 0; q != at_.size(); ++q)
-            for (touch_kind how :
-                 {touch_kind::use, touch_kind::early_use, touch_kind::def, touch_kind::use_at_end})
-                if (q != p && touches(q, v, how) && (q < p) != (in_program(q) < in_program(p))) return true;
+            for (touched t : at_[q].touches)
+                if (q != p && overlap(t.value, v) && (q < p) != (in_program(q) < in_program(p))) return true;
         return false;
     }
     bool any_write_moved() const

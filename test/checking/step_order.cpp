@@ -201,7 +201,9 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
                 sink.use_at_end_of(0, 2);
             }
         });
-    auto fault_of = [&] { return *order_of_steps(q, derive_requirements(q, {.bytes = 8, .role = role}), {}).fault; };
+    auto fault_of = [&] {
+        return *order_of_steps(q, derive_requirements(q, {.bytes = 8, .role = role}), {}).fault;
+    };
     CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 1, .step = 1});
     role[1] = value_role::input;
     CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 2, .step = 2});

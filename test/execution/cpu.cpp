@@ -60,7 +60,12 @@ std::vector<subject> subjects()
     all.push_back({in_place,
                    {.bytes = 40, .role = roles{input, none, none, none, output, none}},
                    {false, false, false, false, false, true}});
-    auto const wide = op_list(8, {{0, 1}, {2}, {0, 3}, {4, 5}}, {{2, 3}, {4}, {5, 6}, {7}});
+    auto const wide = sequence(4, 8, [](auto step, effect_sink& s) {
+        if (step == 0) s.use(0), s.use(1), s.def(2), s.def(3);
+        if (step == 1) s.use(2), s.view(4);
+        if (step == 2) s.use(0), s.use(3), s.def(5), s.def(6);
+        if (step == 3) s.use(4), s.use(5), s.def(7);
+    });
     all.push_back({wide,
                    {.bytes = {8, 24, 40, 8, 16, 8, 100, 32},
                     .alignment = {8, 64, 1, 2, 4, 8, 16, 32},
@@ -282,7 +287,7 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
 
 TEST_CASE("storage bound for a value of unknown size is as large as each of its views")
 {
-    executor run(op_list(2, {{}, {1}}, {{0, 1}, {}}),
+    executor run(with_views(op_list(2, {{}, {}, {1}}, {{0}, {1}, {}}), {no_value, 0}),
                  {.bytes = std::vector<byte_count>{no_size, 16}, .alias_of = {-1, 0}}, no_plan{},
                  synthetic_kernel{});
     std::byte bytes[24]{};
@@ -714,7 +719,7 @@ TEST_CASE(
 {
     auto const p = sequence(2, 6, [](auto step, effect_sink& s) {
         if (step == 0) s.def(3), s.def(5), s.def(0);
-        else s.use(3), s.use(no_value), s.use_early(0), s.use(3), s.def(4), s.def(1), s.def(2);
+        else s.use(3), s.use(no_value), s.use_early(0), s.use(3), s.def(4), s.view(1), s.def(2);
     });
     plan_options options{.bytes = {1, 2, 3, 4, 5, 6}, .alias_of = {-1, 3, -1, -1, -1, -1}, .order = {0, 1}};
     std::size_t refused = 0;

@@ -211,7 +211,7 @@ TEST_CASE("views take no bytes, and scratch only during its step")
     enum : value_id { a, b, c, w };
     auto const p = sequence(3, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(a);
-        if (step == 1) return s.use(a), s.def(b), s.def(c), s.def(w);
+        if (step == 1) return s.use(a), s.view(b), s.def(c), s.def(w);
         s.use(b), s.use(c);
     });
     plan_options const options{.bytes = {8, 4, 6, 2}, .alias_of = {-1, 0, -1, -1}};

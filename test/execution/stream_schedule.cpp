@@ -28,7 +28,7 @@ TEST_CASE("a call has the operands of its step in program order, and its stream"
     // 0: -> a;   1: a -> b (a view of a), c; w is scratch
     auto const program = sequence(2, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0);
-        s.use(0), s.def(1), s.def(2), s.def(3);
+        s.use(0), s.view(1), s.def(2), s.def(3);
     });
     plan_options const options{.bytes = {8, 4, 2, 6}, .alias_of = {-1, 0, -1, -1}};
     lowered_program const lowered =

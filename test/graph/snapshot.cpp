@@ -6,10 +6,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -62,6 +64,8 @@ struct written_down {
             for (auto [value, kind] : list[n].steps[s].touches) {
                 if (kind == touch::access::use) sink.use(value);
                 if (kind == touch::access::use_early) sink.use_early(value);
+                if (kind == touch::access::write) sink.write(value);
+                if (kind == touch::access::view) sink.view(value);
                 if (kind == touch::access::def) sink.def(value);
             }
         }
@@ -74,6 +78,8 @@ written_down random_program(std::mt19937& random)
     p.list.resize(random() % 8);
     p.value_count = 1 + static_cast<int>(random() % 6);
     auto any_value = [&] { return static_cast<value_id>(random() % static_cast<unsigned>(p.value_count)); };
+    touch::access const kinds[] = {use, touch::access::use_early, touch::access::write, touch::access::view,
+                                   def};
     for (auto& node : p.list)
         for (std::size_t k = random() % 4; k != 0; --k)
             node.successors.push_back(static_cast<int>(random() % p.list.size()));
@@ -81,7 +87,7 @@ written_down random_program(std::mt19937& random)
         p.list[n].steps.resize(1 + random() % 3);
         for (auto& step : p.list[n].steps) {
             for (std::size_t k = random() % 4; k != 0; --k)
-                step.touches.push_back({any_value(), static_cast<touch::access>(random() % 3)});
+                step.touches.push_back({any_value(), kinds[random() % std::size(kinds)]});
             for (std::size_t k = random() % 2; k != 0; --k)
                 step.overwrites.push_back({any_value(), any_value()});
         }
@@ -188,7 +194,19 @@ TEST_CASE("a snapshot holds the nodes, steps, touches and edges of its program")
                 std::vector<touch> reads_then_writes;
                 for (bool writes : {false, true})
                     for (touch t : step.touches)
-                        if ((t.kind == touch::access::def) == writes) reads_then_writes.push_back(t);
+                        if (t.defines() == writes) reads_then_writes.push_back(t);
+                auto const all = reads_then_writes; // a view that its step writes is one touch
+                std::erase_if(reads_then_writes, [&](touch t) {
+                    auto has = [&](touch::access kind) {
+                        return std::find(all.begin(), all.end(), touch{t.value, kind}) != all.end();
+                    };
+                    return t.kind == touch::access::write &&
+                           (has(touch::access::view) || has(touch::access::def));
+                });
+                for (touch& t : reads_then_writes)
+                    if (t.kind == touch::access::view &&
+                        std::find(all.begin(), all.end(), touch{t.value, touch::access::write}) != all.end())
+                        t.kind = touch::access::write_view;
                 CHECK(touches(p, next) == reads_then_writes);
                 std::vector<overwrite> expected;
                 for (auto [in, out] : step.overwrites) expected.push_back({next, in, out});

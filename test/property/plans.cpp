@@ -4,6 +4,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
+#include "../operations.hpp"
 #include "../random_source.hpp"
 #include "../view_sizes.hpp"
 
@@ -67,7 +68,7 @@ drawn draw(Pick& pick)
     auto program = sequence(steps, bytes.size(), [&](auto step, effect_sink& s) {
         for (auto v : ops[step].uses) s.use(v);
         for (auto v : ops[step].early) s.use_early(v);
-        for (auto v : ops[step].defs) s.def(v);
+        add_results(s, ops[step].defs, alias_of);
         for (auto o : ops[step].pairs) s.may_overwrite(o.in, o.out);
     });
     return {std::move(program), plan_options{.bytes = within_roots(bytes, alias_of),

@@ -90,12 +90,18 @@ struct op_names {
 struct plan_methods {
     snapshot program;
     plan_options options{.bytes = 0};
-    std::vector<handoff> handoffs; ///< for names that keep their storage
     planned_concurrently offsets, slots;
     planned_with_handoffs waiting;
     slot_id fewest = 0;
     std::vector<token_plan> tokens; ///< by choice
 };
+
+/// The waits of names that keep their storage, without those for data.
+std::vector<handoff> order_of_storage(plan_methods const& of)
+{
+    auto const bytes = detail::find_ordered_bytes(of.program, detail::lifetimes_of(of.options));
+    return detail::storage_order(of.program, bytes);
+}
 
 /// Maps a step's touch of a name to its version, for one storage per name.
 plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_name)
@@ -106,10 +112,10 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
     all.program = versioned.program;
     all.options = with_versions(by_name, versioned);
 
-    concurrent_options how{.handoffs = all.handoffs};
+    concurrent_options how;
     all.offsets = plan_concurrent(all.program, all.options, how);
     REQUIRE(all.offsets);
-    all.waiting = plan_with_handoffs(all.program, all.options, {.handoffs = all.handoffs});
+    all.waiting = plan_with_handoffs(all.program, all.options);
     REQUIRE(all.waiting);
     how.strategy = concurrent_options::strategy_kind::slots;
     all.slots = plan_concurrent(all.program, all.options, how);
@@ -122,7 +128,7 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
     // Token sharing is checked as a plan of its own.
     memory_plan plan = all.offsets.plan;
     auto const role = all.options.role.tabulate(all.program.values());
-    auto const g = dependences(all.program, {.role = role, .handoffs = all.handoffs});
+    auto const g = dependences(all.program, detail::dependences_of(all.options, {}));
     auto const lives = concurrent_lifetimes(all.program, g, plan.buffers.size(), plan.buffer_of, role);
     placement_problem problem;
     for (memory_plan::placed_buffer const& b : plan.buffers)
@@ -141,7 +147,6 @@ plan_methods plan_by_all_methods(snapshot const& names, plan_options const& by_n
         placement const placed = stack_slots(problem, shared);
         plan.arena_bytes.clear();
         detail::set_offsets(placed, plan);
-        plan.handoffs = all.handoffs;
         auto const refuted = check_concurrent_plan(all.program, plan, all.options);
         REQUIRE(!refuted);
         REQUIRE(shared.slots >= all.fewest);
@@ -246,10 +251,11 @@ TEST_CASE("memonger.cc 7: an ineligible value has a slot of its own")
 TEST_CASE("memonger.cc 8: a value of the caller is updated in place, and its storage is not reused")
 {
     plan_methods const all = plan_by_all_methods(op_names("z->a; z,a->z; z->b"));
-    CHECK(all.handoffs == std::vector<handoff>{}); // the previous reader produces the writer's operand
+    CHECK(order_of_storage(all) ==
+          std::vector<handoff>{}); // the previous reader produces the writer's operand
     CHECK(all.offsets.plan.buffers.size() == 2);
     plan_methods const late = plan_by_all_methods(op_names("z->a; h->z; z,a->b"));
-    CHECK(late.handoffs == std::vector<handoff>{{0, 1}}); // write after read, in one storage
+    CHECK(order_of_storage(late) == std::vector<handoff>{{0, 1}}); // write after read, in one storage
 }
 
 TEST_CASE("memonger.cc 9: the smallest free slot that is large enough is taken, in any order of freeing")
@@ -546,7 +552,7 @@ TEST_CASE(
             sink.use(2);
             sink.def(3);
         }
-        if (s == 0) sink.def(1);
+        if (s == 0) sink.view(1);
     });
     plan_methods const all = plan_by_all_methods(
         p, {.bytes = 8, .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}});

@@ -127,8 +127,7 @@ TEST_CASE("singa-680: an operation that touches undeclared values is stopped or 
     REQUIRE(planned);
     auto run = [&](auto how_wrong) {
         wrong = how_wrong;
-        executor one(net, options, arena{planned}, net.kernel(),
-                     {.check = executor_options::checks::digest});
+        executor one(net, options, arena{planned}, net.kernel(), {.check = executor_options::checks::digest});
         fill_noise(one.input(a), 1);
         one.run();
         return digest(one.output(d));

@@ -4,6 +4,7 @@
 #include <sublet/execution/threads.hpp>
 
 #include "../random_source.hpp"
+#include "../random_views.hpp"
 #include "../run_environment.hpp"
 
 #include <sublet/execution/cpu.hpp>
@@ -107,6 +108,19 @@ TEST_CASE("versions of random names give equal results on threads, with every pl
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         runs += run_all_modes(draw_versions(pick), pick);
+    }
+    CHECK(runs == seeds * 160);
+}
+
+TEST_CASE("views of parts and writes in place give equal results on threads, with every plan")
+{
+    std::size_t runs = 0;
+    unsigned const seeds = rounds(25);
+    for (unsigned seed = 0; seed != seeds; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        random_views const views = draw_views(pick, 9);
+        runs += run_all_modes({views.program(), views.options(), std::vector<bool>(views.values())}, pick);
     }
     CHECK(runs == seeds * 160);
 }

@@ -8,6 +8,7 @@
 #include "../rounds.hpp"
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
@@ -16,6 +17,7 @@
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/sharing/color_graph.hpp>
 
 #include <doctest/doctest.h>
 
@@ -195,13 +197,72 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
                                                 .view_offset = offset,
                                                 .pool = views.pool});
         REQUIRE(bool(symbolic));
-        for (byte_count batch : {1, 2, 3}) {
+        for (auto [v, pool_of_v, offset] : symbolic)
+            REQUIRE(offset.at(2) == symbolic.plan.at(2).offset_of(v));
+        for (byte_count batch : {byte_count{1}, byte_count{2}, byte_count{3}}) {
             random_views scaled = views;
             for (auto* table : {&scaled.bytes, &scaled.view_offset})
                 for (byte_count& b : *table) b *= batch;
             REQUIRE(paint_in(scaled, symbolic.plan.at(batch), listed(p.steps())) == paint_apart(scaled));
         }
     }
+}
+
+TEST_CASE("a write in place holds its value, as a use does")
+{
+    enum { a, b };
+    snapshot const p = sequence(3, 2, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(a);
+        if (s == 1) sink.write(a), sink.use_early(a), sink.def(b);
+        if (s == 2) sink.use(b);
+    });
+    snapshot const chain = flow(
+        3, 2,
+        [](node_id n) { return n < 2 ? std::vector<int>{static_cast<int>(n) + 1} : std::vector<int>{}; },
+        [&](node_id n, effect_sink& sink) {
+            for (touch t : p.touches(n)) sink.add(t.kind, t.value);
+        });
+    CHECK(interference(chain).degree(a) == 1);
+    auto const colored = color_chordal(chain);
+    CHECK(colored.plan.slot_of[a] != colored.plan.slot_of[b]);
+    CHECK(plan_memory(p, {.bytes = 8}).bytes() == 16);
+}
+
+TEST_CASE("a result is written over an operand only where both begin, and if it is all that is written there")
+{
+    enum { x, r, v, w };
+    auto program = [](bool writes_two) {
+        return sequence(3, 4, [writes_two](step_id s, effect_sink& sink) {
+            if (s == 0) sink.def(x);
+            if (s == 1) {
+                sink.use(x), sink.view(v), sink.write(v), sink.may_overwrite(x, v);
+                if (writes_two) sink.view(w), sink.write(w);
+            }
+            if (s == 2) sink.use(v);
+        });
+    };
+    auto bytes_at = [&](byte_count offset, bool writes_two) {
+        plan_options const options{.bytes = {16, 16, 8, 8},
+                                   .alias_of = std::vector<int>{-1, -1, r, r},
+                                   .view_offset = {byte_count{0}, byte_count{0}, offset, 8 - offset}};
+        return plan_memory(program(writes_two), options).bytes();
+    };
+    CHECK(bytes_at(0, false) == 16);
+    CHECK(bytes_at(8, false) == 32);
+    CHECK(bytes_at(0, true) == 32);
+
+    // Checkers refuse both, too: r lies on x.
+    plan_options const options{
+        .bytes = {16, 16, 8, 8}, .alias_of = std::vector<int>{-1, -1, r, r}, .view_offset = {0, 0, 8, 0}};
+    memory_plan over{.buffers = {{x, {0, 2}, 16, 1, 0, 0}, {r, {1, 3}, 16, 1, 0, 0}},
+                     .buffer_of = {0, 1, 1, 1},
+                     .arena_bytes = {16},
+                     .offset_in_root = {0, 0, 8, 0}};
+    auto const found = check_plan(program(false), over, options);
+    REQUIRE(found);
+    CHECK(found->what == fault::clash);
+    over.valid_for = program_reading::concurrent;
+    CHECK(check_concurrent_plan(program(false), over, options));
 }
 
 } // namespace this_test

@@ -130,7 +130,7 @@ drawn draw_named_program(random_source& draw)
     auto program = flow(nodes.size(), bytes.size(), no_edges, [&](auto n, effect_sink& s) {
         for (std::size_t i = 0; i != nodes[n].size(); ++i) {
             if (i != 0) s.next_step();
-            for (auto v : nodes[n][i].defs) s.def(v);
+            add_results(s, nodes[n][i].defs, alias_of);
             for (auto v : nodes[n][i].uses) s.use(v);
             for (auto v : nodes[n][i].early) s.use_early(v);
             for (auto o : nodes[n][i].pairs) s.may_overwrite(o.in, o.out);

@@ -88,7 +88,7 @@ struct all_of_it {
 all_of_it rename_list(ops const& list, std::size_t values, plan_options const& by_value,
                       rename_options const& how = {})
 {
-    snapshot const p = program_of(list, values);
+    snapshot const p = with_views(program_of(list, values), by_value.alias_of.tabulate(values));
     all_of_it all{versions(p, by_value), {}, {}};
     REQUIRE(!all.made.violation);
     plan_options const options = with_versions(by_value, all.made);
@@ -253,7 +253,7 @@ void run_again(random_names const& before, names_run const& expected, versioned_
     snapshot const p = before.program();
     std::vector<std::vector<value_id>> in(p.steps()), out(p.steps());
     for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) (t.kind == touch::access::def ? out : in)[s].push_back(t.value);
+        for (touch t : p.touches(s)) (t.defines() ? out : in)[s].push_back(t.value);
     std::vector<std::vector<value_id>> at_end(p.nodes());
     for (edge_use u : p.edge_uses()) at_end[u.node].push_back(u.value);
     auto name = [&](std::size_t k) { return static_cast<value_id>(before.values() + k); };

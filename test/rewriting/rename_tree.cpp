@@ -39,8 +39,7 @@ struct renamed_programs {
             program own;
             own.in.resize(p.steps()), own.out.resize(p.steps()), own.at_end.resize(p.nodes());
             for (step_id s = 0; s != p.steps(); ++s)
-                for (touch t : p.touches(s))
-                    (t.kind == touch::access::def ? own.out : own.in)[s].push_back(kept + t.value);
+                for (touch t : p.touches(s)) (t.defines() ? own.out : own.in)[s].push_back(kept + t.value);
             for (edge_use u : p.edge_uses()) own.at_end[u.node].push_back(kept + u.value);
             for (program_body::capture c : tree.body(i).captures)
                 own.captures.push_back({kept + c.inner, kept + c.outer});
@@ -160,10 +159,10 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
     for (int turn = 0; turn != 80; ++turn) {
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind != touch::access::def) read(t.value);
+                if (!t.defines()) read(t.value);
             std::map<value_id, value_id> written; // one step writes no two values into one place
             for (touch t : p.touches(s)) {
-                if (t.kind != touch::access::def) continue;
+                if (!t.defines()) continue;
                 by_value[root[t.value]] = by_name[name[t.value]] = ++stamp;
                 REQUIRE(written.insert({name[t.value], root[t.value]}).first->second == root[t.value]);
             }
@@ -225,8 +224,7 @@ TEST_CASE("on every path through a renamed tree steps read what they read before
             snapshot const& p = tree.program_of(i);
             for (step_id s = 0; s != p.steps(); ++s) {
                 std::vector<std::size_t> in, out;
-                for (touch t : p.touches(s))
-                    (t.kind == touch::access::def ? out : in).push_back(expected(t.value, i));
+                for (touch t : p.touches(s)) (t.defines() ? out : in).push_back(expected(t.value, i));
                 REQUIRE(after.programs[i].in[s] == in);
                 REQUIRE(after.programs[i].out[s] == out);
                 nested += i != 0 && !out.empty() && out[0] < renamed_programs::kept;

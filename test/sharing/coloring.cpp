@@ -77,7 +77,8 @@ TEST_CASE("a bound over 64 bits is rejected")
     interferences pair(2);
     pair.add(0, 1);
     CHECK_THROWS_WITH_AS((void)find_cliques(pair.graph(), {no_size - 1, 1}),
-                         "sublet: a sum of sizes exceeds 64 bits", precondition_error);
+                         "sublet: the sum of the sizes 18446744073709551614 and 1 exceeds 64 bits",
+                         precondition_error);
 }
 
 TEST_CASE("the result is a clique, and no plan has fewer slots or bytes than the bound")

@@ -236,7 +236,7 @@ TEST_CASE("ResNet-50 needs five slots under every schedule, four with batch norm
         network::op_list const net = network::resnet50();
         snapshot const p = net.program();
         auto const role = net.options().role.tabulate(net.bytes.size());
-        dependence_graph const g = dependences(p, {.role = role});
+        dependence_graph const g = dependences(p, {.role = role, .alias_of = net.alias_of});
         buffers buffer_of;
         for (value_id v = 0; v != net.bytes.size(); ++v) {
             // It follows its convolution and is its only reader.

@@ -305,7 +305,7 @@ struct block_walk {
                         active.erase(t.value);
                     }
                 for (touch t : p.touches(s))
-                    if (t.kind == touch::access::use && !starting.contains(t.value)) active.insert(t.value);
+                    if (t.holds() && !starting.contains(t.value)) active.insert(t.value);
                 if (s == range.first && parent[n] == no_node) {
                     if (n == 0)
                         for (value_id v : live.live_in(n))

@@ -234,9 +234,9 @@ struct buffer_table {
     std::vector<buffer> buffers;                           ///< by ascending root
     std::vector<buffer_id> buffer_of;                      ///< by value
     std::vector<memory_plan::in_place_pair> in_place = {}; ///< the pairs with joined buffers
-    std::vector<byte_count> offset_in_root = {}; ///< by value; empty if all are 0
-    value_id oversized_view = no_value;          ///< the first view that ends beyond its root, if any
-    byte_count oversized_bytes = 0;              ///< and where it ends
+    std::vector<byte_count> offset_in_root = {};           ///< by value; empty if all are 0
+    value_id oversized_view = no_value; ///< the first view that ends beyond its root, if any
+    byte_count oversized_bytes = 0;     ///< and where it ends
 };
 
 /// Requires:   `lives` are the live ranges of the values that `options` describes.

@@ -25,10 +25,10 @@ enum class fault : std::uint8_t {
     clash,      ///< value and other share bytes [begin, end), and both are alive at position; or, for steps
                 ///< in any order, the step written_at writes other over value, which needed_at touches
     misaligned, ///< value lies at begin, which is no multiple of `needed`
-    outside_arena,  ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
-    off_pin,        ///< value lies at begin and not at its pinned offset, `needed`
-    wrong_pool,     ///< value does not lie in `pool`, its own, or lies there and has other choices (needed: 1)
-    unclear_view,   ///< `step` defines value, a view of other; or makes a view of a value that is none (no other)
+    outside_arena, ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
+    off_pin,       ///< value lies at begin and not at its pinned offset, `needed`
+    wrong_pool,    ///< value does not lie in `pool`, its own, or lies there and has other choices (needed: 1)
+    unclear_view, ///< `step` defines value, a view of other; or makes a view of a value that is none (no other)
     oversized_view, ///< value is a view of other, but ends at byte `end` of it, and other has only `needed`
     misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
     unplaced,       ///< value needs storage and has none

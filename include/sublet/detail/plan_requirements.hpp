@@ -45,9 +45,10 @@ struct plan_requirements {
     std::vector<byte_count> alignment;
     std::vector<byte_count> offset_in_root; ///< by value, saturated; the root's is 0
     std::vector<value_id> root;             ///< by value; the tables below are valid at roots
-    std::vector<value_role> class_role; ///< the union
+    std::vector<value_role> class_role;     ///< the union
     std::vector<byte_count> bytes;
-    std::vector<byte_count> pinned; ///< by value as given; the root's is that of its class, as far as it tells
+    std::vector<byte_count>
+        pinned; ///< by value as given; the root's is that of its class, as far as it tells
     std::vector<pool_id> pool;
     std::vector<unsigned char> eligible; ///< all members are
     std::vector<live_range> life;

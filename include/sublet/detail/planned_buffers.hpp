@@ -32,8 +32,9 @@ std::optional<witness> oversized_view(buffer_table const& table);
 /// A step that makes a value which is a view, without saying so, or says so of a value that is none.
 std::optional<witness> refuse_unclear_view(snapshot const& p, plan_options const& options);
 
-/// The program in which a step that makes a view uses its root, too: the bytes have to be there.
-snapshot with_view_uses(snapshot const& p, std::vector<value_id> const& alias_of);
+/// The program in which a step that makes a view uses its root, too: the bytes have to be there. A step that
+/// also writes through it needs those that something has made.
+snapshot with_view_uses(snapshot const& p, plan_options const& options);
 
 /// Lists the buffers that need storage in the plan and in the problem, under the same numbers, in O(values).
 /// Returns what refutes every plan: a view that is larger than its root, or a buffer with two pins.

@@ -331,8 +331,7 @@ public:
     /// versions of such a value share their bytes:
     ///
     ///     auto made = sublet::versions(net, net.options(), net.updated());
-    ///     auto any_order = sublet::plan_concurrent(made.program, sublet::with_versions(net.options(), made),
-    ///                                              {.handoffs = made.handoffs});
+    ///     auto any_order = sublet::plan_concurrent(made.program, sublet::with_versions(net.options(), made));
     [[nodiscard]] per_value<bool> updated() const { return is_updated_; }
 
     [[nodiscard]] detail::recorded_kernel<Call> kernel() const { return {reads_, writes_, functions_}; }

@@ -233,17 +233,19 @@ private:
 
     /// The ranges of bytes of a buffer.
     live_range ranges_of(buffer_id b) const { return ranges_[lowered_.table.buffers[b].root]; }
-    void access(value_id v, step_id at, bool reads, bool writes);
+    void access_bytes(value_id v, step_id at, bool reads, bool writes);
+    void access(std::uint32_t range, step_id at, bool reads, bool writes);
     void wait(std::uint32_t range, step_id at);
     void occupy(buffer_id b, step_id at, arena_occupants& arenas);
 
     snapshot const& program_;
     lowered_program const& lowered_;
-    std::vector<step_id> position_of_; // by step
-    std::vector<live_range> ranges_;   // by value: its ranges of bytes
-    std::vector<step_id> made_at_;     // by value: the last position that made it
-    std::vector<sort_key> end_uses_;   // {position, 0, value}: needed where a node ends
-    std::vector<users> users_;         // by range of bytes
+    std::vector<step_id> position_of_;   // by step
+    std::vector<live_range> ranges_;     // by value: its ranges of bytes
+    std::vector<step_id> made_at_;       // by value: the first position that makes it
+    std::vector<sort_key> end_uses_;     // {position, 0, value}: needed where a node ends
+    std::vector<users> users_;           // by range of bytes, then the name of each view
+    std::uint32_t names_ = 0;            // the first of these
     std::vector<std::uint32_t> touched_; // ranges that the current step accesses
     std::vector<step_id> last_waiter_;   // by position: the last position that waits for it
     std::vector<sort_key> found_;        // {to and from, why}

@@ -52,11 +52,11 @@ struct lowered_program {
     std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
     buffer_table table;                         ///< each value with its views
     std::vector<std::uint32_t> ref_counts;      ///< by buffer
-    std::vector<step_id> first_write;     ///< by buffer: the first position that writes it, or `no_step`
+    std::vector<step_id> first_write;      ///< by buffer: the first position that writes it, or `no_step`
     std::vector<unsigned char> is_updated; ///< by buffer: a step changes it in place
-    std::vector<byte_count> bytes;        ///< by value: its part of its buffer
-    std::vector<buffer_id> unused_inputs; ///< inputs that no step reads: dead after the first step
-    bool is_any_schedule = false;         ///< one of many orders: they are dead before any step
+    std::vector<byte_count> bytes;         ///< by value: its part of its buffer
+    std::vector<buffer_id> unused_inputs;  ///< inputs that no step reads: dead after the first step
+    bool is_any_schedule = false;          ///< one of many orders: they are dead before any step
     std::size_t pools = 0;
 
     [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }

@@ -48,12 +48,12 @@ namespace sublet {
 
 struct touch {
     enum class access : std::uint8_t {
-        use,       ///< reads; holds the storage until the step ends
-        use_early, ///< reads before the step writes: a result may take the storage in the same step
-        write,     ///< reads and writes bytes of a value that is there already; it stays that value
-        view,      ///< makes a view: names bytes that are there, and neither reads nor writes them
+        use,        ///< reads; holds the storage until the step ends
+        use_early,  ///< reads before the step writes: a result may take the storage in the same step
+        write,      ///< reads and writes bytes of a value that is there already; it stays that value
+        view,       ///< makes a view: names bytes that are there, and neither reads nor writes them
         write_view, ///< both in one step: the storage may be written here for the first time
-        def        ///< makes a value: writes all of its bytes, even if the result is never read
+        def         ///< makes a value: writes all of its bytes, even if the result is never read
     };
 
     value_id value;
@@ -64,6 +64,11 @@ struct touch {
     [[nodiscard]] constexpr bool makes_view() const
     {
         return kind == touch::access::view || kind == touch::access::write_view;
+    }
+    /// Uses the value, and needs its storage to the end of the step.
+    [[nodiscard]] constexpr bool holds() const
+    {
+        return kind == touch::access::use || kind == touch::access::write;
     }
     /// Bytes of its storage change.
     [[nodiscard]] constexpr bool writes() const
@@ -126,7 +131,7 @@ public:
     {
         touch_value(v, touch::access::def);
     }
-    /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`, which is there.
+    /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`; the root is there.
     template <detail::id_like I>
     void view(I const& v)
     {
@@ -216,8 +221,7 @@ private:
         touch const one{id, kind};
         if (one.defines()) defines_ = true;
         else read_after_def_ |= defines_;
-        writes_ |= kind == touch::access::write;
-        record_->has_writes |= one.writes() && kind != touch::access::def;
+        writes_ |= one.writes() && kind != touch::access::def;
         record_->has_views |= one.makes_view();
         record_->touches.push_back(one);
     }

@@ -354,8 +354,8 @@ private:
     std::vector<unsigned char> is_defined_; // by value of the program: given, or defined before
     buffer_classes classes_;
     std::vector<byte_count> offset_in_root_; // by value of the program
-    csr_rows members_;  // by class
-    csr_rows in_place_; // by step of the program: operand, result, operand, result ...
+    csr_rows members_;                       // by class
+    csr_rows in_place_;                      // by step of the program: operand, result, operand, result ...
     spilled_program result_;
     std::vector<touch> touches_;
     std::vector<std::size_t> end_; // by step: into touches_
@@ -425,8 +425,7 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
                                          advice_options const& how)
     : steps(steps_in_order(p, options.order))
 {
-    buffer_table const unjoined =
-        gather_buffers(lifetimes(p, detail::lifetimes_of(options)), options);
+    buffer_table const unjoined = gather_buffers(lifetimes(p, detail::lifetimes_of(options)), options);
     buffer_table const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     in_place = joined.in_place;
     auto const remat_cost = how.remat_cost.tabulate(p.values());

@@ -78,8 +78,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& op
                                    flow_options const& flow)
 {
     snapshot viewed;
-    if (given.has_views())
-        viewed = detail::with_view_uses(given, options.alias_of.tabulate(given.values()));
+    if (given.has_views()) viewed = detail::with_view_uses(given, options);
     snapshot const& p = given.has_views() ? viewed : given;
     std::clock_t const begin = std::clock();
     planned_flow result;

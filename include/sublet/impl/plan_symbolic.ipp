@@ -42,8 +42,7 @@ struct equal_size_pairs {
         step_range const mine = program.steps_of(n);
         for (step_id s = mine.first; s != mine.last; ++s) {
             if (s != mine.first) sink.next_step();
-            for (touch t : program.touches(s))
-                sink.add(t.kind, t.value);
+            for (touch t : program.touches(s)) sink.add(t.kind, t.value);
             for (overwrite o : program.overwrites(s))
                 if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
         }

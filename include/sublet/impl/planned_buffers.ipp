@@ -29,15 +29,19 @@ SUBLET_DECL std::optional<witness> refuse_unclear_view(snapshot const& p, plan_o
 {
     auto const found = find_unclear_view(p, options.alias_of);
     if (!found) return std::nullopt;
-    return witness{.what = fault::unclear_view,
-                   .value = found->value,
-                   .other = found->of,
-                   .step = found->step};
+    return witness{
+        .what = fault::unclear_view, .value = found->value, .other = found->of, .step = found->step};
 }
 
-SUBLET_DECL snapshot with_view_uses(snapshot const& p, std::vector<value_id> const& alias_of)
+SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& options)
 {
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values());
+    std::vector<value_role> const role = options.role.tabulate(p.values());
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    std::vector<unsigned char> exists;
+    for (value_role flags : role) exists.push_back(is_given(flags));
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+        if (t.defines()) exists[t.value] = 1;
     return flow(
         p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); },
         [&](node_id n, effect_sink& sink) {
@@ -53,7 +57,9 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, std::vector<value_id> con
                 std::sort(made.begin(), made.end());
                 for (touch t : p.touches(s)) {
                     value_id const root = classes.root[classes.buffer_of[t.value]];
-                    if (t.kind == touch::access::view && !std::binary_search(made.begin(), made.end(), root)) sink.use(root);
+                    bool const needs_root = t.kind == touch::access::view ||
+                                            (t.kind == touch::access::write_view && exists[root]);
+                    if (needs_root && !std::binary_search(made.begin(), made.end(), root)) sink.use(root);
                 }
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
             }

@@ -7,7 +7,7 @@
 ///     auto p = sublet::place(problem);                                      // counted work budget
 ///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // time limit in seconds
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
-///     auto t = sublet::place({.buffers = sizes, .clocks = clocks});         // several threads: problem.hpp
+///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads: problem.hpp
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
 ///     a bound proved by search? ─► minimize_core(): a minimal set of buffers that proves it
@@ -33,7 +33,8 @@ struct place_options {
     std::uint64_t seed = 0;
     placement::objective objective = placement::objective::minimize;
     sublet::effort effort = sublet::effort::balanced;
-    // For each pool; default: pack_options, scaled by the effort. With a time limit, improve_visits and nodes default to no limit.
+    // For each pool; default: pack_options, scaled by the effort. With a time limit, improve_visits and nodes
+    // default to no limit.
     std::optional<std::uint64_t> visits = {};         ///< pieces examined by greedy orders
     std::optional<std::uint64_t> improve_visits = {}; ///< pieces examined by ejection
     std::optional<std::uint64_t> nodes = {};          ///< nodes of the exact search

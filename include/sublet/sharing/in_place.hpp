@@ -77,11 +77,12 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     // Of the current step, by buffer: the one value that it reads, if it touches nothing else there.
     value_id const several_values = no_value - 1; // no program has so many ids
     std::vector<value_id> only_reads(table.buffers.size(), no_value);
-    std::vector<step_id> defined_at(table.buffer_of.size(), no_step); // by value: last step that defines it
-    std::vector<detail::sort_key> allowed;                            // {size of the operand, 0, pair}
-    std::vector<overwrite_pair> buffers_of;                           // of `allowed`
-    std::vector<detail::sort_key> taken;                              // {pair}
-    auto const pairs = p.overwrites();                                // by step
+    std::vector<value_id> only_writes(table.buffers.size(), no_value); // likewise, the one that it writes
+    std::vector<step_id> defined_at(table.buffer_of.size(), no_step);  // by value: last step that defines it
+    std::vector<detail::sort_key> allowed;                             // {size of the operand, 0, pair}
+    std::vector<overwrite_pair> buffers_of;                            // of `allowed`
+    std::vector<detail::sort_key> taken;                               // {pair}
+    auto const pairs = p.overwrites();                                 // by step
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
         for (touch t : p.touches(s)) {
@@ -90,11 +91,14 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
             value_id& read = only_reads[table.buffer_of[t.value]];
             bool const only_reads_it = !defines && !t.writes();
             read = !only_reads_it || (read != no_value && read != t.value) ? several_values : t.value;
+            value_id& written = only_writes[table.buffer_of[t.value]];
+            if (t.writes()) written = written != no_value && written != t.value ? several_values : t.value;
         }
         for (; i != pairs.size() && pairs[i].step == s; ++i) {
             buffer_id const from = table.buffer_of[pairs[i].in], to = table.buffer_of[pairs[i].out];
             buffer const &in = table.buffers[from], &out = table.buffers[to];
             if (only_reads[from] != pairs[i].in || defined_at[pairs[i].out] != s) continue;
+            if (only_writes[to] != pairs[i].out) continue;
             if (has_role(in.role, value_role::output) || has_role(out.role, value_role::input)) continue;
             if (!in.is_planned() || !out.is_planned() || in.pool != out.pool) continue;
             if (in.size < out.size || (fit == in_place_fit::equal && in.size != out.size)) continue;
@@ -104,7 +108,8 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
                 continue;
             if (is_free(from, s) && begins(to, s)) allowed.push_back({in.size, 0, i});
         }
-        for (touch t : p.touches(s)) only_reads[table.buffer_of[t.value]] = no_value;
+        for (touch t : p.touches(s))
+            only_reads[table.buffer_of[t.value]] = only_writes[table.buffer_of[t.value]] = no_value;
 
         sort_by_key(allowed);
         for (detail::sort_key const& a : allowed) {
@@ -199,8 +204,7 @@ template <detail::precedence_oracle Oracle>
         return csr_rows::gathered(buffers, [&](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
-                    if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t))
-                        add(b, s);
+                    if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t)) add(b, s);
         });
     };
     csr_rows const touches = gather([](touch) { return true; });

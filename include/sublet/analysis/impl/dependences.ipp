@@ -208,8 +208,8 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         g.violation = detail::find_roots(p, options, def_of, root);
         if (g.violation) return g;
     }
-    std::vector<handoff> const storage = p.has_writes() ? detail::order_of_writes(p, options)
-                                                        : std::vector<handoff>{};
+    std::vector<handoff> const storage =
+        p.has_writes() ? detail::order_of_writes(p, options) : std::vector<handoff>{};
     for (handoff h : options.handoffs)
         SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(),
                        "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
@@ -224,10 +224,9 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                 if (begin != end) add(begin, end);
                 if (s != range.first) add(points.last(s - 1), begin);
                 for (touch t : p.touches(s)) {
-                    step_id const needed_from =
-                        t.kind == touch::access::view ? def_of[root[t.value]]
-                        : t.defines()                 ? no_step
-                                                      : def_of[t.value];
+                    step_id const needed_from = t.kind == touch::access::view ? def_of[root[t.value]]
+                                                : t.defines()                 ? no_step
+                                                                              : def_of[t.value];
                     if (needed_from != no_step && needed_from != s) add(points.last(needed_from), begin);
                 }
             }
@@ -320,8 +319,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
             bool const is_write_position = g.position_of[s] == at;
             for (touch t : p.touches(s)) {
                 if ((t.kind == touch::access::use_early) == is_write_position) continue;
-                if (buffer_of[t.value] != no_buffer && (!defs || t.defines()))
-                    add(buffer_of[t.value], at);
+                if (buffer_of[t.value] != no_buffer && (!defs || t.defines())) add(buffer_of[t.value], at);
             }
         }
     };

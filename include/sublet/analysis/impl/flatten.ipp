@@ -328,8 +328,7 @@ private:
         for (touch t : p.touches(step)) {
             value_id const v = flat_of[t.value];
             bool is_emitted = true;
-            if (t.defines() && !bodies.empty())
-                is_emitted = mark_[v] == (is_beginning ? captured : 0);
+            if (t.defines() && !bodies.empty()) is_emitted = mark_[v] == (is_beginning ? captured : 0);
             else if (t.kind == touch::access::use_early) is_emitted = is_beginning;
             if (is_emitted) builder_.touch(v, t.kind);
         }

@@ -47,8 +47,10 @@ SUBLET_DECL std::optional<unclear_view> find_unclear_view(snapshot const& p,
     std::vector<value_id> const of = alias_of.tabulate(p.values());
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (t.defines() && t.makes_view() != (of[t.value] != no_value))
+            if (t.defines() && t.makes_view() != (of[t.value] != no_value)) {
+                (void)aliases(p.values(), [&](value_id v) { return of[v]; }); // refuses a cycle of views
                 return unclear_view{s, t.value, of[t.value]};
+            }
     return std::nullopt;
 }
 
@@ -64,7 +66,8 @@ SUBLET_DECL std::vector<byte_count> offsets_in_roots(std::vector<value_id> const
         for (; !chain.empty(); chain.pop_back()) {
             value_id const view = chain.back();
             byte_count const before = offset[alias_of[view]], more = view_offset[view];
-            offset[view] = sum_fits(before, more) && before + more < no_offset ? before + more : no_offset - 1;
+            offset[view] =
+                sum_fits(before, more) && before + more < no_offset ? before + more : no_offset - 1;
         }
     }
     return offset;
@@ -100,10 +103,12 @@ SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_option
     if (!any) return result;
 
     std::vector<byte_count> const begin = offsets_in_roots(alias_of, options.view_offset.tabulate(values));
-    std::vector<byte_count> end = options.bytes.tabulate(values);
+    std::vector<byte_count> const bytes = options.bytes.tabulate(values);
+    std::vector<byte_count> end;
     for (value_id v = 0; v != values; ++v) {
-        if (alias_of[v] == no_value && end[v] == 0) end[v] = 1; // of no bytes, and yet in order
-        end[v] = end[v] != no_size && sum_fits(begin[v], end[v]) ? begin[v] + end[v] : no_size;
+        bool const is_empty_storage = bytes[classes.root[classes.buffer_of[v]]] == 0;
+        byte_count const own = is_empty_storage ? 1 : bytes[v]; // of no bytes, and yet in order
+        end.push_back(own != no_size && sum_fits(begin[v], own) ? begin[v] + own : no_size);
     }
     std::vector<sort_key> borders; // {buffer, byte, value}
     for (value_id v = 0; v != values; ++v)
@@ -127,8 +132,8 @@ SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot con
                                                                     std::vector<step_id> const& steps,
                                                                     std::vector<step_id> const& rank)
 {
-    struct accesses { // of a segment, so far
-        step_id touched = 0, written = 0; // the highest ranks, from 1
+    struct accesses {                            // of a segment, so far
+        step_id touched = 0, written = 0;        // the highest ranks, from 1
         live_ranges::order_violation write = {}; // the latest
     };
     std::vector<accesses> of(bytes.segments);

@@ -183,8 +183,7 @@ public:
                 close(t.value, position);
             }
             for (touch t : p.touches(s))
-                if (!t.defines())
-                    open(t.value, t.kind == touch::access::use_early ? position : position + 1);
+                if (!t.defines()) open(t.value, t.kind == touch::access::use_early ? position : position + 1);
         }
         if (n == 0) // values live where the program begins are in storage before
             for (value_id v : values()) open(v, position + 1);

@@ -60,11 +60,11 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, ordered_bytes 
                 for (node_id m : p.predecessors(n)) mark(m, p.steps_of(m).last);
             }
             mark(n, s);
-            for (touch t : p.touches(s)) {
+            listed.each(s, [&](std::size_t, touch t) {
                 step_id const writer = def_of[t.value];
                 if (!t.defines() && writer != no_step && writer != s)
                     mark(listed.node_of[writer], writer + 1);
-            }
+            });
             auto order_after = [&](step_id first) {
                 if (first != no_step && first != s && first >= ordered_before[listed.node_of[first]])
                     add(s, first);

@@ -180,8 +180,7 @@ SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query,
         bool is_written = false;
         for (step_id s = at.before; s != p.steps_of(at.node).first && !is_written;) {
             --s;
-            for (touch t : p.touches(s))
-                is_written = is_written || (t.defines() && t.value == v);
+            for (touch t : p.touches(s)) is_written = is_written || (t.defines() && t.value == v);
             if (is_written || at.clobber != no_value) continue;
             for (touch t : p.touches(s))
                 if (t.defines() && clobbers(t.value)) {

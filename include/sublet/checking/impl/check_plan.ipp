@@ -48,6 +48,14 @@ SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements
 
 namespace sublet::detail {
 
+/// Making a view needs the bytes of its root; so does a write through it, if anything makes the root at all.
+SUBLET_DECL bool needs_root(touch t, plan_requirements const& required)
+{
+    if (t.kind != touch::access::write_view) return t.kind == touch::access::view;
+    value_id const r = required.root[t.value];
+    return is_given(required.role[r]) || required.first_def[r] != plan_requirements::never;
+}
+
 /// Reads with no write before them in their nodes, of values that must be written.
 struct exposed_reads {
     std::vector<node_id> node;     // by read
@@ -75,7 +83,7 @@ SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements cons
                 if (t.defines()) written_in[t.value] = n;
                 else note(t.value, n, required.position[s]);
             for (touch t : p.touches(s)) // a view needs its root, which the step may make
-                if (t.kind == touch::access::view) note(required.root[t.value], n, required.position[s]);
+                if (needs_root(t, required)) note(required.root[t.value], n, required.position[s]);
         }
         for (value_id v : ends.read_by_edges[n]) note(v, n, required.position[node_steps.last - 1]);
         if (p.successors(n).empty())
@@ -215,11 +223,12 @@ private:
             // A def is visible to reads at the end of the node, but not to reads of its own step.
             bool const is_there = is_given(required_.role[v]) || required_.first_def[v] < p ||
                                   (m == access_kind::reads_at_end && required_.first_def[v] == p);
-            bool const is_made = m == access_kind::writes || m == access_kind::views ||
-                                 m == access_kind::views_and_changes;
+            bool const is_made =
+                m == access_kind::writes || m == access_kind::views || m == access_kind::views_and_changes;
             if (!is_made && !is_there) found(v, p);
-            if (value_id const r = required_.root[v];
-                m == access_kind::views && r != v && !is_given(required_.role[r]) && required_.first_def[r] > p)
+            if (value_id const r = required_.root[v]; m == access_kind::views && r != v &&
+                                                      !is_given(required_.role[r]) &&
+                                                      required_.first_def[r] > p)
                 found(r, p); // a view of storage that is not there
         });
         for (value_id v = 0; v != values_; ++v) {
@@ -245,7 +254,7 @@ private:
             first = witness{.what = fault::write_moved, .value = v, .position = p};
         };
         order.each_segment([&](std::span<byte_order::access const> accesses) { // as the program lists them
-            step_id highest = 0, highest_write = 0; // positions so far, from 1
+            step_id highest = 0, highest_write = 0;                            // positions so far, from 1
             value_id last_written = no_value;
             for (byte_order::access const& one : accesses) {
                 step_id const p = required_.position[one.step] + 1;
@@ -279,6 +288,14 @@ private:
         return reader;
     }
 
+    /// Whether the step writes another value of the class of `out`.
+    bool writes_more(step_id s, value_id out) const
+    {
+        for (touch t : program_.touches(s))
+            if (t.writes() && t.value != out && required_.root[t.value] == required_.root[out]) return true;
+        return false;
+    }
+
     /// By root: the class that this one overwrites in place.
     std::vector<value_id> overwritten_classes() const
     {
@@ -291,6 +308,8 @@ private:
             value_id const in = required_.root[o.in], out = required_.root[o.out];
             if (!required_.is_planned(in) || !required_.is_planned(out)) continue;
             if (place_of(in) != place_of(out) || required_.bytes[in] < required_.bytes[out]) continue;
+            if (required_.offset_in_root[o.in] != required_.offset_in_root[o.out]) continue;
+            if (writes_more(o.step, o.out)) continue;
             if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
             // Outputs are live after the last step, inputs before the first; their ranges do not show it.
             bool const ends_here = required_.life[in].last == p + 1 && last_reader[in] == o.in &&
@@ -658,7 +677,7 @@ private:
         std::vector<value_id> unavailable; // held, but undefined on some path: these may overlap others
         for (touch t : program_.touches(s)) {
             if (!classes_.is_placed(t.value)) continue;
-            if (value_id const r = required_.root[t.value]; t.kind == touch::access::view && !defines(s, r))
+            if (value_id const r = required_.root[t.value]; needs_root(t, required_) && !defines(s, r))
                 if (auto fact = check_available(r, n, s)) return fact;
             if (t.defines()) continue;
             if (auto fact = check_available(t.value, n, s)) return fact;
@@ -701,7 +720,8 @@ private:
     /// Whether `out` lies within `in` and may overwrite all that the step holds of its class.
     bool can_overwrite(step_id s, value_id in, value_id out) const
     {
-        if (!in_place_ || place_of(plan_, in) != place_of(plan_, out)) return false;
+        if (!in_place_ || place_of(plan_, required_.root[in]) != place_of(plan_, required_.root[out]))
+            return false;
         if (required_.bytes[required_.root[out]] > required_.bytes[required_.root[in]]) return false;
         for (touch t : program_.touches(s)) {
             if (required_.root[t.value] != required_.root[in]) continue;
@@ -709,7 +729,8 @@ private:
             if (t.kind != touch::access::use) continue;
             bool is_declared = false;
             for (overwrite o : program_.overwrites(s))
-                is_declared = is_declared || (o.in == t.value && o.out == out);
+                is_declared = is_declared || (o.in == t.value && o.out == out &&
+                                              place_of(plan_, o.in) == place_of(plan_, o.out));
             if (!is_declared) return false;
         }
         return true;
@@ -825,8 +846,7 @@ public:
         for (std::size_t at = 0; at != p_.steps(); ++at)
             for (touch t : p_.touches(order_.step_at[at])) {
                 value_id const r = required_.root[t.value];
-                if (!t.defines() || is_there[r] || !required_.is_planned(r) || !no_clash)
-                    continue;
+                if (!t.defines() || is_there[r] || !required_.is_planned(r) || !no_clash) continue;
                 is_there[r] = 1;
                 occupy(r);
             }

@@ -56,6 +56,16 @@ public:
         for (std::uint32_t i = 0; i != a.size(); ++i) {
             value_id const value = a[i].value, name = b[i].value;
             entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
+            if (a[i].makes_view()) { // the bytes that it names have to be there still
+                bool const has_name = old_state.defined_as == name || name == root_[value];
+                bool const is_there = old_state.source != rewrite_fault::source{};
+                if (has_name && is_there && old_state.source != new_state.source)
+                    return differs(rewrite_fault::kind::read, s, i, value, name);
+                if (a[i].kind == touch::access::view) {
+                    new_state.source = old_state.source;
+                    continue;
+                }
+            }
             if (!a[i].defines()) {
                 if (old_state.source != new_state.source)
                     return differs(rewrite_fault::kind::read, s, i, value, name);

@@ -360,7 +360,8 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) touches(t.value, position[s], t.kind);
-    for (edge_use u : p.edge_uses()) touches(u.value, position[p.steps_of(u.pred).last - 1], touch::access::use);
+    for (edge_use u : p.edge_uses())
+        touches(u.value, position[p.steps_of(u.pred).last - 1], touch::access::use);
     return list;
 }
 

@@ -28,7 +28,7 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     auto end_of = [&](value_id v) {
         byte_count const begin = required.offset_in_root[v], bytes = required.bytes[v];
         if (bytes == no_size || !sum_fits(begin, bytes)) return no_size;
-        return begin + (bytes == 0 && required.root[v] == v ? 1 : bytes);
+        return begin + (required.bytes[required.root[v]] == 0 ? 1 : bytes); // of no bytes, and yet in order
     };
     std::vector<std::pair<value_id, byte_count>> borders; // {root, byte}
     for (value_id v = 0; v != values; ++v)
@@ -297,8 +297,16 @@ SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v,
     if (!in_place || required_.bytes[u] < required_.bytes[v] || required_.pinned[u] != no_offset)
         return false;
     if (place_of(plan, u) != place_of(plan, v)) return false;
+    value_id written = no_value; // the one value of v's class that the step writes
+    for (touch t : p_.touches(s)) {
+        if (!t.writes() || required_.root[t.value] != v) continue;
+        if (written != no_value && written != t.value) return false;
+        written = t.value;
+    }
     for (overwrite o : p_.overwrites(s))
-        if (o.in == operand && required_.root[o.out] == v && order_.def_of[o.out] == s) return true;
+        if (o.in == operand && o.out == written && order_.def_of[o.out] == s &&
+            required_.offset_in_root[o.in] == required_.offset_in_root[o.out])
+            return true;
     return false;
 }
 

@@ -36,7 +36,8 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
     }
     if (is_shared) { // the first result may reuse these bytes: no step reads them
         for (buffer_id b : lowered.unused_inputs) is_tracked_[b] = 0;
-        for (std::size_t b = 0; b != lowered.is_updated.size(); ++b) // a part may change while another is read
+        for (std::size_t b = 0; b != lowered.is_updated.size();
+             ++b) // a part may change while another is read
             if (lowered.is_updated[b]) is_tracked_[b] = 0;
     }
     for (std::size_t pool = 0; pool != owners_.size(); ++pool)

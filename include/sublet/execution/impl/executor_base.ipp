@@ -89,9 +89,11 @@ SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value
     SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for value %, which is planned", v);
     if (its.size != no_size && bytes.size() < its.size)
         throw unusable_value(v, "is larger than the storage that is bound for it");
+    std::vector<byte_count> const& offsets = lowered.table.offset_in_root;
     for (std::size_t view = 0; its.size == no_size && view != lowered.bytes.size(); ++view)
-        if (lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size &&
-            lowered.bytes[view] > bytes.size())
+        if (byte_count const begin = offsets.empty() ? 0 : offsets[view];
+            lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size &&
+            (begin > bytes.size() || lowered.bytes[view] > bytes.size() - begin))
             throw unusable_value(static_cast<value_id>(view),
                                  "is larger than the storage that is bound for its root");
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)

@@ -58,8 +58,10 @@ SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, mem
 SUBLET_DECL program_order::program_order(snapshot const& program, plan_options const& options)
     : program_(program), options_(options), bytes_(find_ordered_bytes(program, lifetimes_of(options)))
 {
-    has_order_ = bytes_.segments != 0 && !first_backward_edge(program, options.order) &&
-                 !lifetimes(program, lifetimes_of(options)).violation;
+    if (bytes_.segments == 0 || first_backward_edge(program, options.order)) return;
+    auto const broken = lifetimes(program, lifetimes_of(options)).violation;
+    // An order in which writes are listed need not be that of their numbers.
+    has_order_ = !broken || broken->what == live_ranges::order_violation::kind::write_moved;
 }
 
 SUBLET_DECL std::optional<witness> program_order::moved_write(std::vector<step_id> const& steps) const
@@ -75,7 +77,7 @@ SUBLET_DECL std::optional<witness> program_order::moved_write(std::vector<step_i
 
 SUBLET_DECL std::vector<handoff> program_order::handoffs() const
 {
-    return storage_order(program_, bytes_, options_.order);
+    return bytes_.segments == 0 ? std::vector<handoff>{} : storage_order(program_, bytes_, options_.order);
 }
 
 } // namespace sublet::detail
@@ -110,11 +112,13 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
         program.has_writes() ? find_ordered_bytes(program, lifetimes_of(options)) : ordered_bytes{};
     for (value_id v = 0; v != program.values(); ++v) {
         buffer_id const b = lowered.table.buffer_of[v];
-        bool const is_cut = lowered.is_updated[b] != 0 && parts.segments != 0;
+        bool const is_cut = lowered.is_updated[b] != 0 && parts.segments != 0 &&
+                            !is_empty(parts.of[lowered.table.buffers[b].root]);
         if (is_cut) ranges_.push_back({buffers + parts.of[v].first, buffers + parts.of[v].last});
         else ranges_.push_back({b, b + 1});
     }
-    users_.resize(buffers + std::size_t{parts.segments});
+    names_ = buffers + parts.segments;
+    users_.resize(names_ + (program.has_views() ? program.values() : 0));
 }
 
 SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
@@ -126,18 +130,18 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
         for (touch t : touches) {
             value_id const root = lowered_.table.buffers[lowered_.table.buffer_of[t.value]].root;
             if (t.kind == touch::access::view) add(made_at_[root], at, step_waits::kind::data);
-            else if (!t.defines() && t.value != root) add(made_at_[t.value], at, step_waits::kind::data);
-            if (t.kind == touch::access::view) continue;
-            access(t.value, at, !t.defines(), t.writes());
+            if (t.value != root && program_.has_views())
+                access(names_ + t.value, at, !t.defines(), t.makes_view());
+            if (t.kind != touch::access::view) access_bytes(t.value, at, !t.defines(), t.writes());
         }
         for (; next_end_use != end_uses_.size() && end_uses_[next_end_use].key == at; ++next_end_use) {
             value_id const v = end_uses_[next_end_use].id;
-            if (lowered_.table.buffers[lowered_.table.buffer_of[v]].root != v)
-                add(made_at_[v], at, step_waits::kind::data);
-            access(v, at, true, false);
+            if (lowered_.table.buffers[lowered_.table.buffer_of[v]].root != v && program_.has_views())
+                access(names_ + v, at, true, false);
+            access_bytes(v, at, true, false);
         }
         for (touch t : touches)
-            if (t.defines()) made_at_[t.value] = at;
+            if (t.defines()) made_at_[t.value] = smaller(made_at_[t.value], at);
         for (std::uint32_t range : touched_) wait(range, at);
         if (arenas != nullptr)
             for (touch t : touches) {
@@ -200,15 +204,19 @@ SUBLET_DECL void wait_finder::add(step_id from, step_id to, step_waits::kind why
     found_.push_back({std::uint64_t{to} << 32 | from, static_cast<std::uint64_t>(why), 0});
 }
 
-SUBLET_DECL void wait_finder::access(value_id v, step_id at, bool reads, bool writes)
+SUBLET_DECL void wait_finder::access_bytes(value_id v, step_id at, bool reads, bool writes)
 {
-    for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range) {
-        users& its = users_[range];
-        if (its.touched_at != at) touched_.push_back(range);
-        its.touched_at = at;
-        if (reads) its.read_at = at;
-        if (writes) its.written_at = at;
-    }
+    for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range)
+        access(range, at, reads, writes);
+}
+
+SUBLET_DECL void wait_finder::access(std::uint32_t range, step_id at, bool reads, bool writes)
+{
+    users& its = users_[range];
+    if (its.touched_at != at) touched_.push_back(range);
+    its.touched_at = at;
+    if (reads) its.read_at = at;
+    if (writes) its.written_at = at;
 }
 
 SUBLET_DECL void wait_finder::wait(std::uint32_t range, step_id at)

@@ -98,8 +98,15 @@ private:
         }
         for (overwrite pair : program_.overwrites(step)) {
             buffer_id const from = lowered_.table.buffer_of[pair.in], to = lowered_.table.buffer_of[pair.out];
-            bool const is_read = accesses_[from].at == at && accesses_[from].sole_read == pair.in;
-            if (in_place_ && is_read && lowered_.first_write[to] == at) lowered_.reuses.push_back({from, to});
+            std::vector<byte_count> const& begin = lowered_.table.offset_in_root;
+            bool const is_read = accesses_[from].at == at && accesses_[from].sole_read == pair.in &&
+                                 (begin.empty() || begin[pair.in] == begin[pair.out]);
+            bool writes_only_it = true;
+            for (touch t : program_.touches(step))
+                writes_only_it = writes_only_it && (!t.writes() || t.value == pair.out ||
+                                                    lowered_.table.buffer_of[t.value] != to);
+            if (in_place_ && is_read && writes_only_it && lowered_.first_write[to] == at)
+                lowered_.reuses.push_back({from, to});
         }
         lowered_.reuses_begin.push_back(static_cast<std::uint32_t>(lowered_.reuses.size()));
         for (buffer_id b : touched_) {
@@ -158,10 +165,8 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
         if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
     if (auto const found = find_unclear_view(program, options.alias_of))
-        throw unsound_plan({.what = fault::unclear_view,
-                            .value = found->value,
-                            .other = found->of,
-                            .step = found->step});
+        throw unsound_plan(
+            {.what = fault::unclear_view, .value = found->value, .other = found->of, .step = found->step});
     lowered.bytes = options.bytes.tabulate(program.values());
     for (std::size_t v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);

@@ -37,8 +37,8 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
     std::size_t end = first;
     for (std::size_t i = first; i != touches.size(); ++i) {
         touch const t = touches[i];
-        bool const is_joined = t.kind == touch::access::write &&
-                               std::binary_search(defined.begin(), defined.end(), t.value);
+        bool const is_joined =
+            t.kind == touch::access::write && std::binary_search(defined.begin(), defined.end(), t.value);
         if (!is_joined) touches[end++] = t;
     }
     touches.resize(end);
@@ -56,8 +56,12 @@ SUBLET_DECL void effect_sink::next_step()
 
 SUBLET_DECL void effect_sink::close_step()
 {
-    if (read_after_def_) detail::put_definitions_last(record_->touches, record_->step_begin.back());
-    if (writes_ && defines_) detail::join_writes(record_->touches, record_->step_begin.back());
+    std::vector<touch>& touches = record_->touches;
+    std::size_t const first = record_->step_begin.empty() ? 0 : record_->step_begin.back();
+    if (read_after_def_) detail::put_definitions_last(touches, first);
+    if (writes_ && defines_) detail::join_writes(touches, first);
+    for (std::size_t i = first; writes_ && i != touches.size(); ++i)
+        record_->has_writes |= touches[i].writes() && touches[i].kind != touch::access::def;
     defines_ = read_after_def_ = writes_ = false;
 }
 

@@ -126,7 +126,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (holds) t.held_at = s;
         };
         for (touch t : p.touches(s)) {
-            add_touch(t.value, t.kind != touch::access::use_early, !t.defines());
+            add_touch(t.value, t.kind != touch::access::use_early, !t.defines() && !t.writes());
             if (t.defines()) defined_at[t.value] = s;
         }
         for (value_id v : at_end[s]) add_touch(v, true, false);

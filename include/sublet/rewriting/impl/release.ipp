@@ -106,15 +106,57 @@ struct found_releases {
 
 } // namespace sublet::detail
 
+namespace sublet::detail {
+
+/// The program in which a step that makes a view uses the values of its buffer that steps make or the caller
+/// gives: their bytes have to be there.
+SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
+                                       std::vector<buffer_id> const& buffer_of,
+                                       std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> is_made;
+    for (value_role flags : role) is_made.push_back(is_given(flags));
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+        if (t.kind == touch::access::def) is_made[t.value] = 1;
+    csr_rows const made = csr_rows::gathered(buffers, [&](auto add) {
+        for (value_id v = 0; v != p.values(); ++v)
+            if (is_made[v] && buffer_of[v] != no_buffer) add(buffer_of[v], v);
+    });
+    std::vector<step_id> defined_at(p.values(), no_step);
+    return flow(
+        p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); },
+        [&](node_id n, effect_sink& sink) {
+            step_range const steps = p.steps_of(n);
+            for (step_id s = steps.first; s != steps.last; ++s) {
+                if (s != steps.first) sink.next_step();
+                for (touch t : p.touches(s)) {
+                    sink.add(t.kind, t.value);
+                    if (t.defines()) defined_at[t.value] = s;
+                }
+                for (touch t : p.touches(s))
+                    if (t.makes_view() && buffer_of[t.value] != no_buffer)
+                        for (value_id v : made[buffer_of[t.value]])
+                            if (defined_at[v] != s) sink.use(v);
+                for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+            }
+            for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+        });
+}
+
+} // namespace sublet::detail
+
 namespace sublet {
 
-SUBLET_DECL flow_release_points flow_releases(snapshot const& p, std::size_t buffers,
+SUBLET_DECL flow_release_points flow_releases(snapshot const& given, std::size_t buffers,
                                               std::vector<buffer_id> const& buffer_of,
                                               std::vector<value_role> const& role)
 {
-    SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
+    SUBLET_EXPECTS(buffer_of.size() == given.values() && role.size() == given.values(),
                    "sublet: a table must have one entry for each value");
     detail::buffer_roles const ends(buffers, buffer_of, role);
+    snapshot viewed;
+    if (given.has_views()) viewed = detail::with_storage_uses(given, buffers, buffer_of, role);
+    snapshot const& p = given.has_views() ? viewed : given;
     live_sets const live = liveness(p);
     auto released = [&](value_id v) {
         return buffer_of[v] != no_buffer && !ends.is_kept[buffer_of[v]] ? buffer_of[v] : no_buffer;

@@ -214,8 +214,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             defined_fixed.clear();
             for (touch t : p.touches(s))
-                if (t.defines() && fixed[t.value] != no_slot)
-                    defined_fixed.push_back(t.value);
+                if (t.defines() && fixed[t.value] != no_slot) defined_fixed.push_back(t.value);
             if (defined_fixed.empty()) continue;
 
             occupants.clear();
@@ -260,7 +259,7 @@ public:
         for (std::size_t i = all.size(); i-- != 0;) {
             touch const t = all[i];
             early |= t.kind == touch::access::use_early;
-            held |= t.kind == touch::access::use;
+            held |= t.holds();
             if (touched_in_[t.value] == n) continue;
             touched_in_[t.value] = n;
             if (live.is_live_out(t.value, n)) continue;
@@ -278,7 +277,7 @@ private:
         std::size_t i = 0;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
-                if (t.kind == touch::access::use) held_in_[t.value] = s;
+                if (t.holds()) held_in_[t.value] = s;
             for (touch t : p.touches(s)) {
                 if (kills_[i] == kill_point::before_writes && held_in_[t.value] == s)
                     kills_[i] = kill_point::after_step;

@@ -211,7 +211,8 @@ public:
             bool is_written = false;
             for (touch t : p.touches(o.step)) {
                 is_read |= t.value == o.in && t.kind == touch::access::use;
-                is_written |= t.kind == touch::access::write && table.buffer_of[t.value] == table.buffer_of[o.in];
+                is_written |=
+                    t.kind == touch::access::write && table.buffer_of[t.value] == table.buffer_of[o.in];
             }
             if (is_read && !is_written) life.last_reads.push_back({position[o.step], o.step, o.in});
         }
