@@ -197,8 +197,8 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
                                                 .view_offset = offset,
                                                 .pool = views.pool});
         REQUIRE(bool(symbolic));
-        for (auto [v, pool_of_v, offset] : symbolic)
-            REQUIRE(offset.at(2) == symbolic.plan.at(2).offset_of(v));
+        for (auto [v, pool, at] : symbolic)
+            REQUIRE(at.at(2) == symbolic.plan.at(2).offset_of(v));
         for (byte_count batch : {byte_count{1}, byte_count{2}, byte_count{3}}) {
             random_views scaled = views;
             for (auto* table : {&scaled.bytes, &scaled.view_offset})
