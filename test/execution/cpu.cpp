@@ -287,7 +287,7 @@ TEST_CASE("the caller's storage is bound, large enough and aligned, and can be b
 
 TEST_CASE("storage bound for a value of unknown size is as large as each of its views")
 {
-    executor run(with_views(op_list(2, {{}, {}, {1}}, {{0}, {1}, {}}), {no_value, 0}),
+    executor run(with_views(op_list(2, {{}, {1}}, {{0, 1}, {}}), {no_value, 0}),
                  {.bytes = std::vector<byte_count>{no_size, 16}, .alias_of = {-1, 0}}, no_plan{},
                  synthetic_kernel{});
     std::byte bytes[24]{};

@@ -666,7 +666,7 @@ TEST_CASE("the listed order is that of the options, and has no effect if it cann
 TEST_CASE("orders that keep the hand-offs move no write, and orders with other results move one")
 {
     std::size_t kept = 0, different = 0, harmless = 0;
-    for (std::uint32_t seed = 0; seed != rounds(60'000); ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(100'000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         random_names const names =
