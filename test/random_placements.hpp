@@ -216,6 +216,7 @@ inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem con
         out << "{" << c.buffer << ", " << c.anchor << ", " << c.distance << "}, ";
     out << "}, {";
     for (auto const& c : p.choices) out << "{" << c.buffer << ", " << c.pool << ", " << c.cost << "}, ";
+    if (p.clocks.threads == 0) return out << "}}";
     out << "}, {" << p.clocks.threads;
     for (auto const* counters : {&p.clocks.begin, &p.clocks.end}) {
         out << ", {";

@@ -75,7 +75,7 @@ public:
             sublet::synthetic_kernel{number_}(call);
             std::uint64_t sum = 0;
             for (std::size_t j = 0; j != call.defs().size(); ++j)
-                sum = sublet::fold_digest(sum, sublet::digest(call.out(j)));
+                if (!call.is_view(j)) sum = sublet::fold_digest(sum, sublet::digest(call.out(j)));
             now_.written[call.step] = sum;
             ++now_.calls[call.step];
         };

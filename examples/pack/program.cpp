@@ -23,6 +23,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pack {
@@ -126,7 +127,9 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
     } catch (input_error const& e) {
         err << "pack: " << e.what() << '\n';
     } catch (std::exception const& e) { // sizes beyond 64 bits in total, out of memory
-        err << "pack: " << about << e.what() << '\n';
+        std::string_view says = e.what();
+        if (says.starts_with("sublet: ")) says.remove_prefix(8);
+        err << "pack: " << about << says << '\n';
     }
     return 2;
 }

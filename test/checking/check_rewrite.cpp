@@ -104,8 +104,7 @@ struct oracle {
             step_range const own = before.steps_of(n);
             for (step_id s = own.first; s != own.last; ++s)
                 for (std::size_t i = 0; i != before.touches(s).size(); ++i) {
-                    if (before.touches(s)[i].kind != touch::access::def)
-                        seen.reads[s].push_back(cell[name(s, i)]);
+                    if (!before.touches(s)[i].defines()) seen.reads[s].push_back(cell[name(s, i)]);
                     else cell[name(s, i)] = "step " + std::to_string(s) + " touch " + std::to_string(i);
                 }
             for (std::size_t i = 0; i != seen.at_end.size(); ++i)
@@ -135,7 +134,7 @@ struct oracle {
         auto const touches = before.touches(s);
         for (std::size_t i = 0; i != touches.size(); ++i)
             for (std::size_t k = 0; k != i; ++k)
-                if (touches[i].kind == touch::access::def && touches[k].kind == touch::access::def &&
+                if (touches[i].defines() && touches[k].defines() &&
                     (root(touches[i].value) == root(touches[k].value)) !=
                         (after.names[s][i] == after.names[s][k]))
                     return true;
@@ -147,7 +146,7 @@ struct oracle {
         auto const touches = before.touches(s);
         for (std::size_t i = 0; i != touches.size(); ++i)
             for (std::size_t k = 0; k != touches.size(); ++k) {
-                if (touches[i].kind == touch::access::def || touches[k].kind != touch::access::def) continue;
+                if (touches[i].defines() || !touches[k].defines()) continue;
                 value_id const x = after.names[s][i], y = after.names[s][k];
                 bool is_held = false; // another use of this name is held to the end of the step
                 for (std::size_t j = 0; j != touches.size(); ++j)

@@ -442,9 +442,10 @@ TEST_CASE("a step may overwrite what it reads early, or the operand that it decl
     CHECK(!over(plan_case_of(false, false, none), 0, 2));
     CHECK(over(plan_case_of(false, true, none), 0, 2));
     CHECK(!over(plan_case_of(false, true, none), 0, 3));
-    CHECK(over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0, 3)); // 2 is a view of 3
-    CHECK(!over(plan_case_of(false, true, none), 2, 3));                             // it writes both
-    CHECK(over(plan_case_of(false, true, none), 1, 2));                              // it reads nothing of 1
+    CHECK(!over(plan_case_of(false, true, {no_value, no_value, 3, no_value}), 0,
+                3));                                     // 2 is in 3: it writes both
+    CHECK(!over(plan_case_of(false, true, none), 2, 3)); // it writes both
+    CHECK(over(plan_case_of(false, true, none), 1, 2));  // it reads nothing of 1
     CHECK(!over(plan_case_of(false, true, none, 7), 0, 2));
     CHECK(over(plan_case_of(false, true, none, 9), 0, 2));
     CHECK(!plan_case_of(false, true, none).touches.can_overwrite(1, 0, 2, plan, false));

@@ -470,6 +470,8 @@ TEST_CASE("random programs: every pair taken is legal, and no choice has fewer l
                     holds = holds || (is_use && t.kind == touch::access::use);
                     otherwise = otherwise || (before.buffer_of[t.value] == in && !is_use);
                     defines = defines || (t.value == o.out && t.kind == touch::access::def);
+                    otherwise =
+                        otherwise || (before.buffer_of[t.value] == out && t.writes() && t.value != o.out);
                 }
                 bool const is_input =
                     any(in, [&](auto v) { return has_role(d.options.role[v], value_role::input); });
