@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/replan.hpp>
 
 // --- replan ----------------------------------------------------------------------------------------------
