@@ -17,6 +17,15 @@
 #include <utility>
 #include <vector>
 
+/// Makes a relation of steps transitive.
+inline void make_transitive(std::vector<std::vector<bool>>& before)
+{
+    for (std::size_t k = 0; k != before.size(); ++k)
+        for (std::size_t i = 0; i != before.size(); ++i)
+            for (std::size_t j = 0; j != before.size(); ++j)
+                if (before[i][k] && before[k][j]) before[i][j] = true;
+}
+
 struct random_views {
     struct step {
         std::vector<sublet::touch> touches;
@@ -81,10 +90,7 @@ struct random_views {
                             (accesses && (t.writes() || u.writes()) && overlap(t.value, u.value)))
                             before[i][j] = true;
                     }
-        for (std::size_t k = 0; k != n; ++k)
-            for (std::size_t i = 0; i != n; ++i)
-                for (std::size_t j = 0; j != n; ++j)
-                    if (before[i][k] && before[k][j]) before[i][j] = true;
+        make_transitive(before);
         return before;
     }
 };

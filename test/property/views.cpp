@@ -55,22 +55,14 @@ bool keeps(std::vector<std::vector<bool>> const& before, std::vector<step_id> co
     return true;
 }
 
-std::vector<std::vector<bool>> closure(std::vector<std::vector<bool>> before)
-{
-    for (std::size_t k = 0; k != before.size(); ++k)
-        for (std::size_t i = 0; i != before.size(); ++i)
-            for (std::size_t j = 0; j != before.size(); ++j)
-                if (before[i][k] && before[k][j]) before[i][j] = true;
-    return before;
-}
-
 std::vector<std::vector<bool>> order_of(dependence_graph const& g, std::size_t steps)
 {
     std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
     for (step_id at = 0; at != g.positions(); ++at)
         for (step_id next : g.after[at])
             if (g.step_at[at] != g.step_at[next]) before[g.step_at[at]][g.step_at[next]] = true;
-    return closure(before);
+    make_transitive(before);
+    return before;
 }
 
 std::vector<std::vector<bool>> order_of(detail::step_order const& found, std::size_t steps)
@@ -78,7 +70,8 @@ std::vector<std::vector<bool>> order_of(detail::step_order const& found, std::si
     std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
     for (step_id s = 0; s != steps; ++s)
         for (step_id next : found.after[s]) before[s][next] = true;
-    return closure(before);
+    make_transitive(before);
+    return before;
 }
 
 } // namespace
@@ -197,8 +190,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
                                                 .view_offset = offset,
                                                 .pool = views.pool});
         REQUIRE(bool(symbolic));
-        for (auto [v, pool, at] : symbolic)
-            REQUIRE(at.at(2) == symbolic.plan.at(2).offset_of(v));
+        for (auto [v, pool, at] : symbolic) REQUIRE(at.at(2) == symbolic.plan.at(2).offset_of(v));
         for (byte_count batch : {byte_count{1}, byte_count{2}, byte_count{3}}) {
             random_views scaled = views;
             for (auto* table : {&scaled.bytes, &scaled.view_offset})
