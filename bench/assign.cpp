@@ -79,7 +79,7 @@ void run_drawn(arguments const& args)
             "%3u %s: cliques %9llu bound %9llu plan %9llu %-8s largest first %9llu; %9llu nodes %9.2f ms\n",
             i, i % 2 == 0 ? "ranges" : "orders", printed(found.clique_bytes), printed(found.lower_bound),
             printed(found.total_bytes), found.is_optimal() ? "proved" : "",
-            printed(color_graph(graph, {.bytes = drawn.bytes}).total_bytes), printed(found.nodes), ms.back());
+            printed(color(graph, {.bytes = drawn.bytes}).total_bytes), printed(found.nodes), ms.back());
     }
     if (ms.empty()) return;
     std::sort(nodes.begin(), nodes.end());
@@ -128,7 +128,7 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
         exact_assignment found;
         double const ms =
             cpu_milliseconds([&] { found = assign_exact(graph, {.bytes = bytes, .nodes = nodes}); });
-        print_network(what, buffers, color_graph(graph, {.bytes = bytes}).total_bytes, by_chains, found, ms);
+        print_network(what, buffers, color(graph, {.bytes = bytes}).total_bytes, by_chains, found, ms);
     };
     solve("in order", no_size, [&](buffer_id u, buffer_id v) {
         return overlaps(problem.buffers[u].life, problem.buffers[v].life);

@@ -20,8 +20,8 @@
 #include "measure.hpp"
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX

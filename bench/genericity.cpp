@@ -127,7 +127,7 @@ bool compare(std::size_t n, int runs)
         }));
         generic[1].push_back(bench::milliseconds([&] { ranges = sublet::lifetimes(program); }));
         generic[2].push_back(bench::milliseconds(
-            [&] { slots = sublet::color_intervals(n, [&](sublet::value_id v) { return ranges.of[v]; }); }));
+            [&] { slots = sublet::color(n, [&](sublet::value_id v) { return ranges.of[v]; }); }));
 
         for (auto* times : {hand, generic})
             times[3].push_back(times[0].back() + times[1].back() + times[2].back());

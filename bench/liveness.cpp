@@ -5,10 +5,10 @@
 // files: all of $SUBLET_DATA/cfg. Uses are early, except for maxlive_sum_held.
 //
 // A time is the sum over all functions of a file, the best of N rounds, from a program to the result,
-// including the snapshot. Only ms_color_chordal begins with a snapshot and its live sets.
+// including the snapshot. Only ms_color begins with a snapshot and its live sets.
 //
-// --policy runs one alone (snapshot, worklist, loop_forest, per_value, automatic, color_chordal,
-// color_chordal_end_to_end). Its instructions, the same on every run, are counted by
+// --policy runs one alone (snapshot, worklist, loop_forest, per_value, automatic, color,
+// color_end_to_end). Its instructions, the same on every run, are counted by
 //
 //     valgrind --tool=callgrind --toggle-collect='*one_round*' bench_liveness --policy P --rounds 1 FILE
 //
@@ -118,8 +118,8 @@ constexpr benchmark by_policy(char const* name, char const* found, bool needs_ss
 
 std::size_t edges_of(subject const& s) { return std::size_t{interference(s.program, s.live).edges()}; }
 std::size_t steps_of(subject const& s) { return snapshot(early{s.source}).steps(); }
-std::size_t colors_of(subject const& s) { return color_chordal(s.program, s.live).plan.slots; }
-std::size_t colors_end_to_end(subject const& s) { return color_chordal(early{s.source}).plan.slots; }
+std::size_t colors_of(subject const& s) { return color(s.program, s.live).plan.slots; }
+std::size_t colors_end_to_end(subject const& s) { return color(early{s.source}).plan.slots; }
 
 benchmark const benchmarks[] = {
     {"snapshot", false, steps_of, "steps", steps_of},
@@ -127,8 +127,8 @@ benchmark const benchmarks[] = {
     by_policy<liveness_options::method::loop_forest>("loop_forest", "sum_live_in_loop_forest", true),
     by_policy<liveness_options::method::per_value>("per_value", "sum_live_in_per_value"),
     by_policy<liveness_options::method::automatic>("automatic", "sum_live_in_automatic"),
-    {"color_chordal", true, colors_of, "colors_sum", colors_of},
-    {"color_chordal_end_to_end", true, colors_end_to_end, "colors_sum_end_to_end", colors_end_to_end},
+    {"color", true, colors_of, "colors_sum", colors_of},
+    {"color_end_to_end", true, colors_end_to_end, "colors_sum_end_to_end", colors_end_to_end},
 };
 
 void print_metric(char const* key, std::size_t number) { std::printf("%s: %zu\n", key, number); }

@@ -5,7 +5,7 @@
 //
 //     listed apart   the arena in the order of the file, without in-place results
 //     listed         the arena in the order of the file, with in-place results
-//     best           the arena in the order of best_order(), with in-place results, and its lower bound
+//     best           the arena in the order of order(), with in-place results, and its lower bound
 //     saved %        of "listed apart"; by the order alone, of "listed"
 //
 // and the milliseconds for the order, and for everything from the program to the checked plan. Exit status 1
@@ -23,7 +23,7 @@
 #include "measure.hpp"
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_memory.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
@@ -211,7 +211,7 @@ bool measure_networks(std::vector<std::string> const& files)
         planned_memory const listed = checked_plan(p, options);
         node_order found;
         planned_memory best;
-        double const order_ms = bench::milliseconds([&] { found = best_order(p, options); });
+        double const order_ms = bench::milliseconds([&] { found = sublet::order(p, options); });
         options.order = found.order;
         double const plan_ms = bench::milliseconds([&] { best = checked_plan(p, options); });
         auto bytes = [](planned_memory const& m) { return static_cast<double>(m.report().arena_bytes); };

@@ -31,10 +31,10 @@
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/improve.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <algorithm>
@@ -229,7 +229,7 @@ void run_methods(subject const& s, tally& all)
     run("first", [&] { return first_packing(shapes, bound); });
     std::uint32_t tried = 0;
     run("best", [&] {
-        return best_packing(shapes, bound, pack_options{}.visits, first_packing(shapes, bound), tried);
+        return best_packing(shapes, bound, detail::pack_options{}.visits, first_packing(shapes, bound), tried);
     });
     detail::deterministic_control control;
     run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, control, tried); });
@@ -375,7 +375,7 @@ void run_scaling(std::vector<subject> const& subjects, arguments const& args)
             std::string const name = family + '/' + std::to_string(n);
             for (bool is_first : {true, false}) {
                 place_options options;
-                if (is_first) options.visits = options.improve_visits = options.nodes = 0;
+                if (is_first) options.effort = effort::fast;
                 bench::reset_peak_rss();
                 measurement m = measure(problem, options);
                 m.mebibytes = bench::process_mebibytes("VmHWM");

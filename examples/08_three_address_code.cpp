@@ -70,7 +70,7 @@ int main()
     std::vector<sublet::slot_id> fixed(values_in_all, sublet::no_slot);
     fixed[sum] = 0; // the caller reads the result here
     fixed[n] = 1;   // and passes the parameter here
-    auto const coloring = sublet::color_chordal(sum_of_squares, fixed);
+    auto const coloring = sublet::color(sum_of_squares, fixed);
     auto const refuted = sublet::check_slots(sum_of_squares, coloring.plan);
 
     auto name = [](value v) { return std::string(name_of[v]); };

@@ -68,7 +68,7 @@ int main(int count, char** words)
 
     if (count != 2) return 0;
     auto const& buffers = planned.plan.buffers;
-    auto const slots = sublet::color_intervals(buffers.size(), [&](auto b) { return buffers[b].life; });
+    auto const slots = sublet::color(buffers.size(), [&](auto b) { return buffers[b].life; });
     auto slot_of = [&](auto v) { return slots.slot_of[planned.plan.buffer_of[v]]; };
     std::ofstream file(words[1]);
     sublet::write_dot(file, network, slot_of, tensor_name, operation_name, {.value_names = true});

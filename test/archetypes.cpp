@@ -61,7 +61,7 @@ TEST_CASE("every analysis and every checker of plans accepts the minimal program
     CHECK(live_intervals(chain)[0].front() == live_range{0, 2});
     CHECK(interference(chain).edges() == 4);
     CHECK(versions(chain, {.bytes = 8}).value_of.size() == 5);
-    CHECK(best_order(chain, options).peak == 16);
+    CHECK(sublet::order(chain, options).peak == 16);
     CHECK(releases(chain, 5, {0, 1, 2, 3, 4}).counter.size() == 5);
     CHECK(find_ssa_violation(chain) == std::nullopt);
 
@@ -75,9 +75,9 @@ TEST_CASE("every analysis and every checker of plans accepts the minimal program
 TEST_CASE("tokens and colourings accept the minimal program, live ranges and sizes")
 {
     CHECK(share_slots(chain, options).slots == 2);
-    CHECK(color_chordal(chain).plan.slots == 2);
-    CHECK(color_graph(interference(chain)).plan.slots == 2);
-    CHECK(color_intervals(3, archetype::lives{}).slots == 1);
+    CHECK(color(chain).plan.slots == 2);
+    CHECK(color(interference(chain)).plan.slots == 2);
+    CHECK(color(3, archetype::lives{}).slots == 1);
     CHECK(share_linearly(3, archetype::lives{}, archetype::sizes{}).slots == 1);
 }
 

@@ -2,7 +2,7 @@
 #include <sublet/planned_memory.hpp>
 
 #include <sublet/advise_memory.hpp>
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
@@ -165,14 +165,14 @@ TEST_CASE("every planner takes an effort: any is valid, and balanced is the defa
             CHECK(bytes[0] <= bytes[1]);
             fast_is_higher += bytes[0] < bytes[1];
         };
-        std::vector<node_id> const order = best_order(p, tasks.options()).order;
+        std::vector<node_id> const order = sublet::order(p, tasks.options()).order;
         bytes_with([&](plan_options options) { return options.order = order, plan_memory(p, options); });
         bytes_with([&](plan_options const& options) { return plan_concurrent(p, options); });
         for (effort work : {effort(effort::fast), effort(1)}) {
             plan_options options = tasks.options();
             options.effort = work;
             CHECK(plan_with_handoffs(p, options));
-            CHECK(best_order(p, options).order.size() == p.nodes());
+            CHECK(sublet::order(p, options).order.size() == p.nodes());
         }
     }
     CHECK(fast_is_higher > rounds(5));

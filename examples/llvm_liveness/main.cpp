@@ -85,7 +85,7 @@ void print_liveness(llvm::Function const& function, llvm::ModuleSlotTracker& nam
     };
     auto const program = sublet::from_graph(graph, blocks, values.of.size(), effects);
     auto const live = sublet::liveness(program);
-    auto const coloring = sublet::color_chordal(program, live);
+    auto const coloring = sublet::color(program, live);
     auto const refuted = sublet::check_slots(program, coloring.plan);
 
     auto& out = llvm::outs();

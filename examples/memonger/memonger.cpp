@@ -474,8 +474,8 @@ savings compute_assignments(net_def& net, names const& static_blobs)
             std::vector<std::vector<buffer_id>> by_pool;
             sized_slot_plan plan;
             auto const colored =
-                color_graph(graph, {.by = coloring_options::heuristic::by_size,
-                                    .bytes = [&](buffer_id b) { return planned_bytes(buffers[b]); }});
+                color(graph, {.by = coloring_options::heuristic::by_size,
+                              .bytes = [&](buffer_id b) { return planned_bytes(buffers[b]); }});
             std::map<std::pair<slot_id, pool_id>, slot_id> slots; // a colour is a slot in each pool
             for (buffer_id b = 0; b != buffers.size(); ++b) {
                 slot_id const color = planned_bytes(buffers[b]) == 0 ? no_slot : colored.plan.slot_of[b];

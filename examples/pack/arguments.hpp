@@ -63,8 +63,6 @@ struct arguments {
     unsigned threads = 1;
     std::uint64_t seed = 0;
     bool quiet = false, help = false;
-
-    std::uint64_t nodes() const { return time_limit > 0 ? sublet::no_limit : 20'000'000; }
 };
 
 /// Throws: input_error.

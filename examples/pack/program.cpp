@@ -83,7 +83,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                               .threads = args.threads,
                               .seed = args.seed,
                               .objective = objective,
-                              .nodes = args.nodes(),
+                              .effort = 20'000'000,
                               .stop = [] { return pack::is_interrupted != 0; },
                               .progress = [&](auto best, auto bound, auto) { line.show(best, bound); }});
     }();

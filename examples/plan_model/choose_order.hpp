@@ -7,7 +7,7 @@
 #include "read_order.hpp"
 #include "timed_plan.hpp"
 
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/order.hpp>
 
 #include <chrono>
 #include <map>
@@ -43,8 +43,8 @@ inline chosen_order choose_order(std::string const& word, network const& net, pl
     auto const start = std::chrono::steady_clock::now();
     sublet::snapshot const program = as_program(net);
     sublet::plan_options const options = as_options(net, wanted);
-    sublet::node_order facts = method == methods.end() ? sublet::best_order(program, options)
-                                                       : sublet::order_with(program, options, method->second);
+    sublet::node_order facts = method == methods.end() ? sublet::order(program, options)
+                                                       : sublet::order(program, options, method->second);
     if (facts.violation) return {}; // the planner reports the violation
     chosen_order chosen{facts.order, word, std::move(facts), 0};
     chosen.milliseconds = milliseconds_since(start);

@@ -133,9 +133,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     write_file(args.svg,
                [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
-    sublet::slot_plan const slots = timed.concurrent
-                                        ? timed.concurrent->slots
-                                        : sublet::color_intervals(planned.plan.buffers.size(), life_of);
+    sublet::slot_plan const slots =
+        timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);
     auto slot_of = [&](auto v) {
         auto const b = planned.plan.buffer_of[v];
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];

@@ -16,7 +16,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/planned_memory.hpp>
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>

@@ -8,7 +8,7 @@
 ///
 /// Rely on these headers and on what they declare in namespace sublet. Everything in detail/, impl/ and
 /// namespace sublet::detail may change without notice. Not included, because they are slow to compile:
-/// placement/place.hpp (place(): pack() with a time limit and threads), execution.hpp, testing/ and adapt/.
+/// execution.hpp, testing/ and adapt/.
 
 // clang-format off: in the order of reading, not of the alphabet
 
@@ -45,17 +45,17 @@
 
 // Execution orders.
 #include <sublet/ordering/node_order.hpp> // an order, its peak and a lower bound      node_order
-#include <sublet/ordering/best_order.hpp> // an order with a low peak                  best_order(), order_with()
+#include <sublet/ordering/order.hpp>      // an order with a low peak                  order()
 
 // Storage sharing without addresses.
 #include <sublet/sharing/in_place.hpp>        // results that overwrite an operand     take_in_place()
 #include <sublet/sharing/share_slots.hpp>     // slots valid for every schedule        share_slots()
-#include <sublet/sharing/color_intervals.hpp> // slots for live ranges                 color_intervals(), share_linearly()
-#include <sublet/sharing/color_graph.hpp>     // slots for interference graphs         color_graph(), color_chordal()
+#include <sublet/sharing/color_intervals.hpp> // slots for live ranges                 color(), share_linearly()
+#include <sublet/sharing/color_graph.hpp>     // slots for interference graphs and SSA color()
 
 // Offsets.
-#include <sublet/placement/problem.hpp> // sizes and live ranges, input of pack()      placement_problem
-#include <sublet/placement/pack.hpp>    // offsets for them                            pack()
+#include <sublet/placement/problem.hpp> // sizes and live ranges, input of place()     placement_problem
+#include <sublet/placement/place.hpp>   // offsets for them; pools in one memory       place()
 
 // Checkers.
 #include <sublet/checking/witness.hpp>         // counterexample to a plan             witness

@@ -88,7 +88,7 @@ TEST_CASE("values of two branches share a slot, even by their hulls, if each bra
     auto slots = [&p](ids order) {
         live_range_lists const lives = live_intervals(p, {.order = std::move(order)});
         CHECK(lives.max_live() == 1);
-        return color_intervals(2, [&](auto v) { return lives.hull(v); }).slots;
+        return color(2, [&](auto v) { return lives.hull(v); }).slots;
     };
     CHECK(slots({0, 1, 2, 3, 4, 5}) == 1);
     CHECK(slots({0, 1, 3, 2, 4, 5}) == 2); // the hulls overlap; the ranges do not
@@ -154,7 +154,7 @@ TEST_CASE("without branches the live ranges are those of lifetimes")
         live_ranges const straight = lifetimes(p);
         CHECK(lives.positions() == straight.positions);
         for (value_id v = 0; v != values; ++v) CHECK(listed(lives[v]) == ranges{straight.of[v]});
-        CHECK(lives.max_live() == color_intervals(values, [&](auto v) { return lives.hull(v); }).slots);
+        CHECK(lives.max_live() == color(values, [&](auto v) { return lives.hull(v); }).slots);
     }
 }
 

@@ -19,6 +19,6 @@ int main()
     bool const asked = sublet::live_query(g).is_live_in(1, 0, std::vector{1});
     auto const relation = [](unsigned u, unsigned v) { return u != v; };
     auto const matrix = sublet::interference<sublet::interference_matrix>(2, relation);
-    bool const is_colored = sublet::color_graph(sublet::interference(p)).is_optimal();
-    return is_live && asked && matrix.fits() && is_colored && sublet::color_chordal(p).is_optimal() ? 0 : 1;
+    bool const is_colored = sublet::color(sublet::interference(p)).is_optimal();
+    return is_live && asked && matrix.fits() && is_colored && sublet::color(p).is_optimal() ? 0 : 1;
 }

@@ -26,7 +26,7 @@ int main()
     auto const lives = sublet::lifetimes(list).of;
     auto life_of = [&](int v) { return lives[static_cast<std::size_t>(v)]; };
     auto size_of = [](int) { return 8; };
-    auto const slots = sublet::color_intervals(3, life_of).slots;
+    auto const slots = sublet::color(3, life_of).slots;
     auto const recycled = sublet::share_linearly(3, life_of, size_of).slots;
     bool const same = slots == recycled && nodes.steps() == blocks.steps();
     return same && sublet::plan_memory(list, options) ? 0 : 1;

@@ -85,7 +85,7 @@ TEST_CASE("real functions in SSA form take as many slots as the known maximum of
     auto slots_of = [](auto const& source) {
         snapshot const program(source);
         live_sets const live = liveness(program);
-        chordal_coloring const colored = color_chordal(program, live);
+        chordal_coloring const colored = color(program, live);
         CHECK(colored.plan.slots == max_live(program, live));
         CHECK(colored.is_optimal());
         CHECK_FALSE(check_slots(program, colored.plan));

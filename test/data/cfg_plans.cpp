@@ -5,7 +5,7 @@
 #include "random_source.hpp"
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/plan_flow.hpp>
 
 #include <cstdlib>
@@ -73,7 +73,7 @@ sums planned(std::vector<cfg_file::function> const& functions, std::size_t every
         placement_problem whole; // live ranges without holes
         for (memory_plan::placed_buffer const& b : found.plan.buffers)
             whole.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});
-        for (placement::pool_result const& pool : pack(whole).pools) all.in_hulls += pool.height;
+        for (placement::pool_result const& pool : detail::pack(whole).pools) all.in_hulls += pool.height;
     }
     MESSAGE(all.functions, " functions, ", all.buffers, " buffers with ", all.holes, " holes: ", all.naive,
             " bytes, planned ", all.arenas, ", bound ", all.bounds, " (reached in ", all.optimal,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"

@@ -6,7 +6,7 @@
 #include "random_source.hpp"
 
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 
 #include <doctest/doctest.h>
 
@@ -40,7 +40,7 @@ TEST_CASE("by default place() gives the result of pack() for any number of threa
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         auto const problem = draw(seed);
-        auto const packed = pack(problem), placed = place(problem);
+        auto const packed = detail::pack(problem), placed = place(problem);
         CHECK(placed.offset == packed.offset);
         CHECK(placed.status == packed.status);
         CHECK(!placed.is_timed_out);
@@ -187,8 +187,8 @@ TEST_CASE("clocks of one thread give what live ranges give")
             by_clock.clocks.end.push_back(b.life.last);
             b.life = {};
         }
-        placement const one = place(by_life), other = place(by_clock), packed = pack(by_clock);
-        CHECK(packed.offset == pack(by_life).offset);
+        placement const one = place(by_life), other = place(by_clock), packed = detail::pack(by_clock);
+        CHECK(packed.offset == detail::pack(by_life).offset);
         CHECK(other.offset == one.offset);
         CHECK(other.status == one.status);
         for (std::size_t p = 0; p != one.pools.size(); ++p) {
@@ -308,14 +308,15 @@ TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buf
         for (step_id begin : {b, b / 2, b / 3}) problem.clocks.begin.push_back(begin);
         for (step_id end : {b + 5 + b % 7, b / 2 + b % 3, b / 3 + 2}) problem.clocks.end.push_back(end);
     }
-    placement const p = place(problem, {.visits = 100'000, .improve_visits = 0, .nodes = 0});
+    detail::pack_options const few{.visits = 100'000, .improve_visits = 0, .nodes = 0};
+    placement const p = place(problem, {}, few);
     check_result(problem, p);
     CHECK(p.pools[0].lower_bound > 12 * 48);
     CHECK(p.pools[0].height < 2 * p.pools[0].lower_bound);
     CHECK(clock_oracle{problem}.is_valid(p.offset));
     problem.buffers.resize(4000);
     for (auto* counters : {&problem.clocks.begin, &problem.clocks.end}) counters->resize(12'000);
-    placement const fewer = place(problem, {.visits = 100'000, .improve_visits = 0, .nodes = 0});
+    placement const fewer = place(problem, {}, few);
     CHECK(fewer.pools[0].proof.kind == placement::proof::reason::antichain);
     CHECK(check_proof(problem, fewer, 0).verdict == proof_finding::outcome::proved);
 }
@@ -324,7 +325,7 @@ TEST_CASE("clocks that are not those of the buffers are refused")
 {
     auto refuses = [](placement_problem const& problem) {
         CHECK_THROWS_AS((void)place(problem), precondition_error);
-        CHECK_THROWS_AS((void)pack(problem), precondition_error);
+        CHECK_THROWS_AS((void)detail::pack(problem), precondition_error);
         CHECK_THROWS_AS((void)check_placement(problem, placement{}), precondition_error);
     };
     placement_problem const good{.buffers = {{{}, 8}, {{}, 8}}, .clocks = {2, {0, 0, 1, 1}, {1, 1, 2, 2}}};

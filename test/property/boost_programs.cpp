@@ -2,8 +2,8 @@
 // Programs that are Boost graphs: through from_graph every function that orders, shares, places or rewrites
 // gives the same result as for the same program as a list or as a flow.
 #include <sublet/advise_memory.hpp>
-#include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>

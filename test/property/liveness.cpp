@@ -279,7 +279,7 @@ TEST_CASE("strict SSA is coloured with as many slots as values occupy a step; ot
 {
     auto check_coloring = [](snapshot const& p) {
         flow_oracle const oracle(p);
-        chordal_coloring const colored = color_chordal(p);
+        chordal_coloring const colored = color(p);
         REQUIRE(!colored.violation);
         std::size_t const most = oracle.maxlive();
         CHECK(colored.max_live == most);
@@ -292,13 +292,13 @@ TEST_CASE("strict SSA is coloured with as many slots as values occupy a step; ot
     };
     for_random_programs(5000, draw_ssa, {.is_reached = true}, check_coloring);
     for_random_programs(5000, draw_ssa, small, [](snapshot const& p) {
-        chordal_coloring const colored = color_chordal(p);
+        chordal_coloring const colored = color(p);
         REQUIRE(!colored.violation);
         CHECK(colored.plan.slots <= colored.max_live);
         CHECK(!check_slots(p, colored.plan));
     });
     for_random_programs(1000, draw_flow, small, [](snapshot const& p) {
-        CHECK(!color_chordal(p).violation == flow_oracle(p).is_strict_ssa());
+        CHECK(!color(p).violation == flow_oracle(p).is_strict_ssa());
     });
 }
 
@@ -378,7 +378,7 @@ TEST_CASE("values interfere exactly if they occupy a step together, and colourin
                 CHECK(in_time.are_adjacent(v, w) == pairs[v][w]);
             }
         // Values live at the entry interfere there, even if a first step reads them early.
-        slot_plan const plan = color_graph(found.graph()).plan;
+        slot_plan const plan = color(found.graph()).plan;
         bool is_early = false;
         for (value_id v = 0; v != p.values(); ++v)
             for (value_id w = 0; w != v; ++w)

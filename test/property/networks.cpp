@@ -75,7 +75,7 @@ TEST_CASE("ResNet-50 built in code is the network of the files: 176 operations, 
 TEST_CASE("recycling over the operation list gives 3 slots on ResNet-50, as Caffe2's linear planner does")
 {
     auto const table = buffers_of(network::resnet50());
-    CHECK(color_intervals(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }).slots == 3);
+    CHECK(color(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }).slots == 3);
     auto const grown = recycled(table, linear_options::fit_kind::grow);
     CHECK(grown.slots == 3);
     CHECK(grown.total_bytes <= 9640000); // Caffe2: 9.64 MB
@@ -131,17 +131,17 @@ TEST_CASE("an interference graph coloured greedily by size, as by Caffe2's memon
     auto const table = buffers_of(network::resnet50());
     auto const found = interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; });
     csr_graph const& graph = found.graph();
-    auto const colored = color_graph(found, {.by = coloring_options::heuristic::by_size,
-                                             .bytes = [&](auto b) { return table.buffers[b].size; }});
+    auto const colored = color(found, {.by = coloring_options::heuristic::by_size,
+                                       .bytes = [&](auto b) { return table.buffers[b].size; }});
     for (value_id v = 0; v != graph.rows(); ++v)
         for (value_id w : graph[v]) CHECK(colored.plan.slot_of[v] != colored.plan.slot_of[w]);
     CHECK(colored.clique.size() == 3);
     CHECK(colored.least_bytes == 9633792);
     CHECK(colored.total_bytes == 10436608);
-    CHECK(color_graph(graph).is_optimal());
+    CHECK(color(graph).is_optimal());
     auto const refused =
         interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }, {.budget = 64});
-    CHECK_THROWS_AS((void)color_graph(refused), precondition_error);
+    CHECK_THROWS_AS((void)color(refused), precondition_error);
 }
 
 TEST_CASE("a Boost graph of operations is coloured through from_graph with as many slots as the list")
@@ -152,7 +152,7 @@ TEST_CASE("a Boost graph of operations is coloured through from_graph with as ma
     snapshot const p = from_graph(
         g, net.uses.size(), [&](auto op) { return std::span(net.uses[op]); },
         [](auto op) { return std::vector{op}; });
-    auto const colored = color_chordal(p);
+    auto const colored = color(p);
     CHECK(colored.plan.slots == 3);
     CHECK(colored.is_optimal());
     CHECK(!check_slots(p, colored.plan));

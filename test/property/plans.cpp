@@ -126,7 +126,7 @@ TEST_CASE("slots by any policy separate overlapping buffers, and offsets need no
             return table.buffers[b].is_planned() ? table.buffers[b].life : live_range{};
         };
         auto size = [&](auto b) { return table.buffers[b].is_planned() ? table.buffers[b].size : 0; };
-        auto colored = color_intervals(table.buffers.size(), life);
+        auto colored = color(table.buffers.size(), life);
         for (auto fit : {linear_options::fit_kind::equal, linear_options::fit_kind::at_least,
                          linear_options::fit_kind::best_fit, linear_options::fit_kind::grow}) {
             auto recycled = share_linearly(table.buffers.size(), life, size, {.fit = fit});

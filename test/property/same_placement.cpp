@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0 Equal input and options give equal placements: on every compiler, at every
 // optimization level, on any number of threads. The hashes here were recorded with one compiler. If you
 // change how buffers are placed, update them; nothing else may change them.
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/place.hpp>
 
 #include "../random_placements.hpp"
@@ -69,7 +69,7 @@ TEST_CASE("small problems with all features are placed equally on every platform
         random_source pick{std::mt19937{seed}};
         auto const problem = draw_placement(pick, draw_placement_shape(pick));
         problems.add(problem);
-        placements.add(pack(problem));
+        placements.add(detail::pack(problem));
     }
     REQUIRE(problems.value == 7590278099454851428u); // the problems are the same
     CHECK(placements.value == 11407284024245505763u);
@@ -77,12 +77,13 @@ TEST_CASE("small problems with all features are placed equally on every platform
 
 TEST_CASE("orders, repair and search give equal placements on every platform, on any number of threads")
 {
+    detail::pack_options const few{.improve_visits = 2'000'000, .nodes = 3000};
     digest problems, one_thread, three_threads;
     for (std::uint32_t buffers : {50u, 150u, 400u, 3000u}) {
         auto const problem = hard_problem(buffers, buffers, buffers / 2);
         problems.add(problem);
-        one_thread.add(place(problem, {.improve_visits = 2'000'000, .nodes = 3000}));
-        three_threads.add(place(problem, {.threads = 3, .improve_visits = 2'000'000, .nodes = 3000}));
+        one_thread.add(place(problem, {}, few));
+        three_threads.add(place(problem, {.threads = 3}, few));
     }
     REQUIRE(problems.value == 11129625743202695548u);
     CHECK(one_thread.value == 519953758866618475u);

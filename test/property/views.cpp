@@ -12,7 +12,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
@@ -171,7 +171,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
         REQUIRE(paint_in(views, along.plan, listed(p.steps())) == expected);
 
         plan_options options = views.options();
-        auto const found = best_order(p, options);
+        auto const found = sublet::order(p, options);
         REQUIRE(!found.violation);
         options.order = found.order;
         auto const planned = plan_memory(p, options);
@@ -215,7 +215,7 @@ TEST_CASE("a write in place holds its value, as a use does")
             for (touch t : p.touches(n)) sink.add(t.kind, t.value);
         });
     CHECK(interference(chain).degree(a) == 1);
-    auto const colored = color_chordal(chain);
+    auto const colored = color(chain);
     CHECK(colored.plan.slot_of[a] != colored.plan.slot_of[b]);
     CHECK(plan_memory(p, {.bytes = 8}).bytes() == 16);
 }

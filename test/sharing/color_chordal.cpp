@@ -68,7 +68,7 @@ void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any
 
 slots slots_of(snapshot const& p, per_value<slot_id> const& fixed = no_slot)
 {
-    chordal_coloring const colored = color_chordal(p, fixed);
+    chordal_coloring const colored = color(p, fixed);
     check_coloring(p, colored, true);
     return colored.plan.slot_of;
 }
@@ -79,7 +79,7 @@ TEST_CASE("values that are never alive together share, and a phi takes the slot 
 {
     snapshot const plain = flow_text({"a= b= >1 >2", "a ; c= >3", "a b ; d= >3", "c@1 d@2 e="});
     snapshot const p = with_pairs(plain, {{3, 2, 4}, {3, 3, 4}});
-    chordal_coloring const colored = color_chordal(p);
+    chordal_coloring const colored = color(p);
     check_coloring(p, colored, false);
     CHECK(colored.plan.slot_of == slots{0, 1, 0, 0, 0});
     CHECK(colored.max_live == 2);
@@ -99,7 +99,7 @@ TEST_CASE("a definition reuses the slot of an operand read early, not of a held 
 
 TEST_CASE("a value read only at the end of a node is free at the edge, for the phi")
 {
-    chordal_coloring const colored = color_chordal(flow_text({"a= >1", "a@0 b@1 c= ; c b= >1"}));
+    chordal_coloring const colored = color(flow_text({"a= >1", "a@0 b@1 c= ; c b= >1"}));
     CHECK(colored.max_live == 2);
     CHECK(colored.plan.slots == 2);
     CHECK(slots_of(flow_text({"a= b= >1", "a@0 b@0 c= d= ; c d"})) == slots{0, 1, 0, 1});
@@ -129,8 +129,8 @@ TEST_CASE("a fixed value has its slot, and values that interfere with it get oth
     CHECK(slots_of(flow_text({"a= b="}), second) == slots{1, 0});
     per_value<slot_id> const far = slots{no_slot, 1000};
     CHECK(slots_of(flow_text({"a= ; b= ; a b"}), far) == slots{0, 1000});
-    CHECK(color_chordal(flow_text({"a= ; b= ; a b"}), far).plan.slots == 1001);
-    CHECK_FALSE(color_chordal(flow_text({"a= ; b= ; a b"}), far).is_optimal());
+    CHECK(color(flow_text({"a= ; b= ; a b"}), far).plan.slots == 1001);
+    CHECK_FALSE(color(flow_text({"a= ; b= ; a b"}), far).is_optimal());
     CHECK(slots_of(flow_text({"a= b= c= ; a b c"}), slots{2, no_slot, 0}) == slots{2, 1, 0});
 }
 
@@ -148,13 +148,13 @@ TEST_CASE("a value that interferes with a fixed one avoids its slot, for any num
 TEST_CASE("two interfering values fixed to one slot are reported with the step")
 {
     per_value<slot_id> const same = slots{3, 3};
-    auto clash = [&](snapshot const& p) { return color_chordal(p, same).clash; };
+    auto clash = [&](snapshot const& p) { return color(p, same).clash; };
     CHECK(clash(flow_text({"a= ; b= ; a b"})) == slot_plan::clash{1, 0, 3, 1});
     CHECK(clash(flow_text({"a= b="})) == slot_plan::clash{0, 1, 3, 0});
     CHECK(clash(flow_text({"a= ; a b="})) == slot_plan::clash{1, 0, 3, 1});
     CHECK(clash(flow_text({"a= ; b= >1", "a"})) == slot_plan::clash{1, 0, 3, 1});
-    CHECK(color_chordal(flow_text({"a= b="}), same).plan.slot_of.empty());
-    CHECK_FALSE(color_chordal(flow_text({"a= b="}), same).is_optimal());
+    CHECK(color(flow_text({"a= b="}), same).plan.slot_of.empty());
+    CHECK_FALSE(color(flow_text({"a= b="}), same).is_optimal());
     CHECK(slots_of(flow_text({"a= ; a! b="}), same) == slots{3, 3});
     CHECK(slots_of(flow_text({"a= ; a ; b="}), same) == slots{3, 3});
 }
@@ -162,7 +162,7 @@ TEST_CASE("two interfering values fixed to one slot are reported with the step")
 TEST_CASE("a program that is not in strict SSA form has a violation instead of a plan")
 {
     auto reason = [](std::vector<std::string_view> const& nodes) {
-        chordal_coloring const colored = color_chordal(flow_text(nodes));
+        chordal_coloring const colored = color(flow_text(nodes));
         CHECK(colored.plan.slot_of.empty());
         CHECK_FALSE(colored.is_optimal());
         REQUIRE(colored.violation);
@@ -176,19 +176,19 @@ TEST_CASE("a program that is not in strict SSA form has a violation instead of a
 
 TEST_CASE("a value without touches has no slot, even if it is fixed")
 {
-    chordal_coloring const nothing = color_chordal(snapshot{});
+    chordal_coloring const nothing = color(snapshot{});
     CHECK(nothing.plan.slots == 0);
     CHECK(nothing.max_live_step == no_step);
     CHECK(nothing.is_optimal());
-    CHECK(color_chordal(flow_text({"b="}), 7).plan.slot_of == slots{no_slot, 7});
-    CHECK_THROWS_AS((void)color_chordal(flow_text({"b="}), slots{1}), precondition_error);
-    CHECK(color_chordal(with_pairs(flow_text({"c="}), {{0, 0, 1}})).affinities_kept == 0);
+    CHECK(color(flow_text({"b="}), 7).plan.slot_of == slots{no_slot, 7});
+    CHECK_THROWS_AS((void)color(flow_text({"b="}), slots{1}), precondition_error);
+    CHECK(color(with_pairs(flow_text({"c="}), {{0, 0, 1}})).affinities_kept == 0);
 }
 
 TEST_CASE("values that interfere only in unreachable nodes may share and are counted once")
 {
     snapshot const p = flow_text({">1 >2", "a= >4", "b= >5", "c= d= ; c d >4 >5", "a", "b"});
-    chordal_coloring const colored = color_chordal(p);
+    chordal_coloring const colored = color(p);
     CHECK(colored.plan.slot_of == slots{0, 0, 1, 2});
     CHECK(colored.max_live == 3);
     CHECK(colored.is_optimal());
@@ -197,18 +197,18 @@ TEST_CASE("values that interfere only in unreachable nodes may share and are cou
 
 TEST_CASE("a minimal program type is coloured, with and without given live sets")
 {
-    CHECK(color_chordal(archetype::program(4)).plan.slot_of == slots{0, 1, 0, 1});
+    CHECK(color(archetype::program(4)).plan.slot_of == slots{0, 1, 0, 1});
     snapshot const p = flow_text({"a= >1", "a b="});
     for (std::size_t dense_words : {std::size_t{0}, std::size_t{1000}})
-        CHECK(color_chordal(p, liveness(p, {.dense_words = dense_words})).plan.slot_of == slots{0, 1});
+        CHECK(color(p, liveness(p, {.dense_words = dense_words})).plan.slot_of == slots{0, 1});
 }
 
 TEST_CASE("live sets of another program are rejected")
 {
     snapshot const p = flow_text({"a= >1", "a b="});
-    CHECK_THROWS_AS((void)color_chordal(p, live_sets{}), precondition_error);
-    CHECK_THROWS_AS((void)color_chordal(p, liveness(flow_text({"a= >1", "a"}))), precondition_error);
-    CHECK_THROWS_AS((void)color_chordal(p, liveness(flow_text({"a= b="}))), precondition_error);
+    CHECK_THROWS_AS((void)color(p, live_sets{}), precondition_error);
+    CHECK_THROWS_AS((void)color(p, liveness(flow_text({"a= >1", "a"}))), precondition_error);
+    CHECK_THROWS_AS((void)color(p, liveness(flow_text({"a= b="}))), precondition_error);
 }
 
 TEST_CASE(
@@ -226,12 +226,12 @@ TEST_CASE(
             pairs.push_back({n, in, pick.below(values)});
         }
         snapshot const p = with_pairs(drawn, pairs);
-        check_coloring(p, color_chordal(p), false);
+        check_coloring(p, color(p), false);
 
         slots fixed(values, no_slot);
         for (std::uint32_t k = 1 + pick.below(5); k != 0; --k) fixed[pick.below(values)] = pick.below(5);
-        chordal_coloring const colored = color_chordal(p, fixed);
-        CHECK(colored.plan.slot_of == color_chordal(p, fixed).plan.slot_of);
+        chordal_coloring const colored = color(p, fixed);
+        CHECK(colored.plan.slot_of == color(p, fixed).plan.slot_of);
         truth_table const meets = flow_oracle(p).interference();
         bool clash = false;
         for (value_id v = 0; v != values; ++v)

@@ -74,11 +74,11 @@ interferences mycielski(interferences const& from)
 
 TEST_CASE("a ring of five needs three slots, one of four needs two")
 {
-    auto const five = color_graph(ring(5).graph());
+    auto const five = color(ring(5).graph());
     CHECK(five.plan.slots == 3);
     CHECK(five.clique.size() == 2);
     CHECK_FALSE(five.is_optimal()); // optimal, but no clique proves it
-    auto const four = color_graph(ring(4).graph());
+    auto const four = color(ring(4).graph());
     CHECK(four.plan.slot_of == slots{0, 1, 0, 1});
     CHECK(four.slot_bytes == bytes{1, 1});
     CHECK(four.is_optimal());
@@ -88,10 +88,10 @@ TEST_CASE("a ring of five needs three slots, one of four needs two")
 TEST_CASE("an empty graph needs no slots, and an isolated value needs one")
 {
     for (auto by : every_order) {
-        CHECK(color_graph(csr_graph{}, {.by = by}).plan.slots == 0);
-        CHECK(color_graph(csr_graph{}, {.by = by}).is_optimal());
-        CHECK(color_graph(interferences(1).graph(), {.by = by}).plan.slot_of == slots{0});
-        CHECK(color_graph(interferences(1).graph(), {.by = by}).is_optimal());
+        CHECK(color(csr_graph{}, {.by = by}).plan.slots == 0);
+        CHECK(color(csr_graph{}, {.by = by}).is_optimal());
+        CHECK(color(interferences(1).graph(), {.by = by}).plan.slot_of == slots{0});
+        CHECK(color(interferences(1).graph(), {.by = by}).is_optimal());
     }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("a slot is as large as its largest occupant, and the largest value is 
     path.add(1, 2);
     path.add(2, 3);
     auto const colored =
-        color_graph(path.graph(), {.by = coloring_options::heuristic::by_size, .bytes = {8, 64, 8, 48}});
+        color(path.graph(), {.by = coloring_options::heuristic::by_size, .bytes = {8, 64, 8, 48}});
     CHECK(colored.plan.slot_of == slots{1, 0, 1, 0});
     CHECK(colored.slot_bytes == bytes{64, 8});
     CHECK(colored.total_bytes == 72);
@@ -114,7 +114,7 @@ TEST_CASE("of equal sizes the value with more neighbours is assigned first, then
     interferences star(4);
     star.add(3, 0);
     star.add(3, 1);
-    CHECK(color_graph(star.graph(), {.by = coloring_options::heuristic::by_size}).plan.slot_of ==
+    CHECK(color(star.graph(), {.by = coloring_options::heuristic::by_size}).plan.slot_of ==
           slots{1, 1, 0, 0});
 }
 
@@ -126,12 +126,11 @@ TEST_CASE("fewest slots and fewest bytes are different goals")
     path.add(1, 2);
     path.add(2, 3);
     bytes const sizes{90, 9, 9, 90};
-    auto const few_bytes = color_graph(path.graph(), {.bytes = sizes}); // automatic: sizes differ
+    auto const few_bytes = color(path.graph(), {.bytes = sizes}); // automatic: sizes differ
     CHECK(few_bytes.total_bytes == 108);
     CHECK(few_bytes.plan.slots == 3);
     CHECK_FALSE(few_bytes.is_optimal());
-    auto const few_slots =
-        color_graph(path.graph(), {.by = coloring_options::heuristic::dsatur, .bytes = sizes});
+    auto const few_slots = color(path.graph(), {.by = coloring_options::heuristic::dsatur, .bytes = sizes});
     CHECK(few_slots.total_bytes == 180);
     CHECK(few_slots.plan.slots == 2);
     CHECK(few_slots.is_optimal());
@@ -154,8 +153,8 @@ TEST_CASE("automatic is by_size where sizes differ, and dsatur where they do not
             sizes[odd + 1] = 8;
         }
         auto const by = differ ? coloring_options::heuristic::by_size : coloring_options::heuristic::dsatur;
-        CHECK(color_graph(all.graph(), {.bytes = sizes}).plan ==
-              color_graph(all.graph(), {.by = by, .bytes = sizes}).plan);
+        CHECK(color(all.graph(), {.bytes = sizes}).plan ==
+              color(all.graph(), {.by = by, .bytes = sizes}).plan);
     }
 }
 
@@ -163,13 +162,13 @@ TEST_CASE("a value of 0 bytes needs no slot and restricts no other value")
 {
     for (auto by : every_order) {
         auto const colored =
-            color_graph(all_together(3).graph(), {.by = by, .bytes = {8, 0, 8}, .fixed = {-1, 1, -1}});
+            color(all_together(3).graph(), {.by = by, .bytes = {8, 0, 8}, .fixed = {-1, 1, -1}});
         CHECK(colored.plan.slot_of[1] == no_slot);
         CHECK(colored.plan.slots == 2);
         CHECK(colored.clique == ids{0, 2});
         CHECK(colored.total_bytes == 16);
-        CHECK(color_graph(ring(3).graph(), {.by = by, .bytes = 0}).plan.slots == 0);
-        CHECK(color_graph(ring(3).graph(), {.by = by, .bytes = 0}).is_optimal());
+        CHECK(color(ring(3).graph(), {.by = by, .bytes = 0}).plan.slots == 0);
+        CHECK(color(ring(3).graph(), {.by = by, .bytes = 0}).is_optimal());
     }
 }
 
@@ -177,7 +176,7 @@ TEST_CASE("a fixed value has its slot, and the slots below it exist")
 {
     for (auto by : every_order) {
         auto const colored =
-            color_graph(ring(4).graph(), {.by = by, .bytes = {8, 8, 8, 16}, .fixed = {7, -1, -1, 1}});
+            color(ring(4).graph(), {.by = by, .bytes = {8, 8, 8, 16}, .fixed = {7, -1, -1, 1}});
         CHECK(colored.plan.slot_of[0] == 7);
         CHECK(colored.plan.slot_of[3] == 1);
         CHECK(ring(4).allows(colored.plan.slot_of));
@@ -190,13 +189,13 @@ TEST_CASE("two fixed values that interfere are reported")
 {
     interferences all = ring(5);
     for (auto by : every_order) {
-        auto const clashing = color_graph(all.graph(), {.by = by, .fixed = {7, 1, 2, 2, 7}});
+        auto const clashing = color(all.graph(), {.by = by, .fixed = {7, 1, 2, 2, 7}});
         CHECK(clashing.clash == slot_plan::clash{0, 4, 7});
         CHECK(clashing.plan.slot_of == slots(5, no_slot));
         CHECK(clashing.plan.slots == 0);
         CHECK_FALSE(clashing.is_optimal());
         CHECK_FALSE(clashing.has_least_bytes());
-        CHECK_FALSE(color_graph(all.graph(), {.by = by, .fixed = {7, 1, 7, 2, 1}}).clash);
+        CHECK_FALSE(color(all.graph(), {.by = by, .fixed = {7, 1, 7, 2, 1}}).clash);
     }
 }
 
@@ -206,28 +205,27 @@ TEST_CASE("invalid interference graphs, unknown sizes and incomplete orders are 
         return as_graph(
             rows.size(), [&](auto v) -> auto& { return rows[v]; });
     };
-    CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{1}, {}})),
+    CHECK_THROWS_WITH_AS((void)color(graph_of({{1}, {}})),
                          "sublet: an interference graph has each edge in the rows of both its ends",
                          precondition_error);
-    CHECK_THROWS_AS((void)color_graph(graph_of({{1}, {2}, {0}})), precondition_error);
-    CHECK_THROWS_AS((void)color_graph(graph_of({{1, 1}, {0}})), precondition_error);
-    CHECK_THROWS_WITH_AS((void)color_graph(graph_of({{0}})), "sublet: value 0 interferes with itself",
+    CHECK_THROWS_AS((void)color(graph_of({{1}, {2}, {0}})), precondition_error);
+    CHECK_THROWS_AS((void)color(graph_of({{1, 1}, {0}})), precondition_error);
+    CHECK_THROWS_WITH_AS((void)color(graph_of({{0}})), "sublet: value 0 interferes with itself",
                          precondition_error);
     csr_graph const pair = all_together(2).graph();
-    CHECK_THROWS_WITH_AS((void)color_graph(pair, {.bytes = bytes{1, no_size}}),
+    CHECK_THROWS_WITH_AS((void)color(pair, {.bytes = bytes{1, no_size}}),
                          "sublet: value 1, of unknown size, cannot share a slot", precondition_error);
-    CHECK_THROWS_AS((void)color_graph(pair, {.bytes = {1, 2, 3}}), precondition_error);
-    CHECK_THROWS_AS((void)color_graph(pair, {.bytes = no_size - 1}), precondition_error);
+    CHECK_THROWS_AS((void)color(pair, {.bytes = {1, 2, 3}}), precondition_error);
+    CHECK_THROWS_AS((void)color(pair, {.bytes = no_size - 1}), precondition_error);
     auto refuses = [&](ids const& order, char const* sentence) {
-        CHECK_THROWS_WITH_AS(
-            (void)color_graph(pair, {.by = coloring_options::heuristic::given, .order = order}), sentence,
-            precondition_error);
+        CHECK_THROWS_WITH_AS((void)color(pair, {.by = coloring_options::heuristic::given, .order = order}),
+                             sentence, precondition_error);
     };
     refuses({0}, "sublet: an order does not name vertex 1");
     refuses({0, 0}, "sublet: an order names vertex 0 twice");
     refuses({0, 1, 1}, "sublet: an order names vertex 1 twice");
     refuses({0, 2}, "sublet: an order names vertex 2, but there are only 2 of them");
-    CHECK_THROWS_WITH_AS((void)color_graph(pair, {.order = {0, 1}}),
+    CHECK_THROWS_WITH_AS((void)color(pair, {.order = {0, 1}}),
                          "sublet: an order of colouring needs the heuristic `given`", precondition_error);
 }
 
@@ -243,7 +241,7 @@ TEST_CASE("the order of edges and parallel edges make no difference")
         csr_graph const reordered = as_graph(
             12, [&](auto v) -> auto& { return rows[v]; });
         for (auto by : every_order) {
-            auto const a = color_graph(all.graph(), {.by = by}), b = color_graph(reordered, {.by = by});
+            auto const a = color(all.graph(), {.by = by}), b = color(reordered, {.by = by});
             CHECK(a.plan == b.plan);
             CHECK(a.clique == b.clique);
         }
@@ -253,12 +251,12 @@ TEST_CASE("the order of edges and parallel edges make no difference")
 TEST_CASE("a minimal graph type and a Boost graph are accepted")
 {
     archetype::graph const path({{1}, {0, 2}, {1}});
-    CHECK(color_graph(path, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 1, 0});
+    CHECK(color(path, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 1, 0});
     boost::adjacency_list<boost::vecS, boost::listS, boost::undirectedS> boosts;
     auto const a = add_vertex(boosts), b = add_vertex(boosts), c = add_vertex(boosts);
     add_edge(a, c, boosts);
     add_edge(c, b, boosts);
-    CHECK(color_graph(boosts, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 0, 1});
+    CHECK(color(boosts, {.by = coloring_options::heuristic::given}).plan.slot_of == slots{0, 0, 1});
 }
 
 TEST_CASE("any graph: the plan is valid, never below the optimum, and optimal if it claims to be")
@@ -273,7 +271,7 @@ TEST_CASE("any graph: the plan is valid, never below the optimum, and optimal if
         if (pick.below(3) == 0) sizes.assign(all.size(), 1);
         optimal_slots const best(all, sizes);
         for (auto by : every_order) {
-            auto const colored = color_graph(all.graph(), {.by = by, .bytes = sizes});
+            auto const colored = color(all.graph(), {.by = by, .bytes = sizes});
             CHECK(all.allows(colored.plan.slot_of));
             CHECK_FALSE(colored.clash);
             bytes largest(colored.plan.slots, 0);
@@ -311,9 +309,9 @@ TEST_CASE("chordal graphs: smallest_last has the fewest slots with proof, at mos
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         auto const chordal = chordal_interferences(pick, pick.below(40));
-        CHECK(color_graph(chordal.graph(), {.by = coloring_options::heuristic::smallest_last}).is_optimal());
+        CHECK(color(chordal.graph(), {.by = coloring_options::heuristic::smallest_last}).is_optimal());
         auto const all = any_interferences(pick, pick.below(40), pick.below(101));
-        CHECK(color_graph(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots <=
+        CHECK(color(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots <=
               smallest_last(all.graph()).degeneracy + 1);
     }
 }
@@ -334,9 +332,9 @@ TEST_CASE("intervals get as many slots as by the left-edge sweep, and by_size is
         for (std::size_t v = 0; v != lives.size(); ++v)
             for (std::size_t w = 0; w != v; ++w)
                 if (overlaps(lives[v], lives[w])) all.add(v, w);
-        CHECK(color_graph(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots ==
-              color_intervals(lives.size(), [&](auto v) { return lives[v]; }).slots);
-        auto const small = color_graph(all.graph(), {.bytes = sizes});
+        CHECK(color(all.graph(), {.by = coloring_options::heuristic::smallest_last}).plan.slots ==
+              color(lives.size(), [&](auto v) { return lives[v]; }).slots);
+        auto const small = color(all.graph(), {.bytes = sizes});
         CHECK(small.total_bytes <= 8 * small.least_bytes);
     }
 }
@@ -347,20 +345,20 @@ TEST_CASE("a crown graph gets as many slots as pairs in a bad order, and two in 
     for (std::size_t i = 0; i != 10; ++i)
         for (std::size_t j = 0; j != 10; ++j)
             if (i != j) crown.add(2 * i, 2 * j + 1);
-    CHECK(color_graph(crown.graph(), {.by = coloring_options::heuristic::given}).plan.slots == 10);
+    CHECK(color(crown.graph(), {.by = coloring_options::heuristic::given}).plan.slots == 10);
     ids even_first;
     for (value_id v = 0; v != 20; ++v) even_first.push_back(v < 10 ? 2 * v : 2 * v - 19);
-    CHECK(color_graph(crown.graph(), {.by = coloring_options::heuristic::given, .order = even_first})
-              .plan.slots == 2);
-    CHECK(color_graph(crown.graph()).is_optimal());
+    CHECK(color(crown.graph(), {.by = coloring_options::heuristic::given, .order = even_first}).plan.slots ==
+          2);
+    CHECK(color(crown.graph()).is_optimal());
 }
 
 TEST_CASE("each of Mycielski's graphs needs one more slot, without triangles")
 {
     interferences all = all_together(2);
     for (slot_id needed = 2; needed != 7; ++needed) {
-        for (auto by : every_order) CHECK(color_graph(all.graph(), {.by = by}).plan.slots >= needed);
-        auto const colored = color_graph(all.graph());
+        for (auto by : every_order) CHECK(color(all.graph(), {.by = by}).plan.slots >= needed);
+        auto const colored = color(all.graph());
         CHECK(colored.plan.slots == needed);
         CHECK(colored.clique.size() == 2);
         all = mycielski(all);
@@ -370,11 +368,11 @@ TEST_CASE("each of Mycielski's graphs needs one more slot, without triangles")
 TEST_CASE("complete graphs need a slot per value, and rings two or three")
 {
     for (auto by : {coloring_options::heuristic::dsatur, coloring_options::heuristic::smallest_last}) {
-        auto const every = color_graph(all_together(70).graph(), {.by = by});
+        auto const every = color(all_together(70).graph(), {.by = by});
         CHECK(every.plan.slots == 70);
         CHECK(every.is_optimal());
         for (std::size_t n = 3; n != 20; ++n)
-            CHECK(color_graph(ring(n).graph(), {.by = by}).plan.slots == 2 + n % 2);
+            CHECK(color(ring(n).graph(), {.by = by}).plan.slots == 2 + n % 2);
     }
 }
 
@@ -395,7 +393,7 @@ TEST_CASE("in a given order every value gets the same slot as by Boost")
         auto const used = boost::sequential_vertex_coloring(
             boosts, boost::make_iterator_property_map(boost_order.begin(), boost::identity_property_map()),
             boost::make_iterator_property_map(theirs.begin(), get(boost::vertex_index, boosts)));
-        auto const ours = color_graph(boosts, {.by = coloring_options::heuristic::given, .order = order});
+        auto const ours = color(boosts, {.by = coloring_options::heuristic::given, .order = order});
         CHECK(ours.plan.slot_of == theirs);
         CHECK(ours.plan.slots == used);
     }
@@ -411,7 +409,7 @@ TEST_CASE("fixed values keep their slots, and the others are coloured around the
         for (auto& s : fixed)
             if (pick.below(4) == 0) s = pick.below(12);
         for (auto by : every_order) {
-            auto const colored = color_graph(all.graph(), {.by = by, .fixed = fixed});
+            auto const colored = color(all.graph(), {.by = by, .fixed = fixed});
             CHECK(colored.clash.has_value() != all.allows(fixed));
             if (colored.clash) {
                 CHECK(all(colored.clash->value, colored.clash->other));

@@ -252,13 +252,13 @@ TEST_CASE(
     CHECK(of_callable.slot_of == of_graph.slot_of);
     CHECK(of_callable.nodes == of_graph.nodes);
     graph_coloring const colored =
-        color_graph(all.graph(), {.by = coloring_options::heuristic::exact, .bytes = sizes});
+        color(all.graph(), {.by = coloring_options::heuristic::exact, .bytes = sizes});
     CHECK(colored.plan.slot_of == of_graph.slot_of);
     CHECK(colored.slot_bytes == of_graph.slot_bytes);
     CHECK(colored.least_bytes == of_graph.lower_bound);
     CHECK(colored.has_least_bytes());
     archetype::graph const minimal({{1}, {0, 2}, {1}});
-    CHECK(color_graph(minimal, {.by = coloring_options::heuristic::exact}).plan.slot_of == slots{1, 0, 1});
+    CHECK(color(minimal, {.by = coloring_options::heuristic::exact}).plan.slot_of == slots{1, 0, 1});
 }
 
 TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are rejected")
@@ -279,7 +279,7 @@ TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are 
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = no_size - 1}), precondition_error);
     CHECK(assign_exact(pair, {.bytes = bytes{no_size - 2, 1}}).total_bytes == no_size - 1);
-    CHECK_THROWS_AS((void)color_graph(interference_graph(2, 1), {.by = coloring_options::heuristic::exact}),
+    CHECK_THROWS_AS((void)color(interference_graph(2, 1), {.by = coloring_options::heuristic::exact}),
                     precondition_error);
 }
 
@@ -292,8 +292,8 @@ TEST_CASE("of fifty graphs of 55 values, from ranges and orders, most are solved
         auto const found = assign_exact(drawn.all.graph(), {.bytes = drawn.bytes});
         check(found, drawn.all, drawn.bytes);
         CHECK(found.is_optimal());
-        CHECK(found.total_bytes <= color_graph(drawn.all.graph(), {.bytes = drawn.bytes}).total_bytes);
-        CHECK(found.lower_bound >= color_graph(drawn.all.graph(), {.bytes = drawn.bytes}).least_bytes);
+        CHECK(found.total_bytes <= color(drawn.all.graph(), {.bytes = drawn.bytes}).total_bytes);
+        CHECK(found.lower_bound >= color(drawn.all.graph(), {.bytes = drawn.bytes}).least_bytes);
         nodes.push_back(found.nodes);
     }
     std::sort(nodes.begin(), nodes.end());

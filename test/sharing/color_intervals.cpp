@@ -16,7 +16,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-using sublet::color_intervals;
+using sublet::color;
 using sublet::live_range;
 using ranges = std::vector<live_range>;
 using slots = std::vector<sublet::slot_id>;
@@ -29,27 +29,27 @@ static auto table(ranges const& r)
 TEST_CASE("a buffer that begins where another ends takes its slot")
 {
     ranges r{{0, 2}, {1, 3}, {2, 4}};
-    auto plan = color_intervals(r.size(), table(r));
+    auto plan = color(r.size(), table(r));
     CHECK(plan.slots == 2);
     CHECK(plan.slot_of == slots{0, 1, 0});
 }
 
 TEST_CASE("no buffers and empty live ranges need no slots")
 {
-    CHECK(color_intervals(0, table({})).slots == 0);
+    CHECK(color(0, table({})).slots == 0);
     ranges r{{3, 3}, {0, 1}};
-    CHECK(color_intervals(2, table(r)).slot_of == slots{sublet::no_slot, 0});
+    CHECK(color(2, table(r)).slot_of == slots{sublet::no_slot, 0});
 }
 
-TEST_CASE("a minimal callable type is accepted") { CHECK(color_intervals(3, archetype::lives{}).slots == 1); }
+TEST_CASE("a minimal callable type is accepted") { CHECK(color(3, archetype::lives{}).slots == 1); }
 
 TEST_CASE(
     "the slot free longest is taken first, then the lower slot; of equal begins the lower index comes first")
 {
     ranges together{{0, 2}, {0, 2}, {2, 3}};
-    CHECK(color_intervals(3, table(together)).slot_of == slots{0, 1, 0});
+    CHECK(color(3, table(together)).slot_of == slots{0, 1, 0});
     ranges apart{{0, 3}, {0, 2}, {3, 4}};
-    CHECK(color_intervals(3, table(apart)).slot_of == slots{0, 1, 1});
+    CHECK(color(3, table(apart)).slot_of == slots{0, 1, 1});
 }
 
 TEST_CASE("overlapping buffers never share, and no plan has fewer slots")
@@ -62,7 +62,7 @@ TEST_CASE("overlapping buffers never share, and no plan has fewer slots")
             x.first = static_cast<sublet::step_id>(pick() % 12);
             x.last = static_cast<sublet::step_id>(x.first + pick() % 6);
         }
-        auto plan = color_intervals(r.size(), table(r));
+        auto plan = color(r.size(), table(r));
 
         std::size_t busiest = 0;
         for (sublet::step_id t = 0; t != 20; ++t) {
@@ -209,8 +209,7 @@ TEST_CASE(
                 for (std::size_t j = 0; j != i; ++j)
                     if (overlaps(lives[i], lives[j])) CHECK(plan.slot_of[i] != plan.slot_of[j]);
             }
-            if (equal)
-                CHECK(plan.slots == color_intervals(lives.size(), [&](auto b) { return lives[b]; }).slots);
+            if (equal) CHECK(plan.slots == color(lives.size(), [&](auto b) { return lives[b]; }).slots);
         }
     }
 }

@@ -3,7 +3,7 @@
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/sharing/in_place.hpp>

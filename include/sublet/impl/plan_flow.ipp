@@ -3,7 +3,7 @@
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/sharing/in_place.hpp>

@@ -2,7 +2,7 @@
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/pack.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 ///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // time limit in seconds
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
 ///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads: problem.hpp
+///     auto bases = sublet::place(plan, {sublet::no_offset, 4096});          // its pools, in one memory
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
 ///     a bound proved by search? ─► minimize_core(): a minimal set of buffers that proves it
@@ -23,7 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 namespace sublet {
 
@@ -32,26 +33,55 @@ struct place_options {
     std::size_t threads = 1; ///< without a time limit the result is the same for any number
     std::uint64_t seed = 0;
     placement::objective objective = placement::objective::minimize;
+    /// Of each pool: pieces examined by greedy orders and by ejection, and nodes of the exact search. With a
+    /// time limit it limits the first of these only.
     sublet::effort effort = sublet::effort::balanced;
-    // For each pool; default: pack_options, scaled by the effort. With a time limit, improve_visits and nodes
-    // default to no limit.
-    std::optional<std::uint64_t> visits = {};         ///< pieces examined by greedy orders
-    std::optional<std::uint64_t> improve_visits = {}; ///< pieces examined by ejection
-    std::optional<std::uint64_t> nodes = {};          ///< nodes of the exact search
-    detail::stop_request stop = {};                   ///< ends the search early, with the best so far
-    detail::search_listener progress = {};            ///< called with best, bound, nodes
-    per_value<byte_count> previous = no_offset;       ///< by buffer: its old offset; `no_offset`: new
-    per_value<bool> keep = false;                     ///< by buffer: it must not move
+    detail::stop_request stop = {};             ///< ends the search early, with the best so far
+    detail::search_listener progress = {};      ///< called with best, bound, nodes
+    per_value<byte_count> previous = no_offset; ///< by buffer: its old offset; `no_offset`: new
+    per_value<bool> keep = false;               ///< by buffer: it must not move
 };
 
+namespace detail {
+
+struct pack_options;
+placement place(placement_problem const& problem, place_options const& options, pack_options const& budgets);
+
+} // namespace detail
+
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
-/// Ensures:    as pack(); placement/problem.hpp defines the status. Kept buffers have their old offsets.
-///             `is_timed_out`: a time limit or a stop request may have changed the result; otherwise same
-///             problem and options, same placement.
-/// Complexity: pack(); with a time limit, each pool gets its share of the time.
-/// Throws:     precondition_error where pack(), choose_pools() or replan() do, or if a table does not have
-///             one entry per buffer; and what the listener throws.
+/// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at
+///             a position where it matters to both, unless they are colocated. placement/problem.hpp defines
+///             the status of a pool. Kept buffers have their old offsets. `is_timed_out`: a time limit or a
+///             stop request may have changed the result; otherwise same problem and options, same placement.
+///             With clocks of several threads no two buffers that conflict share a byte, and the bound is the
+///             heaviest antichain for up to 4096 buffers of a pool; of more, or if it takes too much work,
+///             the most bytes live at a counter of a thread, or a heavier antichain that was met. The proof
+///             says which.
+///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
+///             of them as there are for that end.
+/// Complexity: O(n log n), and what the effort allows, n = buffers, gaps and colocations; O(n) memory. With
+///             clocks n is the number of pairs that conflict, and finding them is O(buffers^2 threads). With
+///             a time limit, each pool gets its share of the time.
+/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
+///             64 bits, for clocks that are not one begin and one later end for each buffer and thread or
+///             that come with gaps or colocations, where choose_pools() or replan() do, or if a table does
+///             not have one entry per buffer; and what the listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});
+
+/// Bases for the pools of a plan in one memory, around pools with a given base.
+///
+///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2 fits above or between
+///
+/// Requires:   `bases` has the base of some pools, by pool; `no_offset` or missing: it is to be found. Pools
+///             without bytes get none.
+/// Ensures:    the offsets of the result, by pool, are bases: multiples of the alignments of all buffers in
+///             the pool, so that pools do not overlap; `pools[0]` has the end and a proved bound. The end is
+///             the lowest that there is if up to 8 pools are free.
+/// Complexity: place() of a buffer for each pool; up to 8! orders are tried.
+/// Throws:     precondition_error where place() does.
+[[nodiscard]] placement place(memory_plan const& plan, std::vector<byte_count> const& bases,
+                              pool_limits const& memory = {});
 
 } // namespace sublet
 

@@ -14,7 +14,7 @@
 ///     │ relu │▒▒▒
 ///     └──────┘                the same colour again: the slot is reused
 ///
-/// You pass the slot of each value. After color_intervals over the buffers of a plan it is
+/// You pass the slot of each value. After color() over the buffers of a plan it is
 /// slots.slot_of[plan.buffer_of[v]], if the value has a buffer. The colour depends on the number of the slot
 /// only, in integers: hues a golden section apart, so that neighbouring slots differ clearly.
 

@@ -2,12 +2,15 @@
 #ifndef SUBLET_SHARING_COLOR_GRAPH_HPP
 #define SUBLET_SHARING_COLOR_GRAPH_HPP
 
-/// Colouring of interference graphs: each value gets a slot, and values that interfere get different slots.
+/// Each value gets a slot, and values that interfere get different slots.
 ///
-/// color_graph() takes any graph. The fewest slots are NP-hard to find, so it assigns slots greedily in a
-/// chosen order (DSATUR, smallest last, by size) in O((V + E) log V), and returns a clique as lower bound;
-/// `exact` searches for the fewest bytes. color_chordal() takes a program in strict SSA form and gives the
-/// fewest slots in one pass over the dominator tree, without the interference graph (Hack et al. 2006).
+///     sublet::color(interference(p))   any interference graph: greedy, with a clique as lower bound
+///     sublet::color(p)                 a program in strict SSA form: the fewest slots
+///
+/// For graphs the fewest slots are NP-hard to find, so color() assigns slots greedily in a chosen order
+/// (DSATUR, smallest last, by size) in O((V + E) log V); `exact` searches for the fewest bytes. In strict SSA
+/// form one pass over the dominator tree gives the fewest slots, without the interference graph (Hack et al.
+/// 2006). A control-flow graph alone is no program: color() would take its edges for interference.
 
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -93,7 +96,7 @@ std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_
 /// Throws:     precondition_error for a loop, an edge that stands less often in the row of its other end, a
 ///             size of `no_size`, an order that does not name every vertex once or comes with another
 ///             heuristic, or if all slots together exceed 64 bits.
-[[nodiscard]] graph_coloring color_graph(csr_graph const& g, coloring_options const& options = {});
+[[nodiscard]] graph_coloring color(csr_graph const& g, coloring_options const& options = {});
 
 /// The same for the result of `interference`. Throws: precondition_error if the graph did not fit.
 template <class Found>
@@ -105,22 +108,22 @@ template <class Found>
                      found.graph()
                      } -> std::same_as<csr_graph const&>;
              }
-[[nodiscard]] graph_coloring color_graph(Found const& found, coloring_options const& options = {})
+[[nodiscard]] graph_coloring color(Found const& found, coloring_options const& options = {})
 {
-    return color_graph(found.graph(), options);
+    return color(found.graph(), options);
 }
 
 /// The same for any graph; values are the indices of its vertices in the order of `vertices(g)`.
 template <graph G>
     requires(!std::same_as<G, csr_graph>)
-[[nodiscard]] graph_coloring color_graph(G const& g, coloring_options const& options = {})
+[[nodiscard]] graph_coloring color(G const& g, coloring_options const& options = {})
 {
-    return color_graph(as_graph(g), options);
+    return color(as_graph(g), options);
 }
 
 template <class G>
-    requires(!graph<G> && !requires(G const& found) { found.graph(); })
-graph_coloring color_graph(G const&, coloring_options const& = {}, detail::graph_problem<G> = {}) = delete;
+    requires(!graph<G> && !program<G> && !detail::listed<G> && !requires(G const& found) { found.graph(); })
+graph_coloring color(G const&, coloring_options const& = {}, detail::graph_problem<G> = {}) = delete;
 
 // --- strictness ------------------------------------------------------------------------------------------
 
@@ -219,10 +222,10 @@ struct chordal_coloring {
 /// Complexity: O(V + E + values + touches + size of all live-in sets + (V + definitions) slots / 64) time,
 ///             O(V + values + touches) memory; with fixed values also what slots_to_avoid says.
 /// Throws:     precondition_error if `live` is not of this program, or `fixed` a table of another length.
-[[nodiscard]] chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
-                                             per_value<slot_id> const& fixed = no_slot);
+[[nodiscard]] chordal_coloring color(snapshot const& p, live_sets const& live,
+                                     per_value<slot_id> const& fixed = no_slot);
 
-[[nodiscard]] chordal_coloring color_chordal(snapshot const& p, per_value<slot_id> const& fixed = no_slot);
+[[nodiscard]] chordal_coloring color(snapshot const& p, per_value<slot_id> const& fixed = no_slot);
 
 } // namespace sublet
 

@@ -4,7 +4,7 @@
 
 /// Slots for buffers with intervals of positions as live ranges.
 ///
-/// color_intervals() gives the fewest slots, equal to the most buffers alive at once, in O(n log n) by the
+/// color() gives the fewest slots, equal to the most buffers alive at once, in O(n log n) by the
 /// left-edge algorithm. share_linearly() takes sizes: each buffer in turn gets a free slot that fits, as in
 /// linear-scan recyclers; a heuristic without bound on its bytes. share_symbolically() is the same heuristic
 /// for sizes that are affine in a batch size.
@@ -44,7 +44,7 @@ namespace sublet {
 ///             comes first.
 /// Complexity: O(n log n) time, O(n) memory, n = buffers; `lives` is called once per buffer.
 template <detail::live_range_function Lives>
-[[nodiscard]] slot_plan color_intervals(std::size_t buffers, Lives lives)
+[[nodiscard]] slot_plan color(std::size_t buffers, Lives lives)
 {
     struct interval {
         live_range life;

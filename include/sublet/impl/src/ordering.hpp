@@ -9,10 +9,10 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
-#include <sublet/ordering/impl/best_order.ipp>
 #include <sublet/ordering/impl/down_set_search.ipp>
 #include <sublet/ordering/impl/exact_window.ipp>
 #include <sublet/ordering/impl/list_schedule.ipp>
+#include <sublet/ordering/impl/order.ipp>
 #include <sublet/ordering/impl/order_graph.ipp>
 #include <sublet/ordering/impl/order_window.ipp>
 #include <sublet/ordering/impl/orders.ipp>

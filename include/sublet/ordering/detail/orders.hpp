@@ -44,7 +44,7 @@ namespace sublet::detail {
 
 // --- graph orders ----------------------------------------------------------------------------------------
 
-/// Orders that depend on the graph alone, each in O(E + V log V); ordering/best_order.hpp has a picture. Each
+/// Orders that depend on the graph alone, each in O(E + V log V); ordering/order.hpp has a picture. Each
 /// is sometimes the best: it depends on whether the branches of a network make values smaller or larger.
 
 /// The node that has been ready longest runs first; of those that became ready at once, the first listed.

@@ -4,8 +4,8 @@
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/improve.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
-#include <sublet/placement/pack.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -763,43 +763,24 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
     }
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
 SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
-                           detail::search_control& control)
+                           search_control& control)
 {
     if (problem.clocks.threads != 0) {
-        detail::positioned_clocks const clocks = detail::positions_of_clocks(problem);
+        positioned_clocks const clocks = positions_of_clocks(problem);
         placement result = pack(clocks.problem, clocks.budgets(options), control);
         clocks.lower(result, options.objective, options.visits);
         clocks.name_proofs(result);
         return result;
     }
-    return detail::pack_pools(
+    return pack_pools(
         problem, options, control,
         [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
-            return detail::pack_shapes(shapes, bound, capacity, options, control, out);
+            return pack_shapes(shapes, bound, capacity, options, control, out);
         });
 }
 
-SUBLET_DECL placement pack(memory_plan const& plan, std::vector<byte_count> const& bases,
-                           pool_limits const& memory)
-{
-    placement_problem problem{{}, {memory}};
-    for (byte_count bytes : plan.arena_bytes) problem.buffers.push_back({{0, 1}, bytes});
-    for (memory_plan::placed_buffer const& b : plan.buffers) {
-        byte_count& alignment = problem.buffers[b.pool].alignment;
-        alignment = detail::combine_alignment(alignment, b.alignment);
-    }
-    for (std::size_t pool = 0; pool != plan.arena_bytes.size() && pool != bases.size(); ++pool)
-        problem.buffers[pool].pinned = bases[pool];
-    bool const is_exact = plan.arena_bytes.size() <= 8 + bases.size();
-    return pack(problem, {.nodes = is_exact ? 2'000'000 : pack_options{}.nodes});
-}
-
-} // namespace sublet
+} // namespace sublet::detail
 
 // --- pool candidates -------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
+#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/detail/replan.hpp>
-#include <sublet/placement/pack.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <utility>
@@ -16,9 +16,6 @@ SUBLET_DECL pack_options budgets_of(place_options const& options)
     budgets.objective = options.objective;
     budgets.seed = options.seed;
     if (options.time_limit > 0) budgets.improve_visits = budgets.nodes = no_limit;
-    budgets.visits = options.visits.value_or(budgets.visits);
-    budgets.improve_visits = options.improve_visits.value_or(budgets.improve_visits);
-    budgets.nodes = options.nodes.value_or(budgets.nodes);
     return budgets;
 }
 
@@ -73,20 +70,13 @@ SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates con
     set_overall_status(result);
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
-SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
+SUBLET_DECL placement place(placement_problem const& problem, place_options const& options,
+                            pack_options const& budgets)
 {
     SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
     if (problem.clocks.threads != 0) {
-        detail::positioned_clocks const clocks = detail::positions_of_clocks(problem);
-        place_options by_position = options;
-        pack_options const budgets = detail::budgets_of(options), reduced = clocks.budgets(budgets);
-        by_position.visits = reduced.visits;
-        by_position.improve_visits = reduced.improve_visits;
-        placement result = place(clocks.problem, by_position);
+        positioned_clocks const clocks = positions_of_clocks(problem);
+        placement result = place(clocks.problem, options, clocks.budgets(budgets));
         if (!result.is_timed_out) {
             std::size_t const buffers = problem.buffers.size();
             clocks.lower(result, options.objective, budgets.visits, options.keep.tabulate(buffers));
@@ -100,7 +90,7 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
                     result.moved_bytes += problem.buffers[b].size;
         }
         std::vector<unsigned char> has_choice;
-        if (detail::pool_candidates const pools = detail::candidates_of(problem); !problem.choices.empty())
+        if (pool_candidates const pools = candidates_of(problem); !problem.choices.empty())
             for (std::uint32_t storage : pools.storage_of) has_choice.push_back(pools.count(storage) != 1);
         clocks.name_proofs(result, has_choice);
         return result;
@@ -109,24 +99,48 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     auto const previous = options.previous.tabulate(buffers);
     auto const keep = options.keep.tabulate(buffers);
 
-    detail::timed_control control(options.threads, options.stop, options.progress, options.time_limit);
-    pack_options const budgets = detail::budgets_of(options);
-    if (problem.choices.empty()) return detail::place_fixed(problem, previous, keep, budgets, control);
+    timed_control control(options.threads, options.stop, options.progress, options.time_limit);
+    if (problem.choices.empty()) return place_fixed(problem, previous, keep, budgets, control);
 
     control.begin(2); // at most half of the time
-    detail::pool_assignment const chosen = choose_pools(problem, budgets, control);
+    pool_assignment const chosen = choose_pools(problem, budgets, control);
     placement_problem fixed = problem;
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     fixed.choices.clear();
-    placement result = detail::place_fixed(fixed, previous, keep, budgets, control);
+    placement result = place_fixed(fixed, previous, keep, budgets, control);
     if (result.status == placement::outcome::infeasible)
-        detail::weaken_to_forced(fixed, detail::candidates_of(problem), budgets, control, result);
+        weaken_to_forced(fixed, candidates_of(problem), budgets, control, result);
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;
     if (result.cost > result.cost_bound && result.status == placement::outcome::optimal)
         result.status = placement::outcome::feasible;
     return result;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
+{
+    return detail::place(problem, options, detail::budgets_of(options));
+}
+
+SUBLET_DECL placement place(memory_plan const& plan, std::vector<byte_count> const& bases,
+                            pool_limits const& memory)
+{
+    placement_problem problem{{}, {memory}};
+    for (byte_count bytes : plan.arena_bytes) problem.buffers.push_back({{0, 1}, bytes});
+    for (memory_plan::placed_buffer const& b : plan.buffers) {
+        byte_count& alignment = problem.buffers[b.pool].alignment;
+        alignment = detail::combine_alignment(alignment, b.alignment);
+    }
+    for (std::size_t pool = 0; pool != plan.arena_bytes.size() && pool != bases.size(); ++pool)
+        problem.buffers[pool].pinned = bases[pool];
+    detail::pack_options budgets;
+    if (plan.arena_bytes.size() <= 8 + bases.size()) budgets.nodes = 2'000'000;
+    return detail::pack(problem, budgets);
 }
 
 } // namespace sublet

@@ -86,7 +86,7 @@ SUBLET_DECL std::optional<slot_plan::clash> find_clash(csr_graph const& g,
 
 namespace sublet {
 
-SUBLET_DECL graph_coloring color_graph(csr_graph const& g, coloring_options const& options)
+SUBLET_DECL graph_coloring color(csr_graph const& g, coloring_options const& options)
 {
     SUBLET_EXPECTS(options.order.empty() || options.by == coloring_options::heuristic::given,
                    "sublet: an order of colouring needs the heuristic `given`");
@@ -295,8 +295,8 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& live,
-                                           per_value<slot_id> const& fixed_slot)
+SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
+                                   per_value<slot_id> const& fixed_slot)
 {
     detail::expect_sets_of(p, live);
     chordal_coloring result;
@@ -378,9 +378,9 @@ SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, live_sets const& l
     return result;
 }
 
-SUBLET_DECL chordal_coloring color_chordal(snapshot const& p, per_value<slot_id> const& fixed)
+SUBLET_DECL chordal_coloring color(snapshot const& p, per_value<slot_id> const& fixed)
 {
-    return color_chordal(p, liveness(p), fixed);
+    return color(p, liveness(p), fixed);
 }
 
 } // namespace sublet

@@ -5,4 +5,4 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
-int main() { return sublet::color_graph(sublet::interference_matrix()).is_optimal(); }
+int main() { return sublet::color(sublet::interference_matrix()).is_optimal(); }

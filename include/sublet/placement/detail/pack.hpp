@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_PLACEMENT_PACK_HPP
-#define SUBLET_PLACEMENT_PACK_HPP
+#ifndef SUBLET_PLACEMENT_DETAIL_PACK_HPP
+#define SUBLET_PLACEMENT_DETAIL_PACK_HPP
 
-/// Assigns offsets to buffers with fixed live ranges: dynamic storage allocation, which is NP-hard.
+/// What place() and the planners place with, by counts of work for each phase. Call place() (place.hpp).
 ///
 ///     pack()                 one size for each buffer; heuristics, then exact search within a work budget
 ///     choose_pools()         the pool of each buffer, by greedy cost per byte of relief
@@ -39,7 +39,7 @@
 /// Orders and ejection have no guaranteed factor. The search is exact if its nodes suffice, but for stackings
 /// (problem.hpp): it raises a bound only by shapes that can only be stacked.
 
-namespace sublet {
+namespace sublet::detail {
 
 struct pack_options {
     placement::objective objective = placement::objective::minimize;
@@ -49,8 +49,6 @@ struct pack_options {
     std::uint64_t nodes = 50'000;              ///< nodes of the exact search
     std::uint64_t seed = 0;
 };
-
-namespace detail {
 
 /// The default work, scaled.
 [[nodiscard]] inline pack_options pack_budgets(effort work)
@@ -262,48 +260,20 @@ inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
 ///             begins, or there are gaps or colocations.
 [[nodiscard]] positioned_clocks positions_of_clocks(placement_problem const& problem);
 
-} // namespace detail
-
-/// Places the buffers, each in its own pool (place() chooses pools).
+/// Places the buffers, each in its own pool, as place() says. With clocks n is the number of pairs that
+/// conflict, and finding them is O(buffers^2 threads).
 ///
-/// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at
-///             a position where it matters to both, unless they are colocated. placement/problem.hpp defines
-///             the status of a pool. Same problem and options, same placement.
-///             With clocks of several threads no two buffers that conflict share a byte, and the bound is the
-///             heaviest antichain for up to 4096 buffers of a pool; of more, or if it takes too many visits,
-///             the most bytes live at a counter of a thread, or a heavier antichain that was met. The proof
-///             says which.
-///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
-///             of them as there are for that end.
-/// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory. With
-///             clocks n is the number of pairs that conflict, and finding them is O(buffers^2 threads).
-/// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
-///             64 bits, and for clocks that are not one begin and one later end for each buffer and thread,
-///             or that come with gaps or colocations.
+/// Complexity: O(n log n), and what `options` allow, n = buffers, gaps and colocations; O(n) memory.
 [[nodiscard]] placement pack(placement_problem const& problem, pack_options const& options,
-                             detail::search_control& control);
+                             search_control& control);
 
 [[nodiscard]] inline placement pack(placement_problem const& problem, pack_options const& options = {})
 {
-    detail::deterministic_control control;
+    deterministic_control control;
     return pack(problem, options, control);
 }
 
-/// Bases for the pools of a plan in one memory, around pools with a given base.
-///
-///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2 fits above or between
-///
-/// Requires:   `bases` has the base of some pools, by pool; `no_offset` or missing: it is to be found. Pools
-///             without bytes get none.
-/// Ensures:    the offsets of the result, by pool, are bases: multiples of the alignments of all buffers in
-///             the pool, so that pools do not overlap; `pools[0]` has the end and a proved bound. The end is
-///             the lowest that there is if up to 8 pools are free.
-/// Complexity: pack() of a buffer for each pool; up to 8! orders are tried.
-/// Throws:     precondition_error where pack() does.
-[[nodiscard]] placement pack(memory_plan const& plan, std::vector<byte_count> const& bases,
-                             pool_limits const& memory = {});
-
-} // namespace sublet
+} // namespace sublet::detail
 
 // --- pool candidates -------------------------------------------------------------------------------------
 
@@ -427,9 +397,7 @@ bool place_greedily(placement_problem const& problem, pool_assignment_state& all
 /// factor; but if all sizes are multiples of N and nothing is aligned, no batch needs more than N times what
 /// pack() needs for a batch of 1.
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 struct batch_sample {
     byte_count batch = 1;
@@ -595,7 +563,7 @@ template <class Lives>
                                            live_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
 {
-    std::size_t const all = problem.buffers.size(), pools = detail::pool_count(problem);
+    std::size_t const all = problem.buffers.size(), pools = pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table needs one entry for each buffer");
     std::vector<detail::sort_key> members; // by pool, then by first begin
@@ -626,7 +594,7 @@ template <class Lives>
         for (; next != members.size() && members[next].key == pool; ++next) {
             pool_buffers.push_back(members[next].id);
             placement_problem::buffer buffer = problem.buffers[pool_buffers.back()];
-            buffer.alignment = detail::combine_alignment(buffer.alignment, limits.alignment);
+            buffer.alignment = combine_alignment(buffer.alignment, limits.alignment);
             byte_count const top =
                 buffer.pinned == no_offset ? buffer.size : checked_add(buffer.pinned, buffer.size);
             if (top > out.proof.bytes)
@@ -638,30 +606,28 @@ template <class Lives>
             out.proof = {placement::proof::reason::given, options.bounds[pool]};
         out.lower_bound = out.proof.bytes;
         if (pool_buffers.empty()) continue;
-        detail::placement_conflicts const pool_conflicts =
-            detail::conflicts_among(pool_buffers, lives, conflicts);
+        placement_conflicts const pool_conflicts = conflicts_among(pool_buffers, lives, conflicts);
 
-        detail::placed_by_range placed(pool_conflicts);
-        if (placement::proof fault = detail::check_pins(buffers, pool_conflicts, placed);
-            fault.bytes == no_limit) {
+        placed_by_range placed(pool_conflicts);
+        if (placement::proof fault = check_pins(buffers, pool_conflicts, placed); fault.bytes == no_limit) {
             for (buffer_id& b : fault.buffers) b = pool_buffers[b];
             out.proof = std::move(fault);
             out.status = placement::outcome::infeasible;
             continue;
         }
 
-        detail::packing best;
+        packing best;
         best.height = no_limit;
         if (!options.fallback.empty()) {
             best.height = 0;
             for (std::size_t i = 0; i != pool_buffers.size(); ++i) {
                 best.origin.push_back(options.fallback[pool_buffers[i]]);
-                best.height = detail::larger(best.height, best.origin[i] + buffers[i].size);
+                best.height = larger(best.height, best.origin[i] + buffers[i].size);
             }
         }
         bool const is_complete =
-            detail::pack_concurrently(buffers, pool_conflicts, std::move(is_in_antichain), out.lower_bound,
-                                      options.visits, options.most_visits, placed, best, out.packings);
+            pack_concurrently(buffers, pool_conflicts, std::move(is_in_antichain), out.lower_bound,
+                              options.visits, options.most_visits, placed, best, out.packings);
         result.is_cut_short = result.is_cut_short || !is_complete;
         if (best.height == no_limit && options.most_visits != no_limit) {
             out.height = no_limit;
@@ -674,15 +640,13 @@ template <class Lives>
             out.blocks = {{static_cast<pool_id>(pool), 0, best.height}};
         for (std::size_t i = 0; i != pool_buffers.size(); ++i)
             result.offset[pool_buffers[i]] = best.origin[i];
-        out.status = detail::status_of(out.height, out.lower_bound, limits.capacity);
+        out.status = status_of(out.height, out.lower_bound, limits.capacity);
     }
-    detail::set_overall_status(result);
+    set_overall_status(result);
     return result;
 }
 
-} // namespace detail
-
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/placement/impl/pack.ipp>

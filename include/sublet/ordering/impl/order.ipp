@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
-#include <sublet/ordering/best_order.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/order.hpp>
 
 #include <utility>
 
 namespace sublet::detail {
 
-SUBLET_DECL node_order order_with(order_graph const& g, node_order::method method)
+SUBLET_DECL node_order order(order_graph const& g, node_order::method method)
 {
-    SUBLET_EXPECTS(method != node_order::method::reversed && method != node_order::method::improved,
-                   "sublet: reversed and improved orders start from other orders: call best_order");
+    SUBLET_EXPECTS(
+        method != node_order::method::reversed && method != node_order::method::improved,
+        "sublet: reversed and improved orders start from other orders: call order() without a rule");
     order_incumbent listed(g);
     node_order result = listed.best();
     if (g.violation) return result;
@@ -31,16 +32,16 @@ SUBLET_DECL node_order order_with(order_graph const& g, node_order::method metho
     return result;
 }
 
-SUBLET_DECL best_order_limits limits_of(effort work)
+SUBLET_DECL order_limits limits_of(effort work)
 {
-    best_order_limits limits;
+    order_limits limits;
     for (std::uint64_t* budget : {&limits.schedules.nodes, &limits.exact.states, &limits.exact_nodes,
                                   &limits.improve.states, &limits.improve.window_states})
         *budget = work.of(*budget);
     return limits;
 }
 
-SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits)
+SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
 {
     if (g.violation || g.nodes() == 0) return least_peak(g);
     byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));
@@ -72,14 +73,14 @@ SUBLET_DECL node_order best_order(order_graph const& g, best_order_limits limits
 
 namespace sublet {
 
-SUBLET_DECL node_order order_with(snapshot const& p, plan_options const& options, node_order::method method)
+SUBLET_DECL node_order order(snapshot const& p, plan_options const& options, node_order::method method)
 {
-    return detail::order_with(detail::order_graph_of(p, options), method);
+    return detail::order(detail::order_graph_of(p, options), method);
 }
 
-SUBLET_DECL node_order best_order(snapshot const& p, plan_options const& options)
+SUBLET_DECL node_order order(snapshot const& p, plan_options const& options)
 {
-    return detail::best_order(detail::order_graph_of(p, options), detail::limits_of(options.effort));
+    return detail::order(detail::order_graph_of(p, options), detail::limits_of(options.effort));
 }
 
 } // namespace sublet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/order.hpp>
 
 #include "../network.hpp"
 #include "../random_orders.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("updates listed at the end move to the definitions of their gradients"
 {
     drawn_program const drawn = training(10);
     order_graph const g = order_graph_of(drawn.program, drawn.options);
-    node_order const found = best_order(g);
+    node_order const found = order(g);
     CHECK(found.is_optimal());
     CHECK(found.given_peak == 10 * 64 + 3 * 16 - 16);
     CHECK(found.peak == 240);
@@ -61,7 +61,7 @@ TEST_CASE("updates listed at the end move to the definitions of their gradients"
 TEST_CASE("the listed order of ResNet-50 is proved optimal")
 {
     auto const net = network::resnet50();
-    node_order const found = best_order(net.program(), net.options());
+    node_order const found = order(net.program(), net.options());
     CHECK(found.is_optimal());
     CHECK(found.peak == found.given_peak);
     CHECK(found.found_by == node_order::method::listed);
@@ -69,11 +69,11 @@ TEST_CASE("the listed order of ResNet-50 is proved optimal")
 
 TEST_CASE("an empty program has an empty order, and a cyclic one has none")
 {
-    CHECK(best_order(order_graph{}).is_optimal());
+    CHECK(order(order_graph{}).is_optimal());
     order_graph g;
     g.violation = dependence_violation{};
-    CHECK(best_order(g).violation.has_value());
-    CHECK_FALSE(best_order(g).is_optimal());
+    CHECK(order(g).violation.has_value());
+    CHECK_FALSE(order(g).is_optimal());
 }
 
 TEST_CASE("the best order of small programs is optimal, with a proof")
@@ -86,15 +86,15 @@ TEST_CASE("the best order of small programs is optimal, with a proof")
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) continue;
         ++graphs;
-        node_order const found = best_order(g);
+        node_order const found = order(g);
         REQUIRE(is_order(g, found.order));
         CHECK(found.is_optimal());
         CHECK(found.peak == min_peak_exhaustive(g));
         CHECK(found.peak == peak_of(g, found.order));
-        CHECK(best_order(g).order == found.order);
+        CHECK(order(g).order == found.order);
         // With almost no search the order is still valid, and its bound holds.
-        best_order_limits const little{.exact = {.states = 3}, .improve = {.states = 5}};
-        node_order const quick = best_order(g, little);
+        order_limits const little{.exact = {.states = 3}, .improve = {.states = 5}};
+        node_order const quick = order(g, little);
         CHECK(quick.peak >= found.peak);
         CHECK(quick.lower_bound <= found.peak);
         CHECK(quick.peak <= quick.given_peak);
@@ -109,7 +109,7 @@ TEST_CASE("orders of wide graphs are never worse than listed, and only a proved 
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 150, 150);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
-        node_order const found = best_order(
+        node_order const found = order(
             g, {.exact = {.states = 500}, .improve = {.states = 2000, .window_states = 200, .widest = 30}});
         CHECK(is_order(g, found.order));
         CHECK(found.peak == peak_of(g, found.order));
@@ -119,7 +119,7 @@ TEST_CASE("orders of wide graphs are never worse than listed, and only a proved 
     }
 }
 
-TEST_CASE("order_with gives the order of each rule with its peak and a lower bound")
+TEST_CASE("order() gives the order of each rule with its peak and a lower bound")
 {
     for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
@@ -127,14 +127,14 @@ TEST_CASE("order_with gives the order of each rule with its peak and a lower bou
         drawn_program const drawn = draw_unordered(pick, 12);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
         if (g.violation) {
-            CHECK(order_with(g, node_order::method::breadth_first).violation == g.violation);
+            CHECK(order(g, node_order::method::breadth_first).violation == g.violation);
             continue;
         }
         for (auto method :
              {node_order::method::listed, node_order::method::longest_path, node_order::method::breadth_first,
               node_order::method::depth_first, node_order::method::on_demand, node_order::method::least_peak,
               node_order::method::exact}) {
-            node_order const found = order_with(g, method);
+            node_order const found = order(g, method);
             CHECK(found.peak == peak_of(g, found.order));
             CHECK(found.lower_bound >= order_lower_bound(g));
             CHECK(found.lower_bound <= found.peak);
@@ -142,10 +142,10 @@ TEST_CASE("order_with gives the order of each rule with its peak and a lower bou
             if (method == node_order::method::least_peak || method == node_order::method::exact)
                 CHECK(found.peak <= found.given_peak);
         }
-        CHECK(order_with(g, node_order::method::breadth_first).order == detail::breadth_first(g));
-        CHECK(order_with(g, node_order::method::exact).peak == detail::exact_order(g).peak);
+        CHECK(order(g, node_order::method::breadth_first).order == detail::breadth_first(g));
+        CHECK(order(g, node_order::method::exact).peak == detail::exact_order(g).peak);
     }
-    CHECK_THROWS_AS((void)order_with(order_graph{}, node_order::method::reversed), precondition_error);
+    CHECK_THROWS_AS((void)order(order_graph{}, node_order::method::reversed), precondition_error);
 }
 
 } // namespace this_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_ORDERING_BEST_ORDER_HPP
-#define SUBLET_ORDERING_BEST_ORDER_HPP
+#ifndef SUBLET_ORDERING_ORDER_HPP
+#define SUBLET_ORDERING_ORDER_HPP
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/detail/orders.hpp>
@@ -35,12 +35,11 @@ namespace sublet {
 /// Complexity: O(E + V log V) and order_lower_bound(); least_peak makes at most 32 schedules; exact is
 ///             exponential in the width of the graph.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order order_with(snapshot const& p, plan_options const& options,
-                                    node_order::method method);
+[[nodiscard]] node_order order(snapshot const& p, plan_options const& options, node_order::method method);
 
 namespace detail {
 
-struct best_order_limits {
+struct order_limits {
     least_peak_limits schedules = {};
     /// Of the exact search; `exact_nodes` lowers its number of down-sets for large graphs.
     order_search_limits exact = {.states = 20'000};
@@ -49,10 +48,10 @@ struct best_order_limits {
 };
 
 /// The default limits, scaled.
-[[nodiscard]] best_order_limits limits_of(effort work);
+[[nodiscard]] order_limits limits_of(effort work);
 
-node_order order_with(order_graph const& g, node_order::method method);
-node_order best_order(order_graph const& g, best_order_limits limits = {});
+node_order order(order_graph const& g, node_order::method method);
+node_order order(order_graph const& g, order_limits limits = {});
 
 } // namespace detail
 
@@ -63,12 +62,12 @@ node_order best_order(order_graph const& g, best_order_limits limits = {});
 ///             `lower_bound` is proved in any case. The same program gives the same order on every platform.
 /// Complexity: bounded by `options.effort`, plus O((V + E) buffers / 64 + touches) for the lower bound.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order best_order(snapshot const& p, plan_options const& options);
+[[nodiscard]] node_order order(snapshot const& p, plan_options const& options);
 
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/ordering/impl/best_order.ipp>
+#include <sublet/ordering/impl/order.ipp>
 #endif
 
 #endif
