@@ -178,4 +178,60 @@ TEST_CASE("every planner takes an effort: any is valid, and balanced is the defa
     CHECK(fast_is_higher > rounds(5));
 }
 
+TEST_CASE("each planner chooses pools and divides them into blocks that no buffer leaves")
+{
+    unsigned found[4] = {}, divided[4] = {}, chosen[4] = {}, with_handoffs = 0;
+    for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(
+            pick, {.tasks = 2 + pick.below(20), .pools = 2, .alignments = 1 + pick.below(8), .in_place = 30});
+        random_tasks chain = tasks; // for plan_flow: one after another
+        for (node_id n = 0; n != chain.tasks.size(); ++n)
+            chain.tasks[n].next =
+                n + 1 == chain.tasks.size() ? random_tasks::ids{} : random_tasks::ids{n + 1};
+        plan_options options = tasks.options();
+        options.pools = {{.capacity = 64 + 8 * pick.below(40), .largest_block = 64 + 8 * pick.below(8)},
+                         {.largest_block = 64 + 8 * pick.below(8)}};
+        for (value_id v = 0; v != tasks.values(); ++v)
+            if (pick.below(4) != 0)
+                for (pool_id pool : {0u, 1u}) options.pool_choices.push_back({v, pool, pool * pick.below(9)});
+        auto check = [&](unsigned planner, planned_memory const& planned) {
+            CAPTURE(planner);
+            if (!planned) {
+                CHECK(planned.error().what ==
+                      fault::over_capacity); // of values without a choice, or by bad luck
+                return;
+            }
+            ++found[planner];
+            CHECK(planned.report().is_checked);
+            memory_plan const& plan = planned.plan;
+            for (memory_plan::block const& b : plan.blocks)
+                CHECK(b.size <= options.pools[b.pool].largest_block);
+            for (memory_plan::placed_buffer const& b : plan.buffers) {
+                auto const [at, offset] = plan.block_of(b.root);
+                REQUIRE(at < plan.blocks.size());
+                CHECK(plan.blocks[at].pool == b.pool);
+                CHECK(offset + b.size <= plan.blocks[at].size);
+                chosen[planner] += b.pool != tasks.pool[b.root];
+            }
+            for (std::size_t i = 1; i < plan.blocks.size(); ++i)
+                divided[planner] += plan.blocks[i].pool == plan.blocks[i - 1].pool;
+        };
+        check(0, plan_memory(tasks.program(), options));
+        check(1, plan_concurrent(tasks.program(), options));
+        planned_with_handoffs const waits = plan_with_handoffs(tasks.program(), options);
+        with_handoffs += waits && !waits.plan.handoffs.empty();
+        check(2, waits);
+        check(3, plan_flow(chain.program(), options));
+    }
+    for (unsigned planner : {0u, 1u, 2u, 3u}) {
+        CAPTURE(planner);
+        CHECK(divided[planner] > rounds(10));
+        CHECK(chosen[planner] > rounds(50));
+        CHECK(found[planner] > rounds(80));
+    }
+    CHECK(with_handoffs > rounds(5));
+}
+
 } // namespace this_test

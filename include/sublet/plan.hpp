@@ -285,9 +285,9 @@ private:
 struct pool_limits {
     byte_count capacity = no_limit;
     byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
-    /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. plan_memory()
-    /// and place() split pools; other planners refuse a pool that does not fit one block. A pin is an offset
-    /// in the first block.
+    /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. place() and
+    /// all planners split pools, except for slots and for plans of every batch size: these refuse a pool that
+    /// does not fit one block. A pin is an offset in the first block.
     byte_count largest_block = no_limit;
 };
 
@@ -309,7 +309,8 @@ struct plan_options {
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
     std::vector<pool_limits> pools = {};      ///< by pool id; a pool that is not listed has no limits
     /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a
-    /// view in that of its root. plan_memory() chooses at a low cost so that capacities hold.
+    /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
+    /// choice might fit where none is found.
     std::vector<plan_options::pool_choice> pool_choices = {};
     std::vector<node_id> order = {}; ///< every node once; empty: 0, 1, 2 ...
     bool in_place = true;            ///< take the in-place pairs that the program declares

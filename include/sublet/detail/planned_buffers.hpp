@@ -40,11 +40,12 @@ snapshot with_view_uses(snapshot const& p, plan_options const& options);
 /// Returns what refutes every plan: a view that is larger than its root, or a buffer with two pins.
 std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan, placement_problem& problem);
 
-/// Chooses the pools of the planned buffers with choices, before any are joined in place.
+/// Chooses the pools of the planned buffers with choices, before any are joined in place, so that the
+/// capacities in `room` hold.
 ///
 /// Complexity: detail::choose_pools().
 /// Throws:     precondition_error for a choice of a value that does not exist.
-void set_chosen_pools(buffer_table& table, plan_options const& options);
+void set_chosen_pools(buffer_table& table, plan_options const& options, std::vector<pool_limits> const& room);
 
 /// Why a placement is no valid plan, in terms of the placed values.
 std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,

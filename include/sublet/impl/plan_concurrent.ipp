@@ -43,14 +43,69 @@ SUBLET_DECL witness as_witness(dependence_violation const& v)
     return {.what = fault::used_undefined, .value = v.value, .step = last};
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
-SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
-                                                 concurrent_options const& wanted)
+/// Divides each pool that does not fit a block: the buffers that end within a block are placed again without
+/// the others, which go to the blocks after it. Greedy, with no guaranteed factor.
+///
+/// Complexity: two placements a block, each with a sixteenth of the visits.
+SUBLET_DECL void split_concurrently(placement_problem const& problem, concurrent_live_ranges const& lives,
+                                    conflict_ranges const& conflicts, std::uint64_t visits, placement& placed)
 {
-    std::clock_t const begin = std::clock();
+    auto first_over = [&problem](pool_id pool) {
+        byte_count const largest = problem.pools[pool].largest_block;
+        buffer_id b = 0;
+        for (; b != problem.buffers.size(); ++b) {
+            placement_problem::buffer const& it = problem.buffers[b];
+            byte_count const begin = it.pinned != no_offset ? it.pinned : 0;
+            if (it.pool == pool && it.size != 0 && (it.size > largest || begin > largest - it.size)) break;
+        }
+        return b;
+    };
+    for (pool_id pool = 0; pool < problem.pools.size() && pool < placed.pools.size(); ++pool) {
+        byte_count const largest = problem.pools[pool].largest_block;
+        placement::pool_result& out = placed.pools[pool];
+        if (out.status == placement::outcome::infeasible || out.height <= largest) continue;
+        if (buffer_id const over = first_over(pool); over != problem.buffers.size()) {
+            out.proof = {placement::proof::reason::over_block, no_limit, 0, {over}};
+            out.status = placement::outcome::infeasible;
+            continue;
+        }
+        placement_problem left = problem; // buffers of 0 bytes are not placed
+        byte_count unit = problem.pools[pool].alignment;
+        std::size_t count = 0;
+        for (placement_problem::buffer& b : left.buffers) {
+            if (b.pool != pool) b.size = 0;
+            if (b.size == 0) continue;
+            unit = combine_alignment(unit, b.alignment);
+            ++count;
+        }
+        out.height = 0;
+        while (count != 0) {
+            place_concurrently_options how{.visits = visits / 16};
+            how.fallback = place_concurrently(left, lives, conflicts.of, how).offset;
+            placement_problem block = left;
+            for (std::size_t b = 0; b != left.buffers.size(); ++b) {
+                if (left.buffers[b].size == 0) continue;
+                bool const is_here = how.fallback[b] <= largest - left.buffers[b].size;
+                (is_here ? left : block).buffers[b].size = 0;
+                count -= is_here;
+            }
+            placement const alone = place_concurrently(block, lives, conflicts.of, how);
+            byte_count const begin = align_up(out.height, unit);
+            for (std::size_t b = 0; b != block.buffers.size(); ++b)
+                if (block.buffers[b].size != 0) placed.offset[b] = begin + alone.offset[b];
+            out.blocks.push_back({pool, begin, alone.pools[pool].height});
+            out.height = checked_add(begin, alone.pools[pool].height);
+        }
+        out.status = status_of(out.height, out.lower_bound, problem.pools[pool].capacity);
+    }
+    set_overall_status(placed);
+}
+
+/// Pools are chosen for the capacities in `room`.
+SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
+                                                 concurrent_options const& wanted,
+                                                 std::vector<pool_limits> const& room)
+{
     planned_concurrently result;
     memory_plan& plan = result.plan;
     plan.valid_for = program_reading::concurrent;
@@ -60,62 +115,84 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = detail::refuse_unclear_view(p, options);
+    result.figures.refuted = refuse_unclear_view(p, options);
     if (result.figures.refuted) return result;
     auto const role = options.role.tabulate(p.values());
-    dependence_graph const g = dependences(p, detail::dependences_of(options, wanted.handoffs));
+    dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
     if (g.violation) {
-        result.figures.refuted = detail::as_witness(*g.violation);
+        result.figures.refuted = as_witness(*g.violation);
         return result;
     }
-    buffer_table table = gather_buffers(detail::touch_ranges(p, role), options);
-    result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
+    buffer_table table = gather_buffers(touch_ranges(p, role), options);
+    result.figures.refuted = oversized_view(table); // of classes before they are joined
+    set_chosen_pools(table, options, room);
     if (options.in_place) table = take_in_place(p, g, std::move(table));
 
     placement_problem problem{{}, options.pools};
-    if (auto const fact = detail::list_planned(table, plan, problem); !result.figures.refuted)
+    if (auto const fact = list_planned(table, plan, problem); !result.figures.refuted)
         result.figures.refuted = fact;
-    detail::concurrent_live_ranges const lives =
-        detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
-    detail::conflict_ranges const conflicts = find_conflict_ranges(g, lives, detail::most_conflict_ranges);
+    concurrent_live_ranges const lives =
+        concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
+    conflict_ranges const conflicts = find_conflict_ranges(g, lives, most_conflict_ranges);
     result.undecided = conflicts.undecided;
 
-    std::size_t const pools = detail::pool_count(problem);
-    detail::place_concurrently_options how{.visits = detail::offset_visits(options.effort)};
+    std::size_t const pools = pool_count(problem);
+    place_concurrently_options how{.visits = offset_visits(options.effort)};
     result.is_bound_exact = true;
-    std::uint64_t const usual = detail::antichain_visits(g, problem.buffers.size());
-    std::uint64_t const flow_visits = detail::larger(options.effort.of(usual), usual / 64);
+    std::uint64_t const usual = antichain_visits(g, problem.buffers.size());
+    std::uint64_t const flow_visits = larger(options.effort.of(usual), usual / 64);
     for (pool_id pool = 0; pool != pools; ++pool) {
         std::vector<byte_count> weights;
         weights.reserve(problem.buffers.size());
         for (placement_problem::buffer const& b : problem.buffers)
             weights.push_back(b.pool == pool ? b.size : 0);
-        detail::antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights, flow_visits);
+        antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights, flow_visits);
         how.bounds.push_back(heaviest.bytes);
         result.is_bound_exact = result.is_bound_exact && heaviest.is_exact;
         for (buffer_id b : heaviest.members)
             how.antichain.push_back(b), result.antichain.push_back(plan.buffers[b].root);
     }
 
-    result.slots = detail::share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
-                                       {.strategy = slot_options::strategy_kind::chains,
-                                        .pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
-    placement placed = detail::stack_slots(problem, result.slots, how.bounds);
+    result.slots = share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
+                               {.strategy = slot_options::strategy_kind::chains,
+                                .pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
+    placement placed = stack_slots(problem, result.slots, how.bounds);
     if (wanted.strategy == concurrent_options::strategy_kind::offsets) {
         bool is_pinned = false;
         for (placement_problem::buffer const& b : problem.buffers)
             is_pinned = is_pinned || b.pinned != no_offset;
         if (!is_pinned) how.fallback = std::move(placed.offset);
         placed = place_concurrently(problem, lives, conflicts.of, how);
+        split_concurrently(problem, lives, conflicts, how.visits, placed);
     }
-    detail::set_offsets(placed, plan);
-    detail::fill_report(result.figures, placed, plan);
+    set_offsets(placed, plan);
+    fill_report(result.figures, placed, plan);
     result.figures.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
 
-    if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
+    if (!result.figures.refuted) result.figures.refuted = placement_witness(placed, problem, plan);
     if (options.check && !result.figures.refuted) {
         result.figures.refuted = check_concurrent_plan(p, plan, options);
         result.figures.is_checked = true;
+    }
+    return result;
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
+                                                 concurrent_options const& wanted)
+{
+    std::clock_t const begin = std::clock();
+    std::vector<pool_limits> room = options.pools;
+    planned_concurrently result = detail::plan_concurrent(p, options, wanted, room);
+    for (int i = 0; i != 8 && !options.pool_choices.empty() && !result; ++i) { // pools for every schedule
+        if (result.error().what != fault::over_capacity) break;
+        pool_id const pool = result.error().pool;
+        room[pool].capacity -=
+            detail::smaller(room[pool].capacity, result.error().end - result.error().needed);
+        result = detail::plan_concurrent(p, options, wanted, room);
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     return result;

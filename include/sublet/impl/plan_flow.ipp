@@ -109,6 +109,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& op
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
     detail::drop_unwritten(p, table);
+    detail::set_chosen_pools(table, options, options.pools);
     if (options.in_place && !p.overwrites().empty())
         table = take_in_place(p, cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early),
                               position, std::move(table));

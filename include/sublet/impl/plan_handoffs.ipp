@@ -153,7 +153,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
     std::vector<byte_count> limits; // by pool: height from which waits are not worth more gain
-    bool waits = false;
+    bool waits = false, is_split = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
         byte_count const height = schedule.placed.pools[pool].height;
         byte_count const minimum_gain =
@@ -162,11 +162,12 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         limits.push_back(detail::smaller(
             capacity, detail::sum_fits(height, minimum_gain) ? height + minimum_gain : no_limit));
         waits = waits || now.pools[pool].height > limits[pool];
+        is_split = is_split || (pool < options.pools.size() && height > options.pools[pool].largest_block);
     }
     if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
         placement placed = schedule.placed;
         bool const is_known =
-            !wanted.few_waits || !is_placed ||
+            !wanted.few_waits || !is_placed || is_split ||
             detail::lower_with_handoffs(schedule, problem, now, limits, options.effort, placed);
         for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // pools are independent
             if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
@@ -176,7 +177,13 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         for (placement::pool_result& pool :
              placed.pools) // a schedule does not order the positions of a step with early reads
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
+        for (std::size_t pool = 0; pool != now.pools.size() && is_placed; ++pool)
+            if (now.pools[pool].height <= limits[pool]) placed.pools[pool].blocks.clear();
+        for (memory_plan::block const& b : plan.blocks)
+            if (is_placed && now.pools[b.pool].height <= limits[b.pool])
+                placed.pools[b.pool].blocks.push_back(b);
         plan.arena_bytes.clear();
+        plan.blocks.clear();
         detail::set_offsets(placed, plan);
         result.figures = plan_report{};
         result.figures.reading = program_reading::concurrent;

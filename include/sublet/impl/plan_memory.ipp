@@ -42,7 +42,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& op
         return result;
     }
     buffer_table table = gather_buffers(lives, options);
-    detail::set_chosen_pools(table, options);
+    detail::set_chosen_pools(table, options, options.pools);
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);

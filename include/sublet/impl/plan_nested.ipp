@@ -41,6 +41,16 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     all.bytes = lift([](plan_options const& o) -> auto& { return o.bytes; });
     all.alignment = lift([](plan_options const& o) -> auto& { return o.alignment; });
     all.pool = lift([](plan_options const& o) -> auto& { return o.pool; });
+    all.pool_choices.clear();
+    for (std::size_t i = 0; i != programs; ++i)
+        for (plan_options::pool_choice choice : options[i].pool_choices) {
+            SUBLET_EXPECTS(choice.value < flat.flat_of[i].size(),
+                           "sublet: a choice names a value that does not exist");
+            value_id const to = flat.flat_of[i][choice.value];
+            if (flat.value_of[to] != detail::tree_value{static_cast<program_id>(i), choice.value}) continue;
+            choice.value = to;
+            all.pool_choices.push_back(choice);
+        }
     auto eligible = lift([](plan_options const& o) -> auto& { return o.eligible; });
     auto role = lift([](plan_options const& o) -> auto& { return o.role; });
     auto alias_of = lift([](plan_options const& o) -> auto& { return o.alias_of; });

@@ -97,11 +97,12 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
     return refuted;
 }
 
-SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& options)
+SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& options,
+                                  std::vector<pool_limits> const& room)
 {
     if (options.pool_choices.empty()) return;
     memory_plan plan;
-    placement_problem problem{{}, options.pools};
+    placement_problem problem{{}, room};
     list_planned(table, plan, problem);
     for (plan_options::pool_choice const& c : options.pool_choices) {
         SUBLET_EXPECTS(c.value < table.buffer_of.size(),
