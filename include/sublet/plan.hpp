@@ -65,6 +65,10 @@ namespace detail {
 ///     .bytes = std::vector{100, 200, 300}                 a table: anything with [] and size()
 ///     .bytes = [&](auto v) { return ir[v].bytes(); }      a callable
 ///
+/// A callable is called once for each value, when the public call that takes the options begins: if it
+/// throws, nothing has happened, and what it reads may change afterwards. A property that the call has no use
+/// for is not read.
+///
 /// They are stored by value, so options can be stored, copied and returned; a `std::span` refers to its
 /// table. A pointer is none of the three.
 
@@ -160,6 +164,7 @@ public:
     ~per_value() { actions_->destroy(held_); }
 
     [[nodiscard]] T operator[](value_id v) const { return actions_->read(held_, v); }
+    [[nodiscard]] bool is_callable() const noexcept { return actions_->is_callable; }
 
     /// A bool is stored as a byte: `vector<bool>` would cost every includer 20 ms of compile time.
     using cell = std::conditional_t<std::same_as<T, bool>, unsigned char, T>;
@@ -179,6 +184,7 @@ private:
         void (*expect_size)(void const*, std::size_t, char const* name);
         void* (*copy)(void const*);
         void (*destroy)(void*);
+        bool is_callable;
     };
 
     template <class N>
@@ -223,7 +229,7 @@ private:
             }
         },
         [](void const* x) -> void* { return new X(*static_cast<X const*>(x)); },
-        [](void* x) { delete static_cast<X*>(x); }};
+        [](void* x) { delete static_cast<X*>(x); }, detail::value_callable<X, T>};
 
     void* held_ = nullptr;
     actions const* actions_ = nullptr;
@@ -317,6 +323,57 @@ struct plan_options {
     bool check = true;               ///< check the plan before it is returned
     sublet::effort effort = sublet::effort::balanced;
 };
+
+namespace detail {
+
+/// The options that a public call works with: those given or, if one of their properties is a callable, a
+/// copy with the table of its results. So each callable is called once for each value, whatever the call
+/// calls.
+///
+///     auto const asked = tabulated_options(given, p.values());
+///     plan_options const& options = *asked;
+///
+/// Requires:   the given options outlive it; they are not copied if no property is a callable.
+/// Complexity: O(properties); with a callable O(count) for each property.
+template <class Options>
+class asked_options {
+public:
+    template <class... Property>
+    asked_options(Options const& given, std::size_t count, Property Options::*... properties) : given_(&given)
+    {
+        if (!(... || (given.*properties).is_callable())) return;
+        own_.push_back(given);
+        (tabulate(given.*properties, count, own_.front().*properties), ...);
+    }
+    [[nodiscard]] Options const& operator*() const { return own_.empty() ? *given_ : own_.front(); }
+
+private:
+    template <class T>
+    static void tabulate(per_value<T> const& property, std::size_t count, per_value<T>& table)
+    {
+        if (property.is_callable()) table = property.tabulate(count);
+    }
+
+    Options const* given_;
+    std::vector<Options> own_; // at most one
+};
+
+[[nodiscard]] inline asked_options<plan_options> tabulated_options(plan_options const& given,
+                                                                   std::size_t values)
+{
+    return {given,
+            values,
+            &plan_options::bytes,
+            &plan_options::alignment,
+            &plan_options::role,
+            &plan_options::alias_of,
+            &plan_options::view_offset,
+            &plan_options::pool,
+            &plan_options::pinned,
+            &plan_options::eligible};
+}
+
+} // namespace detail
 
 // --- plan ------------------------------------------------------------------------------------------------
 

@@ -241,7 +241,8 @@ public:
     thread_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                     thread_options const& threading = {}, executor_options const& settings = {},
                     Runner pool = {})
-        : thread_executor(std::move(kernel), std::move(pool), p, options, mode, threading, settings)
+        : thread_executor(std::move(kernel), std::move(pool), p,
+                          *detail::tabulated_options(options, p.values()), mode, threading, settings)
     {
     }
     /// The same for a listing.

@@ -511,9 +511,14 @@ SUBLET_DECL byte_count spill_problem::list_remat(snapshot const& p, buffer_table
 
 namespace sublet {
 
-SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& options,
-                                        advice_options const& how)
+SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& given,
+                                        advice_options const& wanted)
 {
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& options = *asked;
+    detail::asked_options const asked_advice(wanted, p.values(), &advice_options::remat_cost,
+                                             &advice_options::movable);
+    advice_options const& how = *asked_advice;
     memory_advice advice{plan_memory(p, options), {}, {}, 0, {}, options};
     auto const& refuted = advice.figures.refuted;
     if (refuted && refuted->what != fault::over_capacity) return advice;

@@ -181,10 +181,12 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 
 namespace sublet {
 
-SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
+SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& given,
                                                  concurrent_options const& wanted)
 {
     std::clock_t const begin = std::clock();
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& options = *asked;
     std::vector<pool_limits> room = options.pools;
     planned_concurrently result = detail::plan_concurrent(p, options, wanted, room);
     for (int i = 0; i != 8 && !options.pool_choices.empty() && !result; ++i) { // pools for every schedule

@@ -74,12 +74,14 @@ SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, 
 
 namespace sublet {
 
-SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& options,
+SUBLET_DECL planned_flow plan_flow(snapshot const& listed, plan_options const& given,
                                    flow_options const& flow)
 {
+    auto const asked = detail::tabulated_options(given, listed.values());
+    plan_options const& options = *asked;
     snapshot viewed;
-    if (given.has_views()) viewed = detail::with_view_uses(given, options);
-    snapshot const& p = given.has_views() ? viewed : given;
+    if (listed.has_views()) viewed = detail::with_view_uses(listed, options);
+    snapshot const& p = listed.has_views() ? viewed : listed;
     std::clock_t const begin = std::clock();
     planned_flow result;
     memory_plan& plan = result.plan;
@@ -127,7 +129,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& given, plan_options const& op
 
     if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
     if (options.check && !result.figures.refuted) {
-        result.figures.refuted = check_flow_plan(given, plan, options, flow);
+        result.figures.refuted = check_flow_plan(listed, plan, options, flow);
         result.figures.is_checked = true;
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

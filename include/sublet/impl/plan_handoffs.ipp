@@ -117,11 +117,15 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
 
 namespace sublet {
 
-SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
-                                                     handoff_options const& wanted)
+SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& given,
+                                                     handoff_options const& how)
 {
-    SUBLET_EXPECTS(wanted.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
-                   wanted.minimum_gain);
+    SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
+                   how.minimum_gain);
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& options = *asked;
+    detail::asked_options const asked_durations(how, p.steps(), &handoff_options::duration);
+    handoff_options const& wanted = *asked_durations;
     std::clock_t const begin = std::clock();
     planned_with_handoffs result;
     memory_plan& plan = result.plan;

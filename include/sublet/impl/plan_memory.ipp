@@ -14,8 +14,10 @@
 
 namespace sublet {
 
-SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& options)
+SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& given)
 {
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& options = *asked;
     std::clock_t const begin = std::clock();
     planned_memory result;
     memory_plan& plan = result.plan;

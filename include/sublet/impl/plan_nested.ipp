@@ -88,15 +88,18 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
 
 } // namespace detail
 
-SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
+SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& given,
                                        flow_options const& how)
 {
-    SUBLET_EXPECTS(options.size() == tree.size(), "sublet: a tree of % programs has options for % of them",
-                   tree.size(), options.size());
+    SUBLET_EXPECTS(given.size() == tree.size(), "sublet: a tree of % programs has options for % of them",
+                   tree.size(), given.size());
+    std::vector<plan_options> options;
     std::vector<std::vector<value_id>> alias_of;
-    for (std::size_t i = 0; i != tree.size(); ++i)
-        alias_of.push_back(
-            options[i].alias_of.tabulate(tree.program_of(static_cast<program_id>(i)).values()));
+    for (std::size_t i = 0; i != tree.size(); ++i) {
+        std::size_t const values = tree.program_of(static_cast<program_id>(i)).values();
+        options.push_back(*detail::tabulated_options(given[i], values));
+        alias_of.push_back(options[i].alias_of.tabulate(values));
+    }
 
     planned_nested result;
     result.flat = flatten(tree, alias_of);

@@ -131,9 +131,11 @@ SUBLET_DECL void fill_report(planned_symbolic::summary& report, symbolic_plan co
 
 namespace sublet {
 
-SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options)
+SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& given)
 {
-    SUBLET_EXPECTS(options.max_batch >= 1, "sublet: the largest batch is at least 1");
+    SUBLET_EXPECTS(given.max_batch >= 1, "sublet: the largest batch is at least 1");
+    auto const asked = detail::tabulated_options(given, p.values());
+    symbolic_options const& options = *asked;
     std::clock_t const begin = std::clock();
     planned_symbolic result;
     symbolic_plan& plan = result.plan;

@@ -197,8 +197,12 @@ SUBLET_DECL std::vector<handoff> order_of_writes(snapshot const& p, dependence_o
 
 namespace sublet {
 
-SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& options)
+SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& given)
 {
+    detail::asked_options const asked(given, p.values(), &dependence_options::role,
+                                      &dependence_options::alias_of, &dependence_options::view_offset,
+                                      &dependence_options::bytes);
+    dependence_options const& options = *asked;
     dependence_graph g;
     std::vector<step_id> def_of;
     g.violation = detail::unique_defs(p, options.role.tabulate(p.values()), def_of);

@@ -179,8 +179,12 @@ SUBLET_DECL std::optional<step_id> first_backward_edge(snapshot const& p, std::v
 
 namespace sublet {
 
-SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& options)
+SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& given)
 {
+    detail::asked_options const asked(given, p.values(), &lifetimes_options::role,
+                                      &lifetimes_options::alias_of, &lifetimes_options::view_offset,
+                                      &lifetimes_options::bytes);
+    lifetimes_options const& options = *asked;
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<value_role> const role = options.role.tabulate(p.values());
     auto const positions = static_cast<step_id>(steps.size());

@@ -252,12 +252,14 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     return result;
 }
 
-SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& options,
+SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& given,
                                        per_value<bool> const& same_storage)
 {
-    auto keeps = [&](value_id v) {
-        return same_storage[v] || options.pinned[v] != no_offset || !options.eligible[v];
-    };
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& options = *asked;
+    auto keeps = same_storage.tabulate(p.values());
+    for (value_id v = 0; v != p.values(); ++v)
+        if (options.pinned[v] != no_offset || !options.eligible[v]) keeps[v] = 1;
     return detail::versions_of(
         p,
         {.role = options.role, .alias_of = options.alias_of, .same_storage = keeps, .order = options.order});

@@ -588,7 +588,8 @@ namespace sublet {
 SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, symbolic_plan const& plan,
                                               symbolic_options const& options)
 {
-    return detail::symbolic_checker(p, plan, options).first_fault();
+    auto const asked = detail::tabulated_options(options, p.values());
+    return detail::symbolic_checker(p, plan, *asked).first_fault();
 }
 
 } // namespace sublet
@@ -764,8 +765,10 @@ SUBLET_DECL bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, pla
 namespace sublet {
 
 SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
-                                                   plan_options const& options, flow_options const& flow)
+                                                   plan_options const& given, flow_options const& flow)
 {
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& options = *asked;
     if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
     plan_options in_order = options;
     in_order.order = plan.order;

@@ -182,8 +182,12 @@ private:
 namespace sublet {
 
 SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
-                                                       rewrite_options const& options)
+                                                       rewrite_options const& given)
 {
+    detail::asked_options const asked(given, before.values(), &rewrite_options::role,
+                                      &rewrite_options::alias_of, &rewrite_options::given_as,
+                                      &rewrite_options::kept_as);
+    rewrite_options const& options = *asked;
     detail::positions_in(options.order, before); // throws if it is no order
     detail::rewrite_checker checker(before, after, options);
     if (auto fact = checker.changed_shape()) return fact;

@@ -75,12 +75,14 @@ namespace sublet {
 
 SUBLET_DECL node_order order(snapshot const& p, plan_options const& options, node_order::method method)
 {
-    return detail::order(detail::order_graph_of(p, options), method);
+    auto const asked = detail::tabulated_options(options, p.values());
+    return detail::order(detail::order_graph_of(p, *asked), method);
 }
 
 SUBLET_DECL node_order order(snapshot const& p, plan_options const& options)
 {
-    return detail::order(detail::order_graph_of(p, options), detail::limits_of(options.effort));
+    auto const asked = detail::tabulated_options(options, p.values());
+    return detail::order(detail::order_graph_of(p, *asked), detail::limits_of(options.effort));
 }
 
 } // namespace sublet

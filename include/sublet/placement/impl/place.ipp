@@ -70,10 +70,13 @@ SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates con
     set_overall_status(result);
 }
 
-SUBLET_DECL placement place(placement_problem const& problem, place_options const& options,
+SUBLET_DECL placement place(placement_problem const& problem, place_options const& given,
                             pack_options const& budgets)
 {
-    SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
+    SUBLET_EXPECTS(given.time_limit >= 0, "sublet: a time limit is negative");
+    detail::asked_options const asked(given, problem.buffers.size(), &place_options::previous,
+                                      &place_options::keep);
+    place_options const& options = *asked;
     if (problem.clocks.threads != 0) {
         positioned_clocks const clocks = positions_of_clocks(problem);
         placement result = place(clocks.problem, options, clocks.budgets(budgets));

@@ -299,12 +299,12 @@ SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
                                    per_value<slot_id> const& fixed_slot)
 {
     detail::expect_sets_of(p, live);
+    std::vector<slot_id> const fixed = fixed_slot.tabulate(p.values());
     chordal_coloring result;
     dominator_tree const tree = dominators(p.graph(), p.predecessors(), depth_first(p.graph()));
     result.violation = find_ssa_violation(p, tree);
     if (result.violation) return result;
 
-    std::vector<slot_id> const fixed = fixed_slot.tabulate(p.values());
     csr_rows avoided;
     bool has_fixed = false;
     for (slot_id s : fixed) has_fixed = has_fixed || s != no_slot;

@@ -60,9 +60,11 @@ SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, confli
 
 namespace sublet {
 
-SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& values,
+SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& given,
                                      slot_options const& options)
 {
+    auto const asked = detail::tabulated_options(given, p.values());
+    plan_options const& values = *asked;
     auto const role = values.role.tabulate(p.values());
     auto const takes_part = options.takes_part.tabulate(p.steps());
     dependence_graph const g = dependences(p, detail::dependences_of(values, options.handoffs));
