@@ -11,21 +11,41 @@
 //
 // A placement examines overlapping pairs, so kinds in which n values overlap in n * n pairs end at fewer
 // values. Every plan is checked; milliseconds are medians, bytes are those of the process beyond the program.
+//
+// planning --decoders [--smoke] [--csv] [--most N] [--concurrent N] [--nodes N] [--model NAME] [--parts A,B]:
+// nanoseconds per node for every part, on the graphs of decoder_graphs.hpp:
+//
+//     ids, listing              the program and its options, from ids and by handles
+//     fast, balanced, thorough  plan_memory() at each effort, checked; and by how much it exceeds the bound
+//     check                     check_plan()
+//     concurrent, handoffs      up to `--concurrent` nodes (default 2000): more than linear
+//     order                     best_order()
+//
+// Only the graphs of `--nodes` nodes, of one model, or some parts: `--parts fast,check`. With --smoke each
+// part runs once, so instructions can be counted:
+//
+//     valgrind --tool=callgrind --toggle-collect='sublet::plan_memory*'
+//         bench_planning --decoders --smoke --model experts --nodes 3000 --parts balanced
 
+#include "decoder_graphs.hpp"
 #include "measure.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/ordering/best_order.hpp>
 #include <sublet/placement/place.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -228,7 +248,115 @@ void print(kind const& k, std::size_t n, row const& r, bool as_csv)
     std::fflush(stdout);
 }
 
-constexpr char usage[] = "usage: bench_planning [--smoke] [--csv] [--most N]\n";
+// --- decoders --------------------------------------------------------------------------------------------
+
+struct decoder_options {
+    bool is_smoke = false, as_csv = false;
+    std::size_t most = 200'000, concurrent = 2000;
+    std::size_t nodes = 0; ///< 0: all sizes up to `most`
+    std::string model, parts;
+};
+
+std::size_t const decoder_sizes[] = {100,    200,    500,    1000,    2000,   5000,
+                                     10'000, 20'000, 50'000, 100'000, 200'000};
+
+bool is_wanted(std::string const& parts, std::string const& name)
+{
+    return parts.empty() || (',' + parts + ',').find(',' + name + ',') != std::string::npos;
+}
+
+/// Prints one row, each cell as soon as it is known.
+class decoder_row {
+public:
+    decoder_row(bench::named_model const& of, std::size_t nodes, decoder_options const& wanted)
+        : graph_(of.model, nodes), wanted_(wanted), program_(graph_.program())
+    {
+        std::printf(wanted.as_csv ? "%zu,%s" : "%8zu %-12s", graph_.nodes(), of.name);
+    }
+
+    void print()
+    {
+        measure("ids", [&] { return graph_.program().steps() + graph_.options().bytes[0] != 0; });
+        measure("listing", [&] {
+            auto const list = graph_.list();
+            return list.program().steps() + list.options().bytes[0] != 0;
+        });
+        memory_plan plan;
+        effort const efforts[] = {effort::fast, effort::balanced, effort::thorough};
+        char const* const names[] = {"fast", "balanced", "thorough"};
+        for (std::size_t e = 0; e != 3; ++e) {
+            planned_memory planned;
+            bool const runs = measure(names[e], [&] {
+                planned = plan_memory(program_, graph_.options(efforts[e]));
+                return bool(planned);
+            });
+            if (runs) std::printf(wanted_.as_csv ? ",%.2f" : " %6.2f", 100 * planned.figures.gap());
+            else std::fputs(wanted_.as_csv ? "," : "      -", stdout);
+        }
+        if (is_wanted(wanted_.parts, "check")) plan = plan_memory(program_, unchecked(effort::fast)).plan;
+        plan_options const options = graph_.options();
+        measure("check", [&] { return !check_plan(program_, plan, options); });
+        bool const is_small = graph_.nodes() <= wanted_.concurrent;
+        measure(
+            "concurrent", [&] { return bool(plan_concurrent(program_, options)); }, is_small);
+        measure(
+            "handoffs", [&] { return bool(plan_with_handoffs(program_, options)); }, is_small);
+        measure("order", [&] { return best_order(program_, options).order.size() == graph_.nodes(); });
+        std::puts("");
+    }
+
+private:
+    plan_options unchecked(effort work) const
+    {
+        plan_options options = graph_.options(work);
+        options.check = false;
+        return options;
+    }
+
+    /// The median of up to five runs, fewer if they take long. Returns whether the part was to run.
+    template <class Work>
+    bool measure(char const* name, Work work, bool runs = true)
+    {
+        if (!runs || !is_wanted(wanted_.parts, name)) {
+            std::fputs(wanted_.as_csv ? "," : "          -", stdout);
+            return false;
+        }
+        std::vector<double> ms;
+        double total = 0;
+        for (std::size_t run = 0; run != (wanted_.is_smoke ? 1 : 5) && total < 1000; ++run) {
+            bool is_valid = false;
+            ms.push_back(bench::milliseconds([&] { is_valid = work(); }));
+            total += ms.back();
+            if (!is_valid) throw std::runtime_error(std::string("there is no valid result: ") + name);
+        }
+        double const of_node = 1e6 * bench::timing_of(ms).median / static_cast<double>(graph_.nodes());
+        std::printf(wanted_.as_csv ? ",%.0f" : " %10.0f", of_node);
+        std::fflush(stdout);
+        return true;
+    }
+
+    bench::decoder_graph graph_;
+    decoder_options const& wanted_;
+    snapshot program_;
+};
+
+void measure_decoders(decoder_options const& wanted)
+{
+    std::printf(wanted.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+                              : "%8s %-12s %10s %10s %10s %6s %10s %6s %10s %6s %10s %10s %10s %10s\n",
+                "nodes", "model", "ids", "listing", "fast", "gap %", "balanced", "gap %", "thorough", "gap %",
+                "check", "concurrent", "handoffs", "order");
+    for (bench::named_model const& model : bench::graph_models) {
+        if (!wanted.model.empty() && wanted.model != model.name) continue;
+        for (std::size_t const n : decoder_sizes)
+            if (wanted.nodes == 0 && n <= wanted.most) decoder_row(model, n, wanted).print();
+        if (wanted.nodes != 0) decoder_row(model, wanted.nodes, wanted).print();
+    }
+}
+
+constexpr char usage[] = "usage: bench_planning [--smoke] [--csv] [--most N]\n"
+                         "       bench_planning --decoders [--smoke] [--csv] [--most N] [--concurrent N]\n"
+                         "                      [--nodes N] [--model NAME] [--parts A,B]\n";
 
 } // namespace
 
@@ -237,13 +365,31 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         std::size_t most = 1'000'000;
-        bool as_csv = false;
+        bool as_csv = false, of_decoders = false, has_decoder_option = false;
+        decoder_options decoders;
         for (int i = 1; i != count; ++i) {
-            if (std::strcmp(words[i], "--smoke") == 0) most = 1000;
-            else if (std::strcmp(words[i], "--csv") == 0) as_csv = true;
-            else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count)
-                most = bench::number_in(words[++i]);
-            else bench::refuse_option(words[i]);
+            std::string const word = words[i];
+            bool const has_next = i + 1 != count;
+            if (word == "--smoke") {
+                most = 1000;
+                decoders.most = 100;
+                decoders.is_smoke = true;
+            } else if (word == "--csv") as_csv = decoders.as_csv = true;
+            else if (word == "--most" && has_next) most = decoders.most = bench::number_in(words[++i]);
+            else if (word == "--decoders") of_decoders = true;
+            else {
+                has_decoder_option = true;
+                if (word == "--concurrent" && has_next) decoders.concurrent = bench::number_in(words[++i]);
+                else if (word == "--nodes" && has_next) decoders.nodes = bench::number_in(words[++i], 1);
+                else if (word == "--model" && has_next) decoders.model = words[++i];
+                else if (word == "--parts" && has_next) decoders.parts = words[++i];
+                else bench::refuse_option(word);
+            }
+        }
+        if (has_decoder_option && !of_decoders) throw std::runtime_error("that option needs --decoders");
+        if (of_decoders) {
+            measure_decoders(decoders);
+            return 0;
         }
         std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
                            : "%8s %-9s %10s %10s %10s %10s %10s %8s %9s %7s %9s %13s\n",
