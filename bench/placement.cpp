@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]: the height of placements,
-// and the time to find them. Without files: all of $SUBLET_DATA/lifetimes. Sections; --files if none is
-// given:
+// placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke] [FILE.csv ...]: the height of
+// placements, and the time to find them. With --rounded sizes are rounded up to alignments, which become 1.
+// Without files: all of $SUBLET_DATA/lifetimes. Sections; --files if none is given:
 //
 //     --files            each file by each method: single orders, the first plan, the best of all orders,
 //                        repair and search of the first, and place(), which combines them
@@ -21,6 +21,11 @@
 // seconds of wall time. To count the instructions of a process that decides one file only:
 //
 //     valgrind --tool=callgrind build/bench/bench_placement --capacity 1048576 FILE.csv
+//
+// What an alignment costs, that of aligned/ against sizes rounded up:
+//
+//     for f in $SUBLET_DATA/aligned/*.csv; do for rounded in "" --rounded; do
+//         valgrind --tool=callgrind build/bench/bench_placement --minimize $rounded $f; done; done
 
 #include "../examples/pack/read_lifetimes.hpp"
 #include "anytime_chart.hpp"
@@ -176,7 +181,7 @@ struct arguments {
     byte_count capacity = 1'048'576;
     unsigned variants = 0, copies = 0, scaling = 0, seeds = 1, limit = 0;
     std::string picture;
-    bool smoke = false;
+    bool rounded = false, smoke = false;
 
     double limit_or(double fallback) const { return limit == 0 ? fallback : limit; }
 };
@@ -404,6 +409,7 @@ arguments read_arguments(int count, char** words)
             continue;
         }
         if (word == "--smoke") args.smoke = true;
+        else if (word == "--rounded") args.rounded = true;
         else if (word == "--seeds") args.seeds = bench::number_in(operand());
         else if (word == "--limit") args.limit = bench::number_in(operand());
         else {
@@ -434,6 +440,12 @@ std::vector<subject> read_subjects(arguments const& args)
     if (args.smoke) return {{"drawn", bench::draw_dissection(20, 1)}};
     for (std::string const& file : files)
         subjects.push_back({std::filesystem::path(file).stem().string(), pack::read_lifetimes(file).problem});
+    for (subject& s : subjects)
+        for (placement_problem::buffer& b : s.problem.buffers) {
+            if (!args.rounded) break;
+            b.size = align_up(b.size, b.alignment);
+            b.alignment = 1;
+        }
     return subjects;
 }
 
@@ -467,7 +479,8 @@ void run(arguments const& args)
 }
 
 constexpr char usage[] =
-    "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--smoke] [FILE.csv ...]\n"
+    "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
+    "                       [FILE.csv ...]\n"
     "  SECTION  --files --capacity N --variants N --minimize --dissections --copies N --anytime F.svg\n"
     "           --scaling N\n";
 

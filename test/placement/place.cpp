@@ -4,6 +4,7 @@
 #include "placement_oracle.hpp"
 #include "random_placements.hpp"
 #include "random_source.hpp"
+#include "rounds.hpp"
 
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/pack.hpp>
@@ -47,6 +48,87 @@ TEST_CASE("by default place() gives the result of pack() for any number of threa
         CHECK(placed.pool_of.empty());
         CHECK(placed.moved_bytes == 0);
         if (seed % 10 == 0) CHECK(place(problem, {.threads = 3}).offset == packed.offset);
+    }
+}
+
+TEST_CASE("aligned buffers: heights, bounds and capacities agree with all offsets and orders")
+{
+    unsigned padded = 0, tight = 0, infeasible = 0;
+    for (std::uint32_t seed = first_seed(); seed != first_seed() + rounds(600); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_placement_shape shape;
+        shape.buffers = 1 + pick.below(9);
+        shape.positions = 2 + pick.below(6);
+        shape.sizes = 1 + pick.below(12);
+        shape.alignments = 1 + pick.below(3);
+        shape.pinned = pick.below(3) == 0 ? 30 : 0;
+        shape.needless = pick.below(4) == 0 ? 15 : 0;
+        shape.gaps = pick.below(3) == 0 ? 40 : 0;
+        shape.windows = 50;
+        placement_problem problem = draw_placement(pick, shape);
+        byte_count const common = 1 + pick.below(7);
+        bool const is_mixed = pick.below(3) == 0;
+        for (placement_problem::buffer& b : problem.buffers) {
+            if (is_mixed && pick.below(3) == 0) continue;
+            b.alignment *= common;
+            if (b.pinned != no_offset && pick.below(8) != 0) b.pinned -= b.pinned % b.alignment;
+        }
+        CAPTURE(problem);
+        placement const placed = place(problem);
+        REQUIRE(!check_placement(problem, placed));
+        CHECK(check_proof(problem, placed, 0).verdict <= proof_finding::outcome::not_checkable);
+        placement_oracle const oracle(problem);
+        placement::pool_result const& pool = placed.pools[0];
+        if (placed.status == placement::outcome::infeasible) {
+            CHECK(oracle.lowest_stacking() == placement_oracle::unplaceable);
+            ++infeasible;
+            continue;
+        }
+        // Without windows every placement is a stacking; with them, all offsets are tried.
+        bool const tries_offsets = problem.buffers.size() <= 4;
+        if (!tries_offsets && oracle.can_interleave()) continue;
+        auto const lowest = static_cast<byte_count>(
+            tries_offsets ? oracle.lowest_placement(static_cast<placement_oracle::bytes>(pool.height + 1))
+                          : oracle.lowest_stacking());
+        if (placed.status == placement::outcome::optimal) CHECK(pool.height == lowest);
+        CHECK(pool.height >= lowest);
+        CHECK(pool.lower_bound <= lowest);
+        padded += pool.proof.kind == placement::proof::reason::exhausted;
+        tight += placed.status == placement::outcome::optimal;
+
+        byte_count const capacity = lowest + pick.below(3) - (lowest == 0 ? 0 : 1);
+        problem.pools = {{.capacity = capacity, .alignment = problem.pools[0].alignment}};
+        placement const fitted = place(problem, {.objective = placement::objective::fit});
+        REQUIRE(!check_placement(problem, fitted, {.objective = placement::objective::fit}));
+        if (capacity < lowest) CHECK(fitted.status >= placement::outcome::limit);
+        else if (pool.height == lowest) CHECK(fitted.status == placement::outcome::optimal);
+    }
+    if (rounds(600) < 600) return;
+    CHECK(padded > 50);
+    CHECK(tight > 300);
+    CHECK(infeasible > 5);
+}
+
+TEST_CASE("a bound of padding names buffers of one position, and none can be left out")
+{
+    // 40 buffers of one alignment, of which the last twenty are live together, and one is in gaps.
+    placement_problem problem;
+    for (step_id i = 0; i != 40; ++i) {
+        step_id const first = i < 20 ? i % 5 : 10 + i % 7;
+        problem.buffers.push_back({{first, i < 20 ? first + 3 : 30u}, 1 + (i * 37u) % 100, 64});
+    }
+    problem.gaps.push_back({25, {20, 22}, 0, 0});
+    placement const placed = place(problem);
+    REQUIRE(placed.status == placement::outcome::optimal);
+    placement::proof const& proof = placed.pools[0].proof;
+    CHECK(proof.kind == placement::proof::reason::exhausted);
+    CHECK(proof.buffers.size() == 20);
+    for (buffer_id without : proof.buffers) {
+        placement_problem rest;
+        for (buffer_id b : proof.buffers)
+            if (b != without) rest.buffers.push_back(problem.buffers[b]);
+        CHECK(place(rest).pools[0].height < proof.bytes);
     }
 }
 

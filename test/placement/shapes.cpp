@@ -325,6 +325,21 @@ TEST_CASE("all bytes outside of gaps and windows are live")
     CHECK(bound_of(problem).live_bytes == std::vector<byte_count>{15, 11, 5, 15, 0});
 }
 
+TEST_CASE("a common alignment pads all buffers of a position but the highest")
+{
+    auto const bound = bound_of({{{{0, 2}, 4, 8}, {{0, 3}, 5, 16}, {{1, 3}, 13, 24}, {{3, 4}, 24, 8}}});
+    CHECK(bound.bytes == 28);
+    CHECK(bound.kind == placement::proof::reason::exhausted);
+    CHECK(bound.stacked == std::vector<std::uint32_t>{0, 1, 2});
+    CHECK(bound.peak_position == 3); // of the bytes without padding: 24, and 22 before
+    // A buffer aligned otherwise may lie in the padding.
+    CHECK(bound_of({{{{0, 2}, 4, 8}, {{0, 3}, 5, 16}, {{1, 3}, 13, 24}, {{0, 1}, 1}}}).bytes == 22);
+    // On top counts the end of the whole buffer: 8 + 12, or 16 + 9 with the window on top.
+    placement_problem window{{{{0, 2}, 9, 8}, {{1, 2}, 12, 8}}};
+    window.gaps.push_back({0, {1, 2}, 0, 1});
+    CHECK(bound_of(window).bytes == 20);
+}
+
 TEST_CASE("a pin, or a size above the live bytes, bounds the arena too")
 {
     auto const pinned = bound_of({{{{0, 1}, 8, 1, 0, 100}, {{0, 1}, 20}, {{0, 1}, 8, 1, 0, 100}}});

@@ -128,7 +128,7 @@ struct placement {
             live_bytes,     ///< the parts of buffers live at `position` (of `thread`) have `bytes` bytes
             antichain,      ///< by clocks `buffers`, of `bytes` bytes in all, conflict with each other
             top_of_pin,     ///< `buffers[0]` ends there: by its pin or by its size
-            exhausted,      ///< search: no stacking of `buffers` is lower, and they cannot be threaded
+            exhausted,      ///< search or padding: no stacking of `buffers` is lower; they cannot be threaded
             given,          ///< the caller gave the bound
             pin_misaligned, ///< impossible: the pin of `buffers[0]` violates its alignment
             over_block,     ///< impossible: `buffers[0]`, from its pin on, is larger than the largest block

@@ -203,6 +203,7 @@ public:
         trail.clear();
         next_height = no_limit;
         unplaced_height = all->load;
+        if (all->has_padding) unplaced_tops = all->tops;
         watch.assign(all->first_member.begin(), all->first_member.end() - 1);
         cut.assign(all->sections, 0);
         for (std::uint32_t k = 0; k != n; ++k)
@@ -225,6 +226,7 @@ public:
             search_number const height = p.end - p.begin;
             for (std::uint32_t s = p.first; s != p.last; ++s) unplaced_height[s] -= height;
         }
+        if (all->has_padding) place_tops(j);
         for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) --cut[s];
         dirty_first = all->first[j];
         dirty_last = all->last[j];
@@ -282,6 +284,7 @@ public:
             search_number const height = p.end - p.begin;
             for (std::uint32_t s = p.first; s != p.last; ++s) unplaced_height[s] += height;
         }
+        if (all->has_padding) undo_place_tops(j);
         for (std::uint32_t s = all->first[j]; s + 1 != all->last[j]; ++s) ++cut[s];
     }
     void undo_postpone() { postponed_shapes.pop_back(); }
@@ -293,7 +296,8 @@ public:
     std::vector<std::uint32_t> postpone_edge;    ///< by postponed shape: the edge that gives its lb
     std::vector<std::uint32_t> decided_at;       ///< by placed or postponed shape: its decision level
     std::vector<std::uint32_t> postponed_shapes; ///< and some that no longer are
-    std::vector<search_number> unplaced_height;
+    std::vector<search_number> unplaced_height; ///< by section; more by the room that is lost without tops
+    std::vector<std::uint32_t> unplaced_tops;   ///< by section, if there is padding
     std::vector<std::uint32_t> watch;  ///< by section: a member that proves that there is room
     std::vector<std::uint32_t> cut;    ///< by section: unplaced shapes that are in the next one, too
     std::vector<std::uint32_t> weight; ///< failures by section, then by shape
@@ -335,11 +339,32 @@ private:
         dirty_last = larger(dirty_last, all->last[k]);
     }
 
+    /// Room that only placed pieces reach.
+    search_number lost_room(std::uint32_t s) const
+    {
+        return all->has_padding && unplaced_tops[s] == 0 ? all->room[s] - all->lower_room[s] : 0;
+    }
+    void place_tops(std::uint32_t j)
+    {
+        for (auto const& p : all->spans_of(j))
+            for (std::uint32_t s = p.first; s != p.last; ++s)
+                if (all->is_top(j, p, s) && --unplaced_tops[s] == 0) unplaced_height[s] += lost_room(s);
+    }
+    void undo_place_tops(std::uint32_t j)
+    {
+        for (auto const& p : all->spans_of(j))
+            for (std::uint32_t s = p.first; s != p.last; ++s)
+                if (all->is_top(j, p, s)) {
+                    unplaced_height[s] -= lost_room(s);
+                    ++unplaced_tops[s];
+                }
+    }
+
     /// Whether an unplaced member is low enough for the others to fit above it.
     bool has_room(std::uint32_t s)
     {
         search_number const highest = all->room[s] - unplaced_height[s];
-        if (lowest_byte(watch[s]) <= highest || unplaced_height[s] == 0) return true;
+        if (lowest_byte(watch[s]) <= highest || unplaced_height[s] == lost_room(s)) return true;
         for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i)
             if (lowest_byte(i) <= highest) {
                 watch[s] = i;
@@ -402,6 +427,7 @@ private:
         byte_count height = no_limit;
         for (std::uint32_t i = all->first_member[s]; i != all->first_member[s + 1]; ++i) {
             std::uint32_t const k = all->members[i].shape;
+            if (all->has_padding && lb[k] == placed_bound) continue; // the room is that of the others
             height = smaller(height, all->height_at(k, all->max_origin[k] + above));
         }
         lower_next_height(height);

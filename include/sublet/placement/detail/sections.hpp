@@ -9,6 +9,7 @@
 #include <sublet/units.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -76,6 +77,16 @@ struct search_problem {
 
     std::vector<search_number> max_origin; ///< by shape: its highest origin; -1 if it is too large
     std::vector<search_number> room;       ///< by section: the highest end of a piece
+    /// Some sizes are no multiples of the unit: a piece may end higher than another, by less than a unit in
+    /// bytes but by one in units. So room counts only as long as a piece with the highest end is unplaced.
+    bool has_padding = false;
+    std::vector<search_number> lower_room; ///< by section: the highest end below room; or room
+    std::vector<std::uint32_t> tops;       ///< by section: its pieces with the highest end
+
+    [[nodiscard]] bool is_top(std::uint32_t shape, span const& p, std::uint32_t section) const
+    {
+        return max_origin[shape] + p.end == room[section];
+    }
 
     [[nodiscard]] std::span<span const> spans_of(std::uint32_t s) const
     {
@@ -111,6 +122,20 @@ struct search_problem {
                 for (std::uint32_t i = p.first; i != p.last; ++i)
                     room[i] = larger(room[i], max_origin[s] + p.end);
         }
+        if (has_padding) find_tops();
+    }
+
+    void find_tops()
+    {
+        tops.assign(sections, 0);
+        lower_room.assign(sections, std::numeric_limits<search_number>::min());
+        for (std::uint32_t s = 0; s != shapes; ++s)
+            for (span const& p : spans_of(s))
+                for (std::uint32_t i = p.first; i != p.last; ++i)
+                    if (is_top(s, p, i)) ++tops[i];
+                    else lower_room[i] = larger(lower_room[i], max_origin[s] + p.end);
+        for (std::uint32_t i = 0; i != sections; ++i)
+            if (lower_room[i] == std::numeric_limits<search_number>::min()) lower_room[i] = room[i];
     }
 };
 

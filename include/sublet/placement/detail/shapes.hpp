@@ -260,16 +260,32 @@ bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t 
 ///            |--+         +---     stacked
 ///            +---------^------> position
 ///
-/// Or the top of a single shape: its pin plus its size, or its size. Alignment padding is not in the bound.
+/// Or the top of a single shape: its pin plus its size, or its size.
+///
+/// Or the padding of a common alignment g > 1, which is above all pieces of a position but the highest:
+///
+///     g = 8   5 + 3 | 13 + 3 | 4       of three shapes of 4, 5 and 13 bytes the one on top is not padded:
+///             0       8        24      they need 8 + 16 + 4 = 28 bytes, and 29 with others on top
+///
+/// All origins and all begins of pieces are multiples of g. So the distance of the begins of two pieces of a
+/// position is one, too, and at least the height of the lower one: rounding heights up to multiples of g
+/// removes no placement. The sum of the rounded heights is the least end of the highest piece, if that is
+/// rounded, too: so the bound is this sum less the most padding of a piece. It holds for every placement, as
+/// all pieces of one position are stacked.
 struct placement_bound {
     byte_count bytes = 0;
     std::vector<byte_count> live_bytes = {}; ///< by rank of position
     step_id peak_position = 0;               ///< the first rank with the most live bytes
-    placement::proof::reason kind = placement::proof::reason::nothing; ///< or live_bytes, or top_of_pin
+    placement::proof::reason kind = placement::proof::reason::nothing; ///< or one of the three
     std::uint32_t shape = ~std::uint32_t{0}; ///< for top_of_pin: the first that reaches this high
+    std::vector<std::uint32_t> stacked = {}; ///< for exhausted: the shapes of the position, ascending
 };
 
-/// Complexity: O(pieces + positions).
+/// The largest g such that all origins, and all begins of pieces above them, are multiples of g; 0 without
+/// shapes. Pins count as origins since they have the residue of their shape.  O(pieces)
+[[nodiscard]] byte_count common_alignment(placement_shapes const& all);
+
+/// Complexity: O(pieces + positions); if shapes have a common alignment O(pieces log pieces + positions).
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once, or a shape ends beyond that.
 [[nodiscard]] placement_bound lower_bound(placement_shapes const& all);
 

@@ -98,6 +98,27 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
         for (std::uint32_t b : core)
             if (a < b && !can_stack(all, a, b, capacity) && !can_stack(all, b, a, capacity)) return {{a, b}};
 
+    // Rectangles of one alignment that are live together, perhaps with gaps in time, can be stacked up to their
+    // bound. Without one of them it is lower by at least its size: so if they are too high by no more than
+    // that, none can be left out.
+    if (placement_shapes const some = subset_of(all, core); some.size() != 0)
+        if (placement_bound const bound = lower_bound(some);
+            bound.bytes > capacity && bound.kind == placement::proof::reason::exhausted) {
+            byte_count const unit = common_alignment(some);
+            bool is_minimal = true;
+            std::vector<std::uint32_t> stacked;
+            for (std::uint32_t s : bound.stacked) {
+                placement_shape const& shape = some.shapes[s];
+                is_minimal = is_minimal && shape.pinned == no_offset && shape.alignment == unit &&
+                             shape.phase == 0 && shape.size >= bound.bytes - capacity;
+                for (shape_piece const& p : some.pieces_of(s))
+                    is_minimal = is_minimal && p.begin == 0 && p.end == shape.size;
+                stacked.push_back(core[s]);
+            }
+            core = std::move(stacked);
+            if (is_minimal) return {std::move(core)};
+        }
+
     infeasible_core result{std::move(core)};
     std::vector<unsigned char> is_needed(all.size(), 0);
     for (;;) {

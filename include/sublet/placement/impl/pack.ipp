@@ -68,6 +68,7 @@ SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placemen
         proof.buffers = {best_part(shapes, bound.shape, [&](shape_part const& p) {
             return p.distance + problem.buffers[p.buffer].size;
         })};
+    if (bound.kind == placement::proof::reason::exhausted) proof.buffers = buffers_in(shapes, bound.stacked);
     return proof;
 }
 

@@ -13,9 +13,7 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
 {
     scaled_shapes result{all};
     auto& [shapes, unit, height_bound] = result;
-    byte_count common = 0;
-    for (placement_shape const& s : shapes.shapes) common = std::gcd(std::gcd(common, s.alignment), s.phase);
-    for (shape_piece const& p : shapes.pieces) common = std::gcd(common, p.begin);
+    byte_count const common = common_alignment(shapes);
     unit = 0;
     for (shape_piece& p : shapes.pieces) {
         p.end = align_up(p.end, common);
@@ -87,6 +85,7 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
         to.first.push_back(ended[s.life.first]);
         to.last.push_back(ended[s.life.last]);
         if (s.alignment != 1) to.has_alignment = true;
+        if (s.size % scaled.unit != 0) to.has_padding = true;
     }
 
     to.first_member.assign(std::size_t{to.sections} + 1, 0);

@@ -3,6 +3,7 @@
 #include <sublet/placement/detail/shapes.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 // --- pieces ----------------------------------------------------------------------------------------------
@@ -493,6 +494,70 @@ SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
 
 // --- bound -----------------------------------------------------------------------------------------------
 
+SUBLET_DECL byte_count common_alignment(placement_shapes const& all)
+{
+    byte_count common = 0;
+    for (placement_shape const& s : all.shapes) {
+        common = std::gcd(std::gcd(common, s.alignment), s.phase);
+        if (common == 1) return 1;
+    }
+    for (shape_piece const& p : all.pieces) common = std::gcd(common, p.begin);
+    return common;
+}
+
+/// Raises the bound by the padding of the common alignment.
+SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound)
+{
+    byte_count const unit = common_alignment(all);
+    if (unit <= 1 || unit > (byte_count{1} << 61) / all.pieces.size()) return; // sums stay below 2^62
+    auto number = [](byte_count bytes) { return static_cast<std::int64_t>(bytes); };
+    auto rounded = [&](shape_piece const& p) { return number(align_up(p.end, unit)); };
+    // By rank: the sum of the rounded heights. Painted by falling padding; the first paint stays.
+    std::size_t const ranks = all.positions.size();
+    std::vector<std::int64_t> load(ranks, 0), padding(ranks, 0);
+    std::vector<sort_key> by_padding;
+    std::vector<std::uint32_t> shape_of(all.pieces.size()), unpainted(ranks + 1);
+    for (std::uint32_t s = 0; s != all.size(); ++s)
+        for (std::uint32_t i = all.first_piece[s]; i != all.first_piece[s + 1]; ++i) {
+            shape_piece const& p = all.pieces[i];
+            std::int64_t const height = rounded(p) - number(p.begin);
+            load[p.when.first] += height;
+            load[p.when.last] -= height;
+            shape_of[i] = s;
+            // Less than 0 if the shape ends higher at other positions.
+            auto const rest = rounded(p) - number(all.shapes[s].size);
+            by_padding.push_back({descending(static_cast<byte_count>(rest) + (byte_count{1} << 62)), 0, i});
+        }
+    sort_by_key(by_padding);
+    for (std::uint32_t r = 0; r <= ranks; ++r) unpainted[r] = r;
+    auto next_unpainted = [&](std::uint32_t r) {
+        while (unpainted[r] != r) r = unpainted[r] = unpainted[unpainted[r]];
+        return r;
+    };
+    for (sort_key const& k : by_padding) {
+        shape_piece const& p = all.pieces[k.id];
+        for (std::uint32_t r = next_unpainted(p.when.first); r < p.when.last; r = next_unpainted(r)) {
+            padding[r] = rounded(p) - number(all.shapes[shape_of[k.id]].size);
+            unpainted[r] = r + 1;
+        }
+    }
+    std::int64_t sum = 0, most = number(bound.bytes);
+    std::uint32_t at = no_step;
+    for (std::uint32_t r = 0; r != ranks; ++r)
+        if ((sum += load[r]) != 0 && sum - padding[r] > most) {
+            most = sum - padding[r];
+            at = r;
+        }
+    if (at == no_step) return;
+    std::vector<std::uint32_t> stacked;
+    for (std::uint32_t i = 0; i != all.pieces.size(); ++i)
+        if (contains(all.pieces[i].when, at)) stacked.push_back(shape_of[i]);
+    if (!can_only_be_stacked(all, stacked)) return;
+    bound.bytes = static_cast<byte_count>(most);
+    bound.kind = placement::proof::reason::exhausted;
+    bound.stacked = std::move(stacked);
+}
+
 SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
 {
     placement_bound bound;
@@ -521,6 +586,7 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
         bound.kind = placement::proof::reason::top_of_pin;
         bound.shape = s;
     }
+    if (bound.bytes < byte_count{1} << 61) add_padding(all, bound);
     return bound;
 }
 
