@@ -98,6 +98,33 @@ TEST_CASE("a search cut short only adds arcs, and their weight is reported")
     CHECK(relaxed > 20);
 }
 
+TEST_CASE("steps that change bytes in place do not hide the free points before them")
+{
+    // Each layer: two steps read h, and their sum is added to x in place, so no buffer begins at the sum.
+    constexpr step_id layers = 100;
+    constexpr value_id h = 0, a = 1, b = 2, x = 3;
+    snapshot const p = sequence(4 * layers, 4 * layers + 1, [](step_id s, effect_sink& sink) {
+        value_id const layer = s / 4 * 4, before = layer == 0 ? 4 * layers : layer - 4 + x;
+        if (s % 4 == h) sink.use(before);
+        else if (s % 4 != x) sink.use(layer + h);
+        else sink.use(layer + a), sink.use(layer + b), sink.use(before);
+        sink.def(s);
+    });
+    std::vector<value_role> role(4 * layers + 1);
+    role[4 * layers] = value_role::input;
+    dependence_graph const g = dependences(p, {.role = role});
+    std::vector<buffer_id> buffer_of;
+    for (value_id v = 0; v != 4 * layers; ++v) buffer_of.push_back(v % 4 == x ? 0 : 1 + v / 4 * 3 + v % 4);
+    buffer_of.push_back(0);
+    auto const lives = concurrent_lifetimes(p, g, 3 * layers + 1, buffer_of, role);
+    REQUIRE(lives.ends[1].size() == 2);
+    network const net(g, lives, find_conflict_ranges(g, lives),
+                      std::vector<byte_count>(3 * layers + 1, 1), 1 << 20);
+    CHECK(net.relaxed == 0);
+    CHECK(net.visits <= 20 * layers);
+    CHECK(net.arcs.items() <= 20 * layers);
+}
+
 // --- earliest free points ----------------------------------------------------------------------------------
 
 namespace {

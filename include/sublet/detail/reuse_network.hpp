@@ -77,8 +77,8 @@ private:
 /// The earliest free points of the buffers that `is_wanted`; other buffers and outputs have none.
 ///
 /// Requires:   `before` and `after` are the rows of the graph, `lives` are positions of it. `is_free(b, x)`,
-///             for a successor x of an end of b, says whether x follows all ends of b; it may be false for an
-///             irrelevant x that does.
+///             for any x, says whether x follows all ends of b; it may be false for an irrelevant x that does,
+///             but then the search continues past x.
 /// Ensures:    unless cut short, a relevant position comes after all ends of b if and only if it follows
 ///             `last_end[b]`, or is in `lowest[b]` or comes after one of these. A buffer without ends is free
 ///             from the start: its free points are all positions without predecessors.

@@ -22,14 +22,22 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     }
     auto const positions = static_cast<step_id>(g.positions());
     first_multi_end = 2 * positions;
-    std::vector<unsigned char> is_begin(positions);
+    std::vector<step_id> begun(positions, no_step); // by position: it if a buffer begins there, or one before
     for (buffer_id b = 0; b != buffers; ++b) {
         if (weights[b] == 0 || lives.begins[b].empty()) continue;
         begin_of[b] = 2 * lives.first(b);
-        is_begin[lives.first(b)] = 1;
+        begun[lives.first(b)] = lives.first(b);
     }
+    for (step_id x = 0; x != positions; ++x) {
+        if (begun[x] == x) continue;
+        for (step_id y : g.before[x])
+            if (begun[y] != no_step && (begun[x] == no_step || begun[y] > begun[x])) begun[x] = begun[y];
+    }
+    // Ranges decide begins only. Any other position is free if a begin before it is: without this a search
+    // would not stop at a chain of steps that all change one buffer in place.
     auto is_free = [&](buffer_id b, step_id x) {
-        if (is_begin[x] == 0) return false;
+        x = begun[x];
+        if (x == no_step || x <= lives.ends[b].back()) return false;
         auto const conflicting = conflicts.of[b];
         std::size_t const at =
             partition_point(conflicting.size(), [&](std::size_t i) { return x < conflicting[i].last; });
