@@ -155,7 +155,8 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 
     result.slots = share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
                                {.strategy = slot_options::strategy_kind::chains,
-                                .pool = [&](buffer_id b) { return problem.buffers[b].pool; }});
+                                .pool = [&](buffer_id b) { return problem.buffers[b].pool; },
+                                .visits = options.effort.of(4'000'000)});
     placement placed = stack_slots(problem, result.slots, how.bounds);
     if (wanted.strategy == concurrent_options::strategy_kind::offsets) {
         bool is_pinned = false;

@@ -145,8 +145,8 @@ struct sized_chains {
 ///
 /// Requires:   `chains` are chains of `members`; `sizes`, by buffer, add up to less than 2^64.
 /// Ensures:    true: `chains` costs less, and the largest slots have the lowest numbers; false: it is
-///             unchanged. `visits` grows by the buffers visited.
-/// Complexity: O((members + ranges) log members), and the lengths of the chains along each path tried.
+///             unchanged. `visits` grows by the buffers visited, and an eighth of their ranges.
+/// Complexity: O(ranges + members log members), and the lengths of the chains along each path tried.
 [[nodiscard]] bool relink_chains(reuse_ranges const& members, std::vector<byte_count> const& sizes,
                                  sized_chains& chains, std::uint64_t& visits);
 
@@ -169,7 +169,7 @@ struct sized_chains {
 struct largest_first_options {
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
-    std::uint64_t visits = 4'000'000;     ///< work budget for relinking: buffers visited at most
+    std::uint64_t visits = 4'000'000;     ///< work budget for relinking: buffers and ranges / 8
 };
 
 /// Requires:   `conflicts` are those of `lives`; `size` has an entry for each buffer.

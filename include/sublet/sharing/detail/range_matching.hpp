@@ -30,7 +30,7 @@ public:
     /// Requires: `members` are in the order of `begin_key`; `lives` and `conflicts` belong together and
     ///           outlive this.
     reuse_ranges(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                 std::vector<buffer_id> members);
+                 std::vector<buffer_id> members); // O(members + positions)
 
     /// Sort key by first begin; inputs come first.
     [[nodiscard]] static std::uint64_t begin_key(concurrent_live_ranges const& lives, buffer_id b);
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] buffer_id operator[](std::size_t place) const { return members_[place]; }
 
     /// Calls `visit(live_range)` for the places of the buffers that may reuse the one at `place`, ascending.
-    /// Complexity: O(ranges log size), and a test for each member in them that begins at several positions.
+    /// Complexity: O(ranges), and a test for each member in them that begins at several positions.
     template <class Visit>
     void for_each_range(std::size_t place, Visit visit) const
     {
@@ -57,7 +57,7 @@ public:
 
 private:
     /// The first place that begins at the position or later.
-    [[nodiscard]] std::uint32_t place_of(step_id position) const;
+    [[nodiscard]] std::uint32_t place_of(step_id position) const { return place_of_[position]; }
 
     /// Visits `places` without members that also begin where u forbids it.
     template <class Visit>
@@ -76,8 +76,7 @@ private:
     concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
-    std::vector<step_id> begin_;             // by place
-    std::size_t input_count_ = 0;            // inputs, which come first
+    std::vector<std::uint32_t> place_of_;    // by position, and one more
     std::vector<std::uint32_t> multi_begin_; // places of members with several begins
 };
 

@@ -12,25 +12,19 @@ SUBLET_DECL reuse_ranges::reuse_ranges(concurrent_live_ranges const& lives, conf
                                        std::vector<buffer_id> members)
     : lives_(lives), conflicts_(conflicts), members_(std::move(members))
 {
-    begin_.reserve(members_.size());
+    place_of_.reserve(std::size_t{lives.positions} + 1);
     for (std::size_t i = 0; i != members_.size(); ++i) {
         std::size_t const begins = lives.begins[members_[i]].size();
-        begin_.push_back(lives.first(members_[i]));
-        if (begins == 0) input_count_ = i + 1;
         if (begins > 1) multi_begin_.push_back(static_cast<std::uint32_t>(i));
+        if (begins != 0) // the positions after the begin before, up to this one
+            place_of_.resize(std::size_t{lives.first(members_[i])} + 1, static_cast<std::uint32_t>(i));
     }
+    place_of_.resize(std::size_t{lives.positions} + 1, static_cast<std::uint32_t>(members_.size()));
 }
 
 SUBLET_DECL std::uint64_t reuse_ranges::begin_key(concurrent_live_ranges const& lives, buffer_id b)
 {
     return lives.begins[b].empty() ? 0 : std::uint64_t{lives.first(b)} + 1;
-}
-
-SUBLET_DECL std::uint32_t reuse_ranges::place_of(step_id position) const
-{
-    return static_cast<std::uint32_t>(
-        input_count_ + partition_point(size() - input_count_,
-                                       [&](std::size_t i) { return begin_[input_count_ + i] >= position; }));
 }
 
 // --- range matching --------------------------------------------------------------------------------------
