@@ -16,6 +16,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,11 +36,16 @@ struct numbered {
     friend bool operator<(numbered a, numbered b) { return a.number < b.number; }
 };
 
+/// A handle with one hash for all.
+struct clashing {
+    int number;
+    friend bool operator==(clashing, clashing) = default;
+};
+
 /// The listing of a random program, with values of it as handles.
 template <class Handle, class HandleOf>
-listing<Handle> list_of(random_views const& views, HandleOf handle_of)
+listing<Handle> list_of(random_views const& views, HandleOf handle_of, listing<Handle> list = {})
 {
-    listing<Handle> list;
     for (value_id v = 0; v != views.values(); ++v)
         if (detail::is_given(views.role[v]))
             list.facts(handle_of(v), {.bytes = views.bytes[v], .role = views.role[v], .pool = views.pool[v]});
@@ -63,6 +69,14 @@ listing<Handle> list_of(random_views const& views, HandleOf handle_of)
 }
 
 } // namespace
+} // namespace this_test
+
+template <>
+struct std::hash<this_test::clashing> {
+    std::size_t operator()(this_test::clashing) const { return 42; }
+};
+
+namespace this_test {
 
 TEST_CASE("a listing is the program with ids, for pointers, integers, strings and ordered handles")
 {
@@ -101,6 +115,71 @@ TEST_CASE("a listing is the program with ids, for pointers, integers, strings an
         check(list_of<numbered>(views, number), number);
         check(list_of<std::uint64_t>(views, id), id);
     }
+}
+
+TEST_CASE("a listing has the program and the options of its description by ids")
+{
+    for (std::uint32_t seed = 0; seed != 200; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views const views = draw_views(pick, 12);
+        listing<value_id> list;
+        for (value_id v = 0; v != views.values(); ++v) list.facts(v, {}); // numbers them as they are
+        listing<value_id> const described = list_of<value_id>(views, [](value_id v) { return v; }, list);
+        CHECK(described.program() == views.program());
+        plan_options const given = described.options(), expected = views.options();
+        for (value_id v = 0; v != views.values(); ++v) {
+            if (given.bytes[v] == no_size) continue; // no step makes it
+            CHECK(given.bytes[v] == expected.bytes[v]);
+            CHECK(given.role[v] == expected.role[v]);
+            CHECK(given.pool[v] == expected.pool[v]);
+            CHECK(given.alias_of[v] == expected.alias_of[v]);
+            CHECK(given.view_offset[v] == expected.view_offset[v]);
+        }
+    }
+}
+
+TEST_CASE("handles keep their numbers, whatever their hashes are")
+{
+    auto check = [](auto handle_of, std::uint64_t count) {
+        listing<std::uint64_t> list;
+        for (std::uint64_t i = 0; i != count; ++i) {
+            list.facts(handle_of(i), {.bytes = i});
+            list.facts(handle_of(i / 2), {.bytes = i / 2});
+        }
+        CHECK(list.values() == count);
+        for (std::uint64_t i = 0; i != count; ++i) {
+            REQUIRE(list.id(handle_of(i)) == i);
+            REQUIRE(list.handle(static_cast<value_id>(i)) == handle_of(i));
+        }
+        for (std::uint64_t i = count; i != 2 * count; ++i) REQUIRE(list.id(handle_of(i)) == no_value);
+    };
+    check([](std::uint64_t i) { return 272 * i; }, 3000); // objects one after another
+    check([](std::uint64_t i) { return ~(64 * i); }, 3000);
+    check([](std::uint64_t i) { return i; }, 3000);
+    check([](std::uint64_t i) { return i << 40; }, 3000);
+    check([](std::uint64_t i) { return i << 62 ^ i * i; }, 3000);
+
+    listing<clashing> same;
+    for (int i = 0; i != 100; ++i) same.facts({i}, {.bytes = 1});
+    CHECK(same.values() == 100);
+    CHECK(same.id({99}) == 99);
+    CHECK(same.id({100}) == no_value);
+}
+
+TEST_CASE("a program may be asked while its last step is open")
+{
+    listing<char> list;
+    list.facts('c', {.bytes = 8, .role = value_role::state});
+    auto step = list.step();
+    step.view('v', 'c', 0, {.bytes = 4});
+    CHECK(list.program().touches(0).size() == 1);
+    step.write('v').read('c');
+    snapshot const p = list.program();
+    REQUIRE(p.touches(0).size() == 2);
+    CHECK(p.touches(0)[1] == touch{list.id('v'), touch::access::write_view});
+    CHECK(p.has_writes());
+    CHECK(list.program() == p);
 }
 
 TEST_CASE("every planner and executor takes a listing")
@@ -156,6 +235,16 @@ TEST_CASE("blocks, edges and reads at the end of a block make a control-flow gra
     empty_block.edge(first, second);
     empty_block.step().make('a', {.bytes = 4});
     CHECK(empty_block.program().steps() == 2);
+    static_cast<void>(empty_block.block());
+    CHECK(empty_block.program().nodes() == 3);
+    CHECK(empty_block.program().steps() == 3);
+
+    listing<char> no_edge;
+    auto before = no_edge.block();
+    no_edge.step().make('a', {.bytes = 4});
+    static_cast<void>(no_edge.block());
+    no_edge.step().read_at_end_of(before, 'a');
+    CHECK_THROWS_AS((void)no_edge.program(), precondition_error);
 }
 
 TEST_CASE("a step waits for another without data, and the order of a plan may be given")
@@ -209,6 +298,12 @@ TEST_CASE("a listing refuses contradictions and steps that are over")
     CHECK_THROWS_AS(first.read(1), precondition_error);
     CHECK_THROWS_AS((void)list.block(), precondition_error);
     CHECK_NOTHROW(second.read(1).wait_for(first));
+    listing<int> other;
+    CHECK_THROWS_AS(other.step().wait_for(second), precondition_error);
+    listing<int> blocks, one_block;
+    auto here = one_block.block();
+    static_cast<void>(blocks.block());
+    CHECK_THROWS_AS(one_block.edge(here, blocks.block()), precondition_error);
     CHECK(list.values() == 1);
     CHECK(list.id(2) == no_value);
     CHECK(plan_memory(listing<int>{}).bytes() == 0);

@@ -68,40 +68,109 @@ public:
     }
     value_id add(H const& h)
     {
-        SUBLET_EXPECTS(handles_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
-        if constexpr (hashable<H>) {
-            if (2 * (handles_.size() + 1) > cells_.size()) grow();
-            value_id& cell = cells_[cell_of(h)];
-            if (cell != no_value) return cell;
-            cell = size();
-        } else {
-            auto const [at, is_new] = numbers_.emplace(h, size());
-            if (!is_new) return at->second;
-        }
-        handles_.push_back(h);
-        return size() - 1;
+        value_id const known = find(h);
+        return known == no_value ? add_new(h) : known;
     }
 
 private:
-    /// The cell that holds the number of h, or is free for it: linear probing.
+    static constexpr std::uint64_t hash_of(H const& h) { return std::hash<H>{}(h); }
+
+    value_id add_new(H const& h)
+    {
+        SUBLET_EXPECTS(handles_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
+        if constexpr (hashable<H>) {
+            if (2 * handles_.size() >= cells_.size()) grow();
+            std::size_t const at = cell_of(h);
+            handles_.push_back(h);
+            return cells_[at] = size() - 1;
+        } else {
+            handles_.push_back(h);
+            return numbers_.emplace(h, size() - 1).first->second;
+        }
+    }
+    /// The cell that holds the number of h, or is free for it. Lines of 16 cells are found by multiplicative
+    /// hashing (Knuth, The Art of Computer Programming 3, 6.4), and handles that are close to each other, as
+    /// pointers to objects made one after another are, lie in one line: each line is a cache miss.
     std::size_t cell_of(H const& h) const
     {
-        std::uint64_t mixed = std::uint64_t{std::hash<H>{}(h)} * 0x9e3779b97f4a7c15u;
-        std::size_t const mask = cells_.size() - 1;
-        std::size_t at = static_cast<std::size_t>(mixed >> 32) & mask;
-        while (cells_[at] != no_value && !(handles_[cells_[at]] == h)) at = (at + 1) & mask;
+        std::uint64_t const key = hash_of(h) >> near_;
+        auto at = static_cast<std::size_t>((key / 16 * 0x9e3779b97f4a7c15u >> shift_) * 16 + key % 16);
+        while (cells_[at] != no_value && !(handles_[cells_[at]] == h)) at = (at + 1) & (cells_.size() - 1);
         return at;
     }
     void grow()
     {
-        cells_.assign(cells_.empty() ? 16 : 2 * cells_.size(), no_value);
+        unsigned const shift = cells_.empty() ? 63 : shift_ - 2;
+        cells_.assign(std::size_t{16} << (64 - shift), no_value);
+        shift_ = shift;
+        near_ = handles_.empty() ? 0 : 12;
+        for (std::size_t i = 1; i < handles_.size() && i != 64; ++i) {
+            std::uint64_t const a = hash_of(handles_[i - 1]), b = hash_of(handles_[i]);
+            while (near_ != 0 && (larger(a, b) - smaller(a, b)) >> near_ == 0) --near_;
+        }
         for (value_id v = 0; v != size(); ++v) cells_[cell_of(handles_[v])] = v;
     }
 
     struct none {};
     std::vector<H> handles_;
     std::vector<value_id> cells_; // a power of two, at most half of them taken; empty for ordered handles
+    unsigned shift_ = 63; // to the bits of a product that number a line
+    unsigned near_ = 0;   // to the bits in which handles differ that are close
     std::conditional_t<hashable<H>, none, std::map<H, value_id>> numbers_;
+};
+
+/// What is said of values: `unsaid` until something else is. The table may be shorter than the values.
+template <class T>
+class said_values {
+public:
+    explicit said_values(T unsaid) : unsaid_(unsaid) {}
+
+    void say(value_id v, T said)
+    {
+        if (said == unsaid_) return;
+        if (v == table_.size()) return table_.push_back(said);
+        if (v > table_.size()) table_.resize(std::size_t{v} + 1, unsaid_);
+        SUBLET_EXPECTS(table_[v] == unsaid_ || table_[v] == said,
+                       "sublet: a value of a listing is described twice");
+        table_[v] = said;
+    }
+    [[nodiscard]] per_value<T> of(std::size_t values) const
+    {
+        if (table_.empty()) return unsaid_;
+        std::vector<T> all;
+        all.reserve(values);
+        all = table_;
+        all.resize(values, unsaid_);
+        return all;
+    }
+
+private:
+    T unsaid_;
+    std::vector<T> table_;
+};
+
+/// Names by id, copied: the first that is said.
+class said_names {
+public:
+    void add(std::uint32_t id, std::string_view name)
+    {
+        if (name.empty() || !(*this)[id].empty()) return;
+        if (id >= at_.size()) at_.resize(std::size_t{id} + 1);
+        at_[id] = {text_.size(), name.size()};
+        text_.insert(text_.end(), name.begin(), name.end());
+    }
+    /// Empty if none is said.
+    [[nodiscard]] std::string_view operator[](std::uint32_t id) const
+    {
+        return id < at_.size() ? std::string_view(text_.data() + at_[id].first, at_[id].size) : "";
+    }
+
+private:
+    struct part {
+        std::size_t first = 0, size = 0;
+    };
+    std::vector<char> text_;
+    std::vector<part> at_;
 };
 
 } // namespace sublet::detail
@@ -160,7 +229,7 @@ public:
         step_ref& may_overwrite(Handle const& in, Handle const& out)
         {
             list_->expect_open(number_);
-            list_->overwrites_.push_back({number_, list_->numbers_.add(in), list_->numbers_.add(out)});
+            list_->record_.overwrites.push_back({number_, list_->numbers_.add(in), list_->numbers_.add(out)});
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.
@@ -169,6 +238,7 @@ public:
         {
             list_->expect_open(number_);
             SUBLET_EXPECTS(list_->block_begin_.empty(), "sublet: wait_for is for listings without blocks");
+            SUBLET_EXPECTS(other.number_ <= number_, "sublet: a step waits for one of another listing");
             list_->edges_.push_back({other.number_, number_});
             return *this;
         }
@@ -179,7 +249,7 @@ public:
             SUBLET_EXPECTS(!list_->block_begin_.empty(),
                            "sublet: read_at_end_of is for listings with blocks");
             auto const node = static_cast<node_id>(list_->block_begin_.size() - 1);
-            list_->edge_uses_.push_back({node, pred.number_, list_->numbers_.add(h)});
+            list_->record_.edge_uses.push_back({node, pred.number_, list_->numbers_.add(h)});
             return *this;
         }
         [[nodiscard]] step_id id() const { return number_; }
@@ -194,7 +264,7 @@ public:
         step_ref& touch_id(value_id v, touch::access kind)
         {
             list_->expect_open(number_);
-            list_->touches_.push_back({v, kind});
+            list_->record_.add({v, kind});
             return *this;
         }
         listing* list_;
@@ -211,25 +281,29 @@ public:
     /// Begins the next step. The label is for diagnostics.
     step_ref step(std::string_view label = {})
     {
-        SUBLET_EXPECTS(step_begin_.size() + 1 < no_step, "sublet: more steps than 32-bit ids");
-        step_begin_.push_back(static_cast<std::uint32_t>(touches_.size()));
-        add_name(step_names_, static_cast<std::uint32_t>(step_begin_.size() - 1), label);
-        return step_ref(*this, static_cast<step_id>(step_begin_.size() - 1));
+        SUBLET_EXPECTS(steps() + 1 < no_step, "sublet: more steps than 32-bit ids");
+        record_.next_step();
+        auto const number = static_cast<step_id>(steps() - 1);
+        step_names_.add(number, label);
+        return step_ref(*this, number);
     }
 
     /// Begins the next basic block, to which the steps after it belong; the first one is the entry.
     /// Throws: precondition_error if a step stands before the first block.
     block_ref block(std::string_view label = {})
     {
-        SUBLET_EXPECTS(!block_begin_.empty() || step_begin_.empty(),
-                       "sublet: a step stands before the first block");
-        if (!block_begin_.empty() && block_begin_.back() == step_begin_.size())
-            static_cast<void>(step()); // of the empty block before
-        block_begin_.push_back(static_cast<step_id>(step_begin_.size()));
-        add_name(block_names_, static_cast<std::uint32_t>(block_begin_.size() - 1), label);
+        SUBLET_EXPECTS(!block_begin_.empty() || steps() == 0, "sublet: a step stands before the first block");
+        if (ends_in_empty_block()) static_cast<void>(step());
+        block_begin_.push_back(static_cast<step_id>(steps()));
+        block_names_.add(static_cast<node_id>(block_begin_.size() - 1), label);
         return block_ref(static_cast<node_id>(block_begin_.size() - 1));
     }
-    void edge(block_ref from, block_ref to) { edges_.push_back({from.number_, to.number_}); }
+    void edge(block_ref from, block_ref to)
+    {
+        SUBLET_EXPECTS(detail::larger(from.number_, to.number_) < block_begin_.size(),
+                       "sublet: an edge leads to or from a block of another listing");
+        edges_.push_back({from.number_, to.number_});
+    }
 
     /// Describes a value, before or after it is named by a step: an input, a weight, state, or more of what
     /// make() has said. Members that keep their defaults change nothing.
@@ -238,7 +312,7 @@ public:
     void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts)); }
 
     [[nodiscard]] std::size_t values() const { return numbers_.size(); }
-    [[nodiscard]] std::size_t steps() const { return step_begin_.size(); }
+    [[nodiscard]] std::size_t steps() const { return record_.step_begin.size(); }
     /// `no_value` for a handle that was not named.
     [[nodiscard]] value_id id(Handle const& h) const { return numbers_.find(h); }
     [[nodiscard]] Handle const& handle(value_id v) const { return numbers_[v]; }
@@ -249,45 +323,35 @@ public:
     /// Complexity: O(values + steps + touches).
     [[nodiscard]] snapshot program(bool in_sequence = false) const
     {
-        std::size_t const nodes = block_begin_.empty() ? step_begin_.size() : block_begin_.size();
-        csr_rows const next = csr_rows::gathered(nodes, [&](auto add) {
-            for (auto const& [from, to] : edges_) add(from, to);
-            for (node_id n = 1; in_sequence && block_begin_.empty() && n < nodes; ++n) add(n - 1, n);
-        });
-        std::size_t pair = 0, use = 0;
-        return flow(
-            nodes, values(), [&next](node_id n) { return next[n]; },
-            [&](node_id n, effect_sink& sink) {
-                step_id const first = block_begin_.empty() ? n : block_begin_[n];
-                step_id const last = block_begin_.empty()           ? n + 1
-                                     : n + 1 == block_begin_.size() ? static_cast<step_id>(steps())
-                                                                    : block_begin_[n + 1];
-                for (step_id s = first; s < last; ++s) {
-                    if (s != first) sink.next_step();
-                    for (touch t : touches_of(s)) sink.add(t.kind, t.value);
-                    for (; pair != overwrites_.size() && overwrites_[pair].step == s; ++pair)
-                        sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
-                }
-                for (; use != edge_uses_.size() && edge_uses_[use].node == n; ++use)
-                    sink.use_at_end_of(edge_uses_[use].pred, edge_uses_[use].value);
+        bool const has_blocks = !block_begin_.empty();
+        std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
+        csr_rows next(std::vector<std::uint32_t>(nodes + 1), {});
+        if (!edges_.empty() || in_sequence)
+            next = csr_rows::gathered(nodes, [&](auto add) {
+                for (auto const& [from, to] : edges_) add(from, to);
+                for (node_id n = 1; in_sequence && !has_blocks && n < nodes; ++n) add(n - 1, n);
             });
+        detail::effect_record record;
+        record.step_begin.reserve(steps() + 2); // of a step in an empty block, and the end
+        record = record_;
+        if (ends_in_empty_block()) record.next_step();
+        std::vector<step_id> node_end(block_begin_.begin() + has_blocks, block_begin_.end());
+        node_end.reserve(nodes);
+        for (step_id s = 0; !has_blocks && s != steps(); ++s) node_end.push_back(s + 1);
+        if (has_blocks) node_end.push_back(static_cast<step_id>(record.step_begin.size()));
+        return {values(), csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
     operator snapshot() const { return program(); } // NOLINT: a listing is a program
 
     /// Complexity: O(values).
     [[nodiscard]] plan_options options() const
     {
-        auto table_of = [this](auto member, auto value) { // handles that were not described have defaults
-            std::vector<decltype(value)> table(values(), value);
-            for (std::size_t v = 0; v != known_.size(); ++v) table[v] = known_[v].*member;
-            return table;
-        };
-        plan_options all{.bytes = table_of(&known_facts::bytes, no_size)};
-        all.alignment = table_of(&known_facts::alignment, byte_count{1});
-        all.role = table_of(&known_facts::role, value_role::intermediate);
-        all.alias_of = table_of(&known_facts::alias_of, no_value);
-        all.view_offset = table_of(&known_facts::view_offset, byte_count{0});
-        all.pool = table_of(&known_facts::pool, pool_id{0});
+        plan_options all{.bytes = bytes_.of(values()),
+                         .alignment = alignment_.of(values()),
+                         .role = role_.of(values()),
+                         .alias_of = alias_of_.of(values()),
+                         .view_offset = view_offset_.of(values()),
+                         .pool = pool_.of(values())};
         all.pools = pools;
         all.order = order;
         all.in_place = in_place;
@@ -364,45 +428,26 @@ public:
 private:
     void expect_open(step_id s) const
     {
-        SUBLET_EXPECTS(std::size_t{s} + 1 == step_begin_.size(),
+        SUBLET_EXPECTS(std::size_t{s} + 1 == steps(),
                        "sublet: a step of a listing is changed after the next one has begun");
     }
-    std::span<touch const> touches_of(step_id s) const
-    {
-        std::size_t const first = step_begin_[s];
-        std::size_t const last = s + 1 == steps() ? touches_.size() : step_begin_[s + 1];
-        return {touches_.data() + first, last - first};
-    }
-    struct known_facts {
-        byte_count bytes = no_size, alignment = 1, view_offset = 0;
-        value_id alias_of = no_value;
-        pool_id pool = 0;
-        value_role role = value_role::intermediate;
-    };
+    bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
     value_id describe(Handle const& h, value_facts const& facts)
     {
         value_id const v = numbers_.add(h);
-        if (v >= known_.size()) known_.resize(values());
-        join(known_[v].bytes, facts.bytes, no_size);
-        join(known_[v].alignment, facts.alignment, byte_count{1});
-        join(known_[v].role, facts.role, value_role::intermediate);
-        join(known_[v].pool, facts.pool, pool_id{0});
-        add_name(value_names_, v, facts.name);
+        bytes_.say(v, facts.bytes);
+        alignment_.say(v, facts.alignment);
+        role_.say(v, facts.role);
+        pool_.say(v, facts.pool);
+        value_names_.add(v, facts.name);
         return v;
     }
     value_id describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& facts)
     {
         value_id const v = describe(h, facts), source = numbers_.add(of);
-        join(known_[v].alias_of, source, no_value);
-        join(known_[v].view_offset, offset, byte_count{0});
+        alias_of_.say(v, source);
+        view_offset_.say(v, offset);
         return v;
-    }
-    template <class T>
-    static void join(T& known, T said, T unknown)
-    {
-        if (said == unknown) return;
-        SUBLET_EXPECTS(known == unknown || known == said, "sublet: a value of a listing is described twice");
-        known = said;
     }
 
     template <class Witness>
@@ -412,39 +457,23 @@ private:
             why.step = order.empty() ? why.position : order[why.position];
         for (value_id v : {why.value, why.other}) {
             if (v >= values()) continue;
-            if (name const* known = find_name(value_names_, v)) why.name(v, known->text);
+            if (std::string_view const name = value_names_[v]; !name.empty()) why.name(v, name);
             else if constexpr (std::convertible_to<Handle const&, std::string_view>)
                 why.name(v, std::string_view(numbers_[v]));
         }
         for (step_id s : {why.step, why.needed_at, why.written_at})
-            if (name const* known = find_name(step_names_, s)) why.name_step(s, known->text);
-    }
-
-    struct name {
-        std::uint32_t id;
-        std::vector<char> text;
-    };
-    static void add_name(std::vector<name>& names, std::uint32_t id, std::string_view text)
-    {
-        if (!text.empty()) names.push_back({id, {text.begin(), text.end()}});
-    }
-
-    static name const* find_name(std::vector<name> const& names, std::uint32_t id)
-    {
-        for (name const& one : names)
-            if (one.id == id) return &one;
-        return nullptr;
+            if (std::string_view const name = step_names_[s]; !name.empty()) why.name_step(s, name);
     }
 
     detail::handle_numbers<Handle> numbers_;
-    std::vector<touch> touches_;
-    std::vector<std::uint32_t> step_begin_; // into touches_
-    std::vector<step_id> block_begin_;      // by block: its first step; empty: every step is a node
+    detail::effect_record record_;
+    std::vector<step_id> block_begin_; // by block: its first step; empty: every step is a node
     std::vector<std::pair<node_id, node_id>> edges_;
-    std::vector<overwrite> overwrites_; // by step
-    std::vector<edge_use> edge_uses_;   // by node
-    std::vector<known_facts> known_;    // by value; may be shorter than values()
-    std::vector<name> value_names_, step_names_, block_names_;
+    detail::said_values<byte_count> bytes_{no_size}, alignment_{1}, view_offset_{0};
+    detail::said_values<value_id> alias_of_{no_value};
+    detail::said_values<pool_id> pool_{0};
+    detail::said_values<value_role> role_{value_role::intermediate};
+    detail::said_names value_names_, step_names_, block_names_;
 };
 
 } // namespace sublet

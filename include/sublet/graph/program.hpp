@@ -104,6 +104,22 @@ struct effect_record {
     std::vector<overwrite> overwrites;
     bool has_writes = false; // some touch changes a value in place
     bool has_views = false;  // some touch makes a view
+    bool defines = false;    // of the last step, until it is closed
+    bool writes = false;
+    bool reads_after_def = false;
+
+    void add(touch one)
+    {
+        if (one.defines()) defines = true;
+        else reads_after_def |= defines;
+        writes |= one.writes() && one.kind != touch::access::def;
+        has_views |= one.makes_view();
+        touches.push_back(one);
+    }
+    /// Closes the last step, if there is one, and begins the next.
+    void next_step();
+    void close_step();
+
     friend bool operator==(effect_record const&, effect_record const&) = default;
 };
 
@@ -194,7 +210,7 @@ public:
     void use_at_end_of(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;
 
     /// Ends a step and begins the next: n steps take n - 1 calls.
-    void next_step();
+    void next_step() { record_->next_step(); }
 
 private:
     friend class snapshot;
@@ -216,24 +232,13 @@ private:
     template <detail::id_like I>
     void touch_value(I const& v, touch::access kind)
     {
-        value_id const id = checked(v);
-        if (id == no_value) return;
-        touch const one{id, kind};
-        if (one.defines()) defines_ = true;
-        else read_after_def_ |= defines_;
-        writes_ |= one.writes() && kind != touch::access::def;
-        record_->has_views |= one.makes_view();
-        record_->touches.push_back(one);
+        if (value_id const id = checked(v); id != no_value) record_->add({id, kind});
     }
-    void close_step();
 
     detail::effect_record* record_;
     std::size_t values_;
     std::span<node_id const> predecessors_; // ascending
     node_id node_;
-    bool defines_ = false; // in the step so far
-    bool writes_ = false;
-    bool read_after_def_ = false;
 };
 
 namespace detail {

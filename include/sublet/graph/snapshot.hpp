@@ -24,6 +24,9 @@
 
 namespace sublet {
 
+template <class Handle>
+class listing;
+
 /// The steps of a node: [first, last).
 struct step_range {
     step_id first = 0;
@@ -101,6 +104,12 @@ public:
     friend bool operator==(snapshot const&, snapshot const&) = default;
 
 private:
+    template <class Handle>
+    friend class listing;
+    /// A program that is recorded already: every touch is of a value, and the last step is not closed.
+    snapshot(std::size_t values, csr_graph successors, std::vector<step_id> node_end,
+             detail::effect_record record);
+
     template <program P>
     void copy(P const& p)
     {
@@ -115,9 +124,9 @@ private:
         node_end_.reserve(nodes());
         for (std::size_t n = 0; n != nodes(); ++n) {
             effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
-            sink.next_step();
+            record_.next_step();
             p.effects(static_cast<node_id>(n), sink);
-            sink.close_step();
+            record_.close_step();
             SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
             SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
             node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));

@@ -9,14 +9,15 @@ namespace sublet::detail {
 /// Moves definitions to the end, from touch `first` on; all others stay in their order.
 SUBLET_DECL void put_definitions_last(std::vector<touch>& touches, std::size_t first)
 {
-    std::vector<touch> definitions;
+    std::size_t const last = touches.size();
     std::size_t end = first;
-    for (std::size_t i = first; i != touches.size(); ++i) {
+    for (std::size_t i = first; i != last; ++i) {
         touch const t = touches[i];
-        if (t.defines()) definitions.push_back(t);
+        if (t.defines()) touches.push_back(t);
         else touches[end++] = t;
     }
-    for (touch t : definitions) touches[end++] = t;
+    touches.erase(touches.begin() + static_cast<std::ptrdiff_t>(end),
+                  touches.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
 /// A step that makes a value and writes it does one thing: joins the two touches, from touch `first` on.
@@ -44,25 +45,20 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
     touches.resize(end);
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
-SUBLET_DECL void effect_sink::next_step()
+SUBLET_DECL void effect_record::next_step()
 {
     close_step();
-    record_->step_begin.push_back(static_cast<std::uint32_t>(record_->touches.size()));
+    step_begin.push_back(static_cast<std::uint32_t>(touches.size()));
 }
 
-SUBLET_DECL void effect_sink::close_step()
+SUBLET_DECL void effect_record::close_step()
 {
-    std::vector<touch>& touches = record_->touches;
-    std::size_t const first = record_->step_begin.empty() ? 0 : record_->step_begin.back();
-    if (read_after_def_) detail::put_definitions_last(touches, first);
-    if (writes_ && defines_) detail::join_writes(touches, first);
-    for (std::size_t i = first; writes_ && i != touches.size(); ++i)
-        record_->has_writes |= touches[i].writes() && touches[i].kind != touch::access::def;
-    defines_ = read_after_def_ = writes_ = false;
+    std::size_t const first = step_begin.empty() ? 0 : step_begin.back();
+    if (reads_after_def) put_definitions_last(touches, first);
+    if (writes && defines) join_writes(touches, first);
+    for (std::size_t i = first; writes && i != touches.size(); ++i)
+        has_writes |= touches[i].writes() && touches[i].kind != touch::access::def;
+    defines = writes = reads_after_def = false;
 }
 
-} // namespace sublet
+} // namespace sublet::detail

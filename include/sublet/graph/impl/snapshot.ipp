@@ -2,7 +2,24 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <utility>
+
 namespace sublet {
+
+SUBLET_DECL snapshot::snapshot(std::size_t values, csr_graph successors, std::vector<step_id> node_end,
+                               detail::effect_record record)
+    : values_(values), successors_(std::move(successors)),
+      predecessors_(successors_.items() == 0 ? successors_ : successors_.transposed(successors_.rows())),
+      node_end_(std::move(node_end)), record_(std::move(record))
+{
+    record_.close_step();
+    SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
+    if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
+    for (edge_use u : record_.edge_uses)
+        SUBLET_EXPECTS(detail::is_listed(predecessors_[u.node], u.pred),
+                       "sublet: node % uses a value at the end of node %, which is not a predecessor", u.node,
+                       u.pred);
+}
 
 SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
 {
