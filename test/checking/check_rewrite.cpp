@@ -96,16 +96,26 @@ struct oracle {
     {
         trace seen;
         std::vector<std::string> cell(cells);
+        std::vector<value_id> made_as(names.values(), no_value); // by root: its last name
         for (value_id v = 0; v != names.values(); ++v)
-            if (is_given(names.role[v])) cell[given_as(v)] = "given " + std::to_string(root(v));
+            if (is_given(names.role[v])) {
+                cell[given_as(v)] = "given " + std::to_string(root(v));
+                made_as[root(v)] = given_as(v);
+            }
         seen.reads.resize(before.steps());
         seen.at_end.resize(before.edge_uses().size());
         for (node_id n : names.order) {
             step_range const own = before.steps_of(n);
             for (step_id s = own.first; s != own.last; ++s)
                 for (std::size_t i = 0; i != before.touches(s).size(); ++i) {
-                    if (!before.touches(s)[i].defines()) seen.reads[s].push_back(cell[name(s, i)]);
-                    else cell[name(s, i)] = "step " + std::to_string(s) + " touch " + std::to_string(i);
+                    touch const t = before.touches(s)[i];
+                    value_id& of_root = made_as[root(t.value)];
+                    bool const is_view = t.makes_view() && root(t.value) != t.value && of_root != no_value;
+                    seen.reads[s].push_back(is_view       ? cell[of_root]
+                                            : t.defines() ? std::string()
+                                                          : cell[name(s, i)]);
+                    if (!t.defines()) continue;
+                    cell[of_root = name(s, i)] = "step " + std::to_string(s) + " touch " + std::to_string(i);
                 }
             for (std::size_t i = 0; i != seen.at_end.size(); ++i)
                 if (before.edge_uses()[i].pred == n) seen.at_end[i] = cell[name_at_end(i)];
@@ -426,6 +436,37 @@ TEST_CASE("views share the name of their root")
     CHECK(!fault_of(before, one, {.alias_of = {-1, 0}}));
     CHECK(fault_of(before, one)->what == rewrite_fault::kind::in_place);
     CHECK(fault_of(before, before, {.alias_of = {-1, 0}}).has_value()); // separated
+}
+
+TEST_CASE("the name of a root holds the bytes of the root while a view is made and used")
+{
+    // Values 0 and 1 are made, 2 is a view of 0; `at` is the step that makes 1.
+    auto program = [](step_id at, std::vector<value_id> const& names) {
+        return sequence(4, 3, [=](step_id s, effect_sink& sink) {
+            if (s == 0) sink.def(names[0]);
+            else if (s == at) sink.def(names[1]);
+            else if (s == 3) sink.use(names[2]);
+            else sink.view(names[2]);
+        });
+    };
+    rewrite_options const options{.alias_of = std::vector<value_id>{no_value, no_value, 0}};
+    for (step_id at : {1u, 2u}) { // 1 is made before the view, or after it
+        auto fault = [&](std::vector<value_id> const& names) {
+            return check_rewrite(program(at, {0, 1, 2}), program(at, names), options);
+        };
+        CHECK(!fault({0, 1, 0}));
+        CHECK(!fault({0, 1, 2})); // a view with a name of its own
+        CHECK(!fault({1, 0, 1}));
+        for (value_id view : {0u, 2u}) {
+            if (at == 2 && view == 2) continue; // views that keep names of their own are not followed
+            auto const found = fault({0, 0, view});
+            REQUIRE(found);
+            CHECK(found->what == rewrite_fault::kind::read);
+            CHECK(found->step == (at == 1 ? 2 : 3));
+            CHECK(found->found.step == at);
+        }
+        CHECK(fault({0, 1, 1}).has_value() == (at == 2));
+    }
 }
 
 TEST_CASE("a use at the end of a node reads what its last step leaves")

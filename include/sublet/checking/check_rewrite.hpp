@@ -57,7 +57,7 @@ struct rewrite_fault {
 /// Properties of the values before, and their names at the start and the end of the program after.
 struct rewrite_options {
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value; ///< views share the name of their root
+    per_value<value_id> alias_of = no_value; ///< views share the name of their root, or keep their own
     /// Names of given values at the start, of outputs and external values at the end; `no_value`: the number.
     per_value<value_id> given_as = no_value;
     per_value<value_id> kept_as = no_value;
@@ -67,11 +67,13 @@ struct rewrite_options {
 /// The first way in which `after` is not `before` under other names, or none.
 ///
 /// Ensures:    there is none if and only if, in the given order: every use in `after` reads the same touch or
-///             given value as the corresponding use in `before`; outputs and external values are at the end
-///             what they are there; results of a step, and given values, coincide exactly where they did; and
-///             so do the pairs of an operand and a result that may be written over it. An operand and a
-///             result of one name are such a pair, declared or not: this needs a declaration in `before`, or
-///             one name there, and that the step reads no other value by that name; early reads need nothing.
+///             given value as the corresponding use in `before`; where a view is made, the name of its root
+///             has what the root has; outputs and external values are at the end what they are there; results
+///             of a step, and given values, coincide exactly where they did; and so do the pairs of an operand
+///             and a result that may be written over it. An operand and a result of one name are such a pair,
+///             declared or not: this needs a declaration in `before`, or one name there, and that the step
+///             reads no other value by that name; early reads need nothing. A view that has another name than
+///             its root is not followed: later writes to the root do not reach it.
 /// Complexity: O(V + E + values + touches + pairs log pairs) time, O(V + values) memory.
 /// Throws:     precondition_error if `given_as` or `kept_as` names no value of `after`, a property has not
 ///             one entry for each value, views form a cycle, or the order does not name every node once.

@@ -556,8 +556,8 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
             byte_count const capacity = options.pools[pool].capacity;
             byte_count const height =
                 pool < advice.plan.arena_bytes.size() ? advice.plan.arena_bytes[pool] : 0;
-            byte_count& asked = spill.problem.pools[pool].capacity;
-            if (height > capacity) asked -= detail::smaller(asked, height - capacity);
+            byte_count& room = spill.problem.pools[pool].capacity;
+            if (height > capacity) room -= detail::smaller(room, height - capacity);
         }
     }
     advice.pools.resize(advice.plan.arena_bytes.size()); // some pools have unplanned values only

@@ -59,6 +59,10 @@ public:
         for (std::uint32_t i = 0; i != a.size(); ++i) {
             value_id const value = a[i].value, name = b[i].value;
             entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
+            bool const is_view = a[i].makes_view() && root_[value] != value; // of the bytes of its root
+            value_id const root_name = is_view ? old_state.defined_as : no_value;
+            if (root_name != no_value && old_state.source != after_state_[root_name].source)
+                return differs(rewrite_fault::kind::read, s, i, value, root_name);
             if (!a[i].defines()) {
                 if (old_state.source != new_state.source)
                     return differs(rewrite_fault::kind::read, s, i, value, name);
