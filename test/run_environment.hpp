@@ -30,7 +30,6 @@ struct subject {
     sublet::snapshot program;
     sublet::plan_options options;
     std::vector<bool> is_scratch;
-    std::vector<sublet::handoff> handoffs = {}; // required by versions of one storage
 };
 inline subject draw_subject(random_source& pick)
 {

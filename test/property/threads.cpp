@@ -59,13 +59,11 @@ std::size_t run_all_modes(subject const& s, random_source& pick)
         return run.waits();
     };
     auto run_all = [&](auto const& mode) {
-        step_waits const waits =
-            run_with(mode, {.workers = 2, .handoffs = s.handoffs}, executor_options::checks::digest);
+        step_waits const waits = run_with(mode, {.workers = 2}, executor_options::checks::digest);
         for (std::size_t const workers : {1u, 2u, 4u})
             for (auto const policy : {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
                                       queue_policy::random, queue_policy::given}) {
-                thread_options at_once{
-                    .workers = workers, .policy = policy, .seed = pick.wide(), .handoffs = s.handoffs};
+                thread_options at_once{.workers = workers, .policy = policy, .seed = pick.wide()};
                 if (policy == queue_policy::given) at_once.order = draw_valid_order(waits, pick);
                 executor_options::checks const levels[] = {
                     executor_options::checks::off, executor_options::checks::plan,
@@ -81,8 +79,8 @@ std::size_t run_all_modes(subject const& s, random_source& pick)
     run_all(no_plan{});
     run_all(recycle{});
     CHECK(when_sound("plan_memory", plan_memory(s.program, s.options)));
-    when_sound("plan_concurrent", plan_concurrent(s.program, s.options, {.handoffs = s.handoffs}));
-    when_sound("plan_with_handoffs", plan_with_handoffs(s.program, s.options, {.handoffs = s.handoffs}));
+    when_sound("plan_concurrent", plan_concurrent(s.program, s.options));
+    when_sound("plan_with_handoffs", plan_with_handoffs(s.program, s.options));
     return runs;
 }
 
