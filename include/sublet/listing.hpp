@@ -409,6 +409,22 @@ public:
             value_id const v = *this ? numbers_.find(h) : no_value;
             return v == no_value || v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v);
         }
+        /// The plan with the numbers of another listing: a handle keeps its place; one that was not planned
+        /// has none.
+        [[nodiscard]] memory_plan plan_for(listing const& other) const
+        {
+            memory_plan renumbered = this->plan;
+            renumbered.buffer_of.assign(other.values(), no_buffer);
+            if (!renumbered.offset_in_root.empty()) renumbered.offset_in_root.assign(other.values(), 0);
+            for (value_id v = 0; v != other.values(); ++v) {
+                value_id const own = *this ? numbers_.find(other.handle(v)) : no_value;
+                if (own == no_value || own >= this->plan.buffer_of.size()) continue;
+                renumbered.buffer_of[v] = this->plan.buffer_of[own];
+                if (!renumbered.offset_in_root.empty())
+                    renumbered.offset_in_root[v] = this->plan.offset_in_root[own];
+            }
+            return renumbered;
+        }
         /// The handles with an offset, in the order in which they were named.
         [[nodiscard]] iterator begin() const { return {*this, Planned::begin()}; }
         [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }

@@ -19,7 +19,8 @@
 
 namespace sublet {
 
-/// Plans offsets for steps that run in sequence, each once. For programs with loops use plan_flow().
+/// Plans offsets for steps that run in sequence, each once. For programs with loops use plan_flow(). A plan for
+/// the largest shapes serves smaller ones: fits() proves it (checking/check_plan.hpp).
 ///
 /// Requires:   `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved unless `options.check`

@@ -59,7 +59,7 @@
 
 // Checkers.
 #include <sublet/checking/witness.hpp>         // counterexample to a plan             witness
-#include <sublet/checking/check_plan.hpp>      // is a plan valid?                     check_plan()
+#include <sublet/checking/check_plan.hpp>      // is a plan valid?                     check_plan(), fits()
 #include <sublet/checking/check_placement.hpp> // are offsets valid, and minimal?      check_placement(), check_proof()
 #include <sublet/checking/check_streams.hpp>   // data races of commands on streams    check_streams()
 #include <sublet/checking/check_rewrite.hpp>   // does a rewrite keep all reads?       check_rewrite()

@@ -241,6 +241,9 @@ TEST_CASE("checkers ask once, of sound plans and of others")
         std::vector<memory_plan> const plans{
             {}, plan_memory(p, all).plan, plan_concurrent(p, all).plan, plan_flow(p, all).plan};
         for (memory_plan const& plan : plans) {
+            expect_asked_once("fits", [&](counting& c) {
+                expect(fits(plan, p, c.options(all, n)).plan == fits(plan, p, all).plan);
+            });
             expect_asked_once("check_plan", [&](counting& c) {
                 expect(check_plan(p, plan, c.options(all, n)) == check_plan(p, plan, all));
             });

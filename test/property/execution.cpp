@@ -211,6 +211,67 @@ TEST_CASE(
     CHECK(shrinking > rounds(5)); // results within larger operands, where the other bytes are soon reused
 }
 
+/// The first nodes of a program, with sizes scaled by `eighths`: in-place pairs keep their order of sizes.
+random_program smaller(random_program p, std::size_t nodes, byte_count eighths)
+{
+    p.nodes.resize(nodes);
+    p.nodes.back().uses_at_end.clear();
+    p.order.erase(std::remove_if(p.order.begin(), p.order.end(), [nodes](node_id n) { return n >= nodes; }),
+                  p.order.end());
+    std::set<value_id> written;
+    for (auto const& node : p.nodes)
+        for (auto const& step : node.steps) written.insert(step.defs.begin(), step.defs.end());
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (p.bytes[v] != no_size) p.bytes[v] = p.bytes[v] * eighths / 8;
+        if (written.count(v) == 0 && !is_given(p.role[v])) p.role[v] = value_role::intermediate;
+    }
+    return p;
+}
+
+TEST_CASE("a plan for the largest shapes runs smaller shapes and fewer steps, as fits() says")
+{
+    std::size_t fewer = 0, grown = 0, refused = 0;
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        random_program const whole = draw_program(pick, 8);
+        auto const planned = plan_memory(whole.program(), whole.options());
+        REQUIRE(planned);
+        std::size_t const nodes = 1 + pick.below(static_cast<std::uint32_t>(whole.nodes.size()));
+        random_program p = smaller(whole, nodes, pick.below(9));
+        bool const is_changed = seed % 2 == 0;
+        for (value_id v = 0; is_changed && v != p.values(); ++v)
+            if (p.bytes[v] != no_size && pick.below(4) == 0) p.bytes[v] = 1 + pick.below(40);
+        auto const fitted = fits(planned.plan, p.program(), p.options());
+        refused += !fitted;
+        if (!fitted) {
+            // Either what it reads is written by a step that is gone, or the first steps are: an input that
+            // the first step left reads early is live while that step writes.
+            bool const is_program = bool(plan_memory(p.program(), p.options()));
+            bool const keeps_first = std::equal(p.order.begin(), p.order.end(), whole.order.begin());
+            if (!is_changed && keeps_first) CHECK(!is_program);
+            continue;
+        }
+        (is_changed ? grown : fewer) += nodes != whole.nodes.size();
+        for (value_id v = 0; v != p.values(); ++v)
+            if (fitted.plan.buffer_of[v] != no_buffer)
+                CHECK(fitted.plan.offset_of(v) == planned.plan.offset_of(v));
+        bytes_of_class own;
+        outcome const expected = by_definition(p, own, 1);
+        for (bool const proves : {true, false}) {
+            bench around{.p = p, .bound = {}, .written = {}, .compute = {}};
+            executor run = around.make(arena{fitted.plan},
+                                       {.check = executor_options::checks::digest, .prove = proves}, true);
+            around.give(run, 1);
+            CHECK(run.run().plan_bytes == planned.report().arena_bytes);
+            CHECK(around.result(run) == expected);
+        }
+    }
+    CHECK(fewer > rounds(100));
+    CHECK(grown > rounds(20));
+    CHECK(refused > rounds(100));
+}
+
 TEST_CASE("any unproved plan is rejected or runs within its arenas")
 {
     std::size_t refused = 0, ran = 0;

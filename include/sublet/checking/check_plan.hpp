@@ -8,6 +8,7 @@
 ///     check_plan (symbolic)   every batch from 1 to a maximum check_plan() at both ends, and between them
 ///     check_flow_plan         every path of a CFG             forward dataflow of available values
 ///     check_concurrent_plan   every execution order           happens-before queries between reusing classes
+///     fits                    a plan of a larger program      one of these, with the same places
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/plan_requirements.hpp>
@@ -213,6 +214,74 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
                                                            plan_options const& options);
+
+// --- fits ------------------------------------------------------------------------------------------------
+
+/// Does the plan of a larger program serve this one: of smaller shapes, or with fewer steps?
+///
+///     auto fitted = sublet::fits(plan, program, options);              // options of the smaller batch
+///     if (!fitted) std::cout << fitted.error() << '\n';                // which value has no room, and why
+///
+///     planned for        offset                     this program         the same offset
+///     a  64 bytes           0                       a  16 bytes             0
+///     b  32 bytes          64                       b   8 bytes            64
+///     c  64 bytes           0  (after a)            (no step makes c)
+
+namespace detail {
+
+/// Converts to true if the plan serves the program; otherwise it has an error.
+struct fitted_plan {
+    struct verdict {
+        std::optional<witness> refuted;
+    };
+    memory_plan plan; ///< of this program, valid if the plan serves it: the same places and arenas
+    fitted_plan::verdict figures = {};
+
+    explicit operator bool() const noexcept { return !figures.refuted; }
+
+    /// Requires: the plan does not serve the program.
+    [[nodiscard]] witness const& error() const&
+    {
+        SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan that fits has no error");
+        return *figures.refuted;
+    }
+    [[nodiscard]] witness error() && { return error(); }
+};
+
+} // namespace detail
+
+/// Whether `plan`, of a program with more bytes or more steps, also serves this program: for the reading of
+/// the plan, each buffer at its planned offset, in arenas of the planned size. Values and nodes that both
+/// programs have bear the same numbers. Shapes and lives are derived again, so what was planned for another
+/// reason is not asked for: a value may even be larger than planned if nothing else needs the bytes behind
+/// it.
+///
+/// A planned value of no bytes, or without a touch, in this program is left out. A view lies in its root
+/// where this program says. Steps run in `options.order`; if that is empty, in the order of the plan without
+/// the nodes that this program does not have. A plan with an order does not serve a program with more nodes
+/// then. Of the hand-offs those stay of which this program has both steps. Without its last steps a program
+/// is served; without its first ones it can be refused, as an input is live while the first step runs.
+///
+/// Requires:   as the checker of the reading; `flow` is for control flow only.
+/// Ensures:    the result's plan is one of this program in that order, and executors take it, with `order` in
+///             their options. If it is not valid the error is what the checker of the reading finds, such as
+///             a value without a place in the plan, one that shares bytes with another (perhaps a result that
+///             is larger now than the operand it was planned over) or ends behind the arena, a pool that is
+///             not its own, an offset that is no multiple of a stricter alignment. A planned value that is
+///             now external, not eligible or of unknown size has `needless` storage.
+/// Complexity: that of the checker, and O(values + nodes + buffers).
+/// Throws:     precondition_error where a requirement is broken.
+[[nodiscard]] detail::fitted_plan fits(memory_plan const& plan, snapshot const& p,
+                                       plan_options const& options, flow_options const& flow = {});
+
+/// The same for two listings: a handle keeps its place, whatever its number. The result is asked with
+/// handles.
+template <class Planned, detail::listed L>
+    requires requires(Planned const& planned, L const& list) { planned.plan_for(list); }
+[[nodiscard]] auto fits(Planned const& planned, L const& list, flow_options const& flow = {})
+{
+    return list.named(fits(planned.plan_for(list), list.program(), list.options(), flow));
+}
 
 } // namespace sublet
 
