@@ -5,18 +5,26 @@
 #include "random_source.hpp"
 #include "random_views.hpp"
 
+#include <sublet/advise_memory.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/threads.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/plan_nested.hpp>
+#include <sublet/plan_symbolic.hpp>
+#include <sublet/reporting/names.hpp>
+#include <sublet/reporting/why_peak.hpp>
 #include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -205,6 +213,125 @@ TEST_CASE("every planner and executor takes a listing")
     std::uint64_t const expected = run(apart);
     CHECK(run(packed) == expected);
     CHECK(run(threads) == expected);
+}
+
+TEST_CASE("checkers, orders and reports take a listing, and have its names")
+{
+    listing<tensor const*> list;
+    tensor const image{64}, small{16}, big{256}, sum{16};
+    list.facts(&image, {.bytes = 64, .role = value_role::input, .name = "image"});
+    list.step("grow").read(&image).make(&big, {.bytes = 256, .name = "big"});
+    list.step("shrink").read(&image).make(&small, {.bytes = 16});
+    list.step("add").read(&big).read(&small).make(&sum, {.bytes = 16, .role = value_role::output});
+    auto const planned = plan_memory(list);
+    CHECK(!check_plan(list, planned.plan));
+    CHECK(!check_concurrent_plan(list, plan_concurrent(list).plan));
+    CHECK(!check_flow_plan(list, plan_flow(list).plan));
+    memory_plan broken = planned.plan;
+    for (auto& b : broken.buffers) b.offset = 0;
+    auto const why = check_plan(list, broken);
+    REQUIRE(why);
+    CHECK(printed(*why).find("'image'") != std::string::npos);
+    CHECK(printed(*why).find("'grow'") != std::string::npos);
+
+    std::ostringstream table, rows;
+    write_why_peak(table, why_peak(list, planned.plan), list.names(), list.step_names());
+    CHECK(table.str().find("big    grow") != std::string::npos);
+    CHECK(table.str().find("image") != std::string::npos);
+    write_csv(rows, planned.plan, list.names());
+    CHECK(rows.str().find("\n2,1,3,16,") != std::string::npos); // one without a name
+
+    byte_count const before = plan_memory(list).bytes();
+    list.order = order(list).order;
+    CHECK(plan_memory(list).bytes() <= before);
+    CHECK(order(list).peak == plan_memory(list).report().lower_bound_bytes);
+}
+
+TEST_CASE("advice for a listing is asked with handles")
+{
+    listing<std::string> list;
+    list.step("first").make("a", {.bytes = 64});
+    list.step("second").read("a").make("b", {.bytes = 64});
+    list.step("third").read("b").make("c", {.bytes = 64});
+    list.step("fourth").read("c").make("d", {.bytes = 64});
+    list.step("last").read("a").read("d").make("e", {.bytes = 8, .role = value_role::output});
+    list.pools = {{.capacity = 136}};
+    CHECK(!plan_memory(list));
+    auto const advice = advise_memory(list);
+    REQUIRE(bool(advice));
+    REQUIRE(advice.suggestions.size() == 1);
+    CHECK(list.handle(advice.suggestions[0].value) == "a");
+    CHECK(advice.bytes() <= 136);
+    CHECK(advice.offset_of("a") == advice.plan.offset_of(0));
+    std::size_t of_a = 0;
+    for (auto [handle, pool, offset] : advice) {
+        CHECK(offset != no_offset);
+        of_a += handle == "a";
+    }
+    CHECK(of_a == 2); // its first value, and the restored one
+    list.pools = {{.capacity = 100}};
+    CHECK(!advise_memory(list));
+    CHECK(advise_memory(list).pools[0].least == 136);
+
+    list.step("late").read("nothing");
+    CHECK(printed(advise_memory(list).error()).find("value 'nothing' is used at position 5 ('late')") == 0);
+}
+
+TEST_CASE("a plan for every batch takes sizes by handle")
+{
+    struct scaled {
+        affine_bytes bytes;
+    };
+    scaled const weights{{640, 0}}, x{{0, 64}}, row{{0, 32}}, y{{0, 64}}, z{{8, 0}}, late{{8, 0}};
+    listing<scaled const*> list;
+    list.facts(&weights, {.role = value_role::external});
+    list.step("scale").read(&weights).make(&x);
+    list.step("look").view(&row, &x).make(&y).read(&x);
+    list.step("sum").read(&row).read(&y).make(&z, {.role = value_role::output, .name = "z"});
+    auto const bytes_of = list.by_handle([](scaled const* s) { return s->bytes; });
+    auto const planned = plan_symbolic(list, {.bytes = bytes_of, .max_batch = 16});
+    REQUIRE(bool(planned));
+    CHECK(planned.bytes() == 16 * 128 + 8);
+    CHECK(planned.offset_of(&weights, 4) == no_offset);
+    for (byte_count batch : {1u, 7u, 16u}) {
+        memory_plan const plan = planned.plan.at(batch);
+        for (auto [handle, pool, offset] : planned) {
+            CHECK(offset.at(batch) == planned.offset_of(handle, batch));
+            CHECK(offset.at(batch) == plan.offset_of(list.id(handle)));
+        }
+        CHECK(planned.offset_of(&row, batch) == planned.offset_of(&x, batch));
+    }
+    auto const half = [&](value_id v) { return v == list.id(&row) ? affine_bytes{0, 32} : affine_bytes{}; };
+    auto const lower = plan_symbolic(list, {.bytes = bytes_of, .max_batch = 16, .view_offset = half});
+    CHECK(lower.offset_of(&row, 2) == lower.offset_of(&x, 2) + 64);
+    list.pools = {{.capacity = 1000}};
+    CHECK(plan_symbolic(list, {.bytes = bytes_of, .max_batch = 16}).report().fits_up_to == 7);
+    list.step("late").read(&z).read(&late);
+    CHECK(printed(plan_symbolic(list, {.bytes = bytes_of, .max_batch = 2}).error()).find("'late'") !=
+          std::string::npos);
+}
+
+TEST_CASE("a listing per program plans a tree")
+{
+    std::vector<listing<std::string>> lists(2);
+    lists[0].facts("x", {.bytes = 64, .role = value_role::input});
+    lists[0].step("call").read("x").make("y", {.bytes = 64, .role = value_role::output});
+    lists[1].step("inside").read("x").make("t", {.bytes = 32});
+    lists[1].step("out").read("t").make("y", {.bytes = 64});
+    program_tree tree(lists[0]);
+    tree.add_body(0, 0, program_body::run_kind::once, lists[1],
+                  {{lists[1].id("x"), lists[0].id("x")}, {lists[1].id("y"), lists[0].id("y")}});
+    auto const planned = plan_nested(tree, lists);
+    REQUIRE(bool(planned));
+    CHECK(planned.bytes() == 160);
+    CHECK(planned.offset_of(1, lists[1].id("y")) == planned.offset_of(0, lists[0].id("y")));
+    lists[1].step("late").read("nothing");
+    program_tree broken(lists[0]);
+    broken.add_body(0, 0, program_body::run_kind::once, lists[1],
+                    {{lists[1].id("x"), lists[0].id("x")}, {lists[1].id("y"), lists[0].id("y")}});
+    auto const refused = plan_nested(broken, lists);
+    REQUIRE(!refused);
+    CHECK(printed(refused.error()).find("'nothing'") != std::string::npos);
 }
 
 TEST_CASE("blocks, edges and reads at the end of a block make a control-flow graph")

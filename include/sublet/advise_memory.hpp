@@ -232,6 +232,12 @@ private:
 /// Throws:     as plan_memory().
 [[nodiscard]] memory_advice advise_memory(snapshot const& p, plan_options const& options,
                                           advice_options const& how = {});
+/// The same for a listing: the result is asked with handles. Suggestions have its ids.
+template <detail::listed L>
+[[nodiscard]] auto advise_memory(L const& list, advice_options const& how = {})
+{
+    return list.named(advise_memory(list.program(), list.options(), how));
+}
 
 } // namespace sublet
 

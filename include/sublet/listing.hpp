@@ -16,9 +16,15 @@
 ///     auto const planned = sublet::plan_memory(list);
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);
 ///
-/// A listing is a program with its options: planners and executors take it as it is, results are asked with
-/// handles, and errors have names. Its ids (`id`, `handle`) number the handles in the order
-/// in which they were first named.
+/// A listing is a program with its options. Every planner takes it in their place, and so do the executors,
+/// check_plan, check_flow_plan, check_concurrent_plan and order (`list.order = order(list).order`);
+/// plan_symbolic has sizes of its own, plan_nested takes a list of listings, and whatever takes a program
+/// takes a listing. Results of planners are asked with handles, and errors have names. Its ids (`id`,
+/// `handle`) number the handles in the order in which they were first named:
+///
+///     plan_symbolic(list, {.bytes = list.by_handle(affine_bytes_of), .max_batch = 64});
+///     write_why_peak(std::cout, why_peak(list, planned.plan), list.names(), list.step_names());
+///     write_svg(file, planned.plan, list.names());
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -367,7 +373,7 @@ public:
         struct placed_handle {
             Handle const& handle;
             pool_id pool;
-            byte_count offset;
+            decltype(Planned::placed_value::offset) offset;
         };
         class iterator {
         public:
@@ -379,7 +385,7 @@ public:
             placed_handle operator*() const
             {
                 auto const [value, pool, offset] = *at_;
-                return {of_->numbers_[value], pool, offset};
+                return {of_->numbers_[original(*of_, value)], pool, offset};
             }
             iterator& operator++()
             {
@@ -403,11 +409,20 @@ public:
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {
         }
-        /// The first byte of h in the arena of its pool; `no_offset` if it has none.
+        /// The first byte of h in the arena of its pool; `no_offset` if it has none. Of a value that is
+        /// spilled: until then.
         [[nodiscard]] byte_count offset_of(Handle const& h) const
+            requires requires(Planned const& p) { p.plan.offset_of(value_id{}); }
         {
             value_id const v = *this ? numbers_.find(h) : no_value;
-            return v == no_value || v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v);
+            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v);
+        }
+        /// The same for one batch.
+        [[nodiscard]] byte_count offset_of(Handle const& h, byte_count batch) const
+            requires requires(Planned const& p) { p.plan.max_batch; }
+        {
+            value_id const v = *this ? numbers_.find(h) : no_value;
+            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v, batch);
         }
         /// The plan with the numbers of another listing: a handle keeps its place; one that was not planned
         /// has none.
@@ -425,7 +440,8 @@ public:
             }
             return renumbered;
         }
-        /// The handles with an offset, in the order in which they were named.
+        /// The handles with an offset, in the order in which they were named; then those that are restored
+        /// after a spill, again.
         [[nodiscard]] iterator begin() const { return {*this, Planned::begin()}; }
         [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }
 
@@ -433,12 +449,39 @@ public:
         detail::handle_numbers<Handle> numbers_;
     };
 
-    /// The result of a planner for this listing, with handles and names.
-    template <class Planned>
-    [[nodiscard]] planned<Planned> named(Planned result) const
+    /// The result of a planner for this listing, with handles and names; or of a checker, with names.
+    template <class Result>
+    [[nodiscard]] auto named(Result result) const
     {
-        if (!result) name_all(*result.figures.refuted);
-        return {std::move(result), numbers_};
+        if constexpr (requires { result.figures.refuted; }) {
+            if (!result) name_all(*result.figures.refuted, result);
+            return planned<Result>(std::move(result), numbers_);
+        } else {
+            if (result) name_all(*result, result);
+            return result;
+        }
+    }
+    /// Gives value `v` of this listing, which a witness calls `as`, its name, if it has one.
+    template <class Witness>
+    void name(Witness& why, value_id as, value_id v) const
+    {
+        if (std::string_view const text = text_of(v); !text.empty()) why.name(as, text);
+    }
+
+    /// Functions from values and steps to their names, for reports; the number of one without a name.
+    [[nodiscard]] auto names() const
+    {
+        return [this](value_id v) { return label(text_of(v), v); };
+    }
+    [[nodiscard]] auto step_names() const
+    {
+        return [this](step_id s) { return label(step_names_[s], s); };
+    }
+    /// A property of values, from a function of handles.
+    template <class Property>
+    [[nodiscard]] auto by_handle(Property property_of) const
+    {
+        return [this, property_of](value_id v) { return property_of(handle(v)); };
     }
 
 private:
@@ -466,20 +509,60 @@ private:
         return v;
     }
 
-    template <class Witness>
-    void name_all(Witness& why) const
+    /// A value of the listing; the advisor's program has others after them.
+    template <class Result>
+    static value_id original(Result const& result, value_id v)
     {
+        if constexpr (requires { result.spilled; })
+            return v < result.spilled.origin.size() ? result.spilled.origin[v] : v;
+        else return v;
+    }
+    template <class Result>
+    static step_id original_step(Result const& result, step_id s)
+    {
+        if constexpr (requires { result.spilled; }) {
+            if (s >= result.spilled.steps.size()) return s;
+            using kind = decltype(result.spilled.steps[s].kind);
+            auto const one = result.spilled.steps[s];
+            return one.kind == kind::original || one.kind == kind::rematerialize ? one.step : no_step;
+        } else return s;
+    }
+    template <class Witness, class Result>
+    void name_all(Witness& why, Result const& result) const
+    {
+        if constexpr (requires { result.spilled; }) // a program in execution order, unless no spill was tried
+            if (why.step == no_step && why.position < result.spilled.steps.size()) why.step = why.position;
         if (why.step == no_step && block_begin_.empty() && why.position < steps())
             why.step = order.empty() ? why.position : order[why.position];
-        for (value_id v : {why.value, why.other}) {
-            if (v >= values()) continue;
-            if (std::string_view const name = value_names_[v]; !name.empty()) why.name(v, name);
-            else if constexpr (std::convertible_to<Handle const&, std::string_view>)
-                why.name(v, std::string_view(numbers_[v]));
-        }
+        for (value_id v : {why.value, why.other}) name(why, v, original(result, v));
         for (step_id s : {why.step, why.needed_at, why.written_at})
-            if (std::string_view const name = step_names_[s]; !name.empty()) why.name_step(s, name);
+            if (std::string_view const text = step_names_[original_step(result, s)]; !text.empty())
+                why.name_step(s, text);
     }
+    std::string_view text_of(value_id v) const
+    {
+        if (std::string_view const said = value_names_[v]; !said.empty() || v >= values()) return said;
+        if constexpr (std::convertible_to<Handle const&, std::string_view>) return numbers_[v];
+        else return {};
+    }
+    class label {
+    public:
+        label(std::string_view text, std::uint32_t number) : text_(text)
+        {
+            for (first_ = sizeof digits_; first_ == sizeof digits_ || number != 0; number /= 10)
+                digits_[--first_] = static_cast<char>('0' + number % 10);
+        }
+        char const* begin() const { return text_.empty() ? digits_ + first_ : text_.data(); }
+        char const* end() const
+        {
+            return text_.empty() ? digits_ + sizeof digits_ : text_.data() + text_.size();
+        }
+
+    private:
+        std::string_view text_;
+        char digits_[10] = {};
+        std::size_t first_;
+    };
 
     detail::handle_numbers<Handle> numbers_;
     detail::effect_record record_;

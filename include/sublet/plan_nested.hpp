@@ -110,6 +110,20 @@ template <class OptionsOf>
     for (std::size_t i = 0; i != tree.size(); ++i) options.push_back(options_of(static_cast<program_id>(i)));
     return plan_nested(tree, options, how);
 }
+/// With the options and names of a listing per program: `tree.program_of(i)` was made of `lists[i]`.
+template <detail::listed L>
+[[nodiscard]] planned_nested plan_nested(program_tree const& tree, std::vector<L> const& lists,
+                                         flow_options const& how = {})
+{
+    std::vector<plan_options> options;
+    for (L const& list : lists) options.push_back(list.options());
+    planned_nested planned = plan_nested(tree, options, how);
+    if (planned) return planned;
+    witness& why = *planned.figures.refuted;
+    if (auto const [in, v] = why.value_in_tree; v != no_value) lists[in].name(why, why.value, v);
+    if (auto const [in, v] = why.other_in_tree; v != no_value) lists[in].name(why, why.other, v);
+    return planned;
+}
 
 } // namespace sublet
 

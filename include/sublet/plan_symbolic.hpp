@@ -124,6 +124,26 @@ void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
 /// Throws:     precondition_error if a precondition of a stage is violated, or if the bytes of the largest
 ///             batch exceed 64 bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
+/// The same for a listing: the result is asked with handles. Of `options` are sizes, `max_batch`, `eligible`,
+/// `mixing`, and what is to be added to the view offsets of the listing; all others are the listing's.
+template <detail::listed L>
+[[nodiscard]] auto plan_symbolic(L const& list, symbolic_options options)
+{
+    plan_options const said = list.options();
+    options.view_offset = [&said, scaled = options.view_offset](value_id v) {
+        return checked_add(affine_bytes{said.view_offset[v], 0}, scaled[v]);
+    };
+    options.alignment = said.alignment;
+    options.role = said.role;
+    options.alias_of = said.alias_of;
+    options.pool = said.pool;
+    options.pools = said.pools;
+    options.order = said.order;
+    options.in_place = said.in_place;
+    options.check = said.check;
+    options.effort = said.effort;
+    return list.named(plan_symbolic(list.program(), options));
+}
 
 namespace detail {
 

@@ -105,6 +105,12 @@ namespace detail {
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<witness> check_plan(snapshot const& p, memory_plan const& plan,
                                                 plan_options const& options);
+/// The same for a listing, with its names.
+template <detail::listed L>
+[[nodiscard]] std::optional<witness> check_plan(L const& list, memory_plan const& plan)
+{
+    return list.named(check_plan(list.program(), plan, list.options()));
+}
 
 // --- check symbolic plan ---------------------------------------------------------------------------------
 
@@ -170,6 +176,13 @@ namespace detail {
 [[nodiscard]] std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
                                                      plan_options const& options,
                                                      flow_options const& flow = {});
+/// The same for a listing, with its names.
+template <detail::listed L>
+[[nodiscard]] std::optional<witness> check_flow_plan(L const& list, memory_plan const& plan,
+                                                     flow_options const& flow = {})
+{
+    return list.named(check_flow_plan(list.program(true), plan, list.options(), flow));
+}
 
 // --- check concurrent plan -------------------------------------------------------------------------------
 
@@ -214,6 +227,12 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
                                                            plan_options const& options);
+/// The same for a listing, with its names.
+template <detail::listed L>
+[[nodiscard]] std::optional<witness> check_concurrent_plan(L const& list, memory_plan const& plan)
+{
+    return list.named(check_concurrent_plan(list.program(), plan, list.options()));
+}
 
 // --- fits ------------------------------------------------------------------------------------------------
 

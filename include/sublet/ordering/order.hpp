@@ -63,6 +63,12 @@ node_order order(order_graph const& g, order_limits limits = {});
 /// Complexity: bounded by `options.effort`, plus O((V + E) buffers / 64 + touches) for the lower bound.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options);
+/// The same for a listing: assign the order to `list.order`.
+template <detail::listed L>
+[[nodiscard]] node_order order(L const& list)
+{
+    return order(list.program(), list.options());
+}
 
 } // namespace sublet
 
