@@ -2,6 +2,7 @@
 #include <sublet/detail/sorting.hpp>
 
 #include "../random_source.hpp"
+#include "../rounds.hpp"
 
 #include <doctest/doctest.h>
 
@@ -117,6 +118,30 @@ TEST_CASE("an empty table is sorted, and random keys are sorted ascending")
     for (std::size_t i = 1; i != items.size(); ++i) {
         CHECK(items[i - 1] < items[i]);
         CHECK(!(items[i] < items[i - 1]));
+    }
+}
+
+TEST_CASE("any number of keys is sorted as std::sort does, whichever of their bytes differ")
+{
+    std::mt19937_64 pick{5};
+    for (unsigned round = 0; round != rounds(400); ++round) {
+        CAPTURE(round);
+        std::size_t const n = pick() % (round % 4 == 0 ? 5000 : 600);
+        auto few_bits = [&] { return ((std::uint64_t{1} << pick() % 12) - 1) << pick() % 64; };
+        std::uint64_t const in_key = few_bits(), in_tie = round % 3 == 0 ? few_bits() : 0, same = pick();
+        std::vector<sort_key> items;
+        for (std::uint32_t i = 0; i != n; ++i)
+            items.push_back({(pick() & in_key) | (same & ~in_key), pick() & in_tie, i});
+        if (round % 2 == 0) std::shuffle(items.begin(), items.end(), pick);
+        if (round % 5 == 0) std::sort(items.begin(), items.end());
+        std::vector<sort_key> expected = items;
+        std::sort(expected.begin(), expected.end());
+        sort_by_key(items);
+        for (std::size_t i = 0; i != n; ++i) {
+            REQUIRE(items[i].id == expected[i].id);
+            REQUIRE(items[i].key == expected[i].key);
+            REQUIRE(items[i].tie == expected[i].tie);
+        }
     }
 }
 

@@ -91,7 +91,7 @@ struct sort_key {
     }
 };
 
-/// Ascending by key, then tie, then id.  O(n log n)
+/// Ascending by key, then tie, then id.  O(n log n) time, O(n) memory
 void sort_by_key(std::vector<sort_key>& items);
 
 /// Sorts ascending and removes duplicates.
