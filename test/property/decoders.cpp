@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Decoders with caches that are written through views: every order that the library calls legal gives the same
 // results, and a listing that forgets the writes is found out by each checker.
+#include "../../bench/decoder_graphs.hpp"
 #include "../decoders.hpp"
 #include "../random_source.hpp"
 #include "../rounds.hpp"
@@ -143,6 +144,29 @@ TEST_CASE("a forgotten write through a view is found by each checker")
             cycles += is_allowed && fact && fact->what == fault::cycle;
         }
     CHECK(cycles > 4);
+}
+
+TEST_CASE("graphs of any size have a plan at the bound at every effort, from ids and from a listing")
+{
+    for (bench::named_model const& model : bench::graph_models)
+        for (std::size_t const nodes : {60u, 300u, 2300u, 5000u}) {
+            CAPTURE(model.name);
+            CAPTURE(nodes);
+            bench::decoder_graph const g(model.model, nodes);
+            CHECK(g.nodes() > nodes / 2);
+            CHECK(g.nodes() < nodes + 150);
+            auto const program = g.program();
+            auto const fast = plan_memory(program, g.options(effort::fast));
+            REQUIRE(bool(fast));
+            CHECK(fast.figures.is_checked);
+            CHECK(fast.figures.gap() == 0);
+            if (nodes > 2300) continue;
+            auto const balanced = plan_memory(program, g.options());
+            CHECK(balanced.figures.arena_bytes == fast.figures.arena_bytes);
+            auto const by_handle = plan_memory(g.list());
+            CHECK(by_handle.figures.arena_bytes == fast.figures.arena_bytes);
+            CHECK(by_handle.figures.lower_bound_bytes == fast.figures.lower_bound_bytes);
+        }
 }
 
 } // namespace this_test

@@ -160,7 +160,7 @@ struct placement {
         byte_count height = 0;
         byte_count lower_bound = 0; ///< the `bytes` of the proof, if a placement exists
         step_id peak_position = 0;  ///< the first with the most live bytes; 0 with clocks of several threads
-        std::uint32_t packings = 0; ///< orders tried
+        std::uint32_t packings = 0; ///< orders tried; the fast ones at first count as one
         std::uint64_t nodes = 0;    ///< of the exact search
         placement::proof proof = {};
         placement::outcome status = placement::outcome::optimal;

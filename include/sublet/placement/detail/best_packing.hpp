@@ -260,7 +260,7 @@ bool is_possible(Component const& component, packing_method method)
            method == packing_method::best_fit;
 }
 
-/// One packing, fast; its height is `no_limit` only if 64 bits do not suffice.
+/// The best of up to three packings, fast; its height is `no_limit` only if 64 bits do not suffice.
 ///
 /// Requires:   no two pins conflict; `bound` is that of the shapes.
 /// Complexity: O(n log n) if nothing is pinned or prefers an origin; otherwise gap search ends after a few

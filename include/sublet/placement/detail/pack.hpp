@@ -31,7 +31,7 @@
 
 // --- pack ------------------------------------------------------------------------------------------------
 
-///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► one greedy order
+///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► fast orders
 ///                      few shapes:   ─► short search   ─► more orders ─► ejection ─► long search
 ///                      many shapes:                    ─► more orders ─► ejection
 ///                      stop as soon as the height equals the bound: it is optimal

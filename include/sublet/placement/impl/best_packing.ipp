@@ -265,8 +265,10 @@ struct packing_attempt {
     placement_order order;
 };
 
-/// A fast first attempt for any number of shapes; a better one for few.
+/// Fast attempts for any number of shapes, of which the second takes some 20 visits for each; and one in
+/// quadratic time, which is better: the only one for up to 64 shapes, the last one for up to 512.
 inline constexpr packing_attempt first_attempt_large{packing_method::from_peak, placement_order::peak_birth};
+inline constexpr packing_attempt second_attempt{packing_method::first_fit, placement_order::peak_length};
 inline constexpr packing_attempt first_attempt_small{packing_method::bottom_left, placement_order::load_area};
 
 /// Ordered by the gain over the attempts before, measured on live ranges of networks, on perturbed copies of
@@ -276,7 +278,7 @@ inline constexpr packing_attempt packing_attempts[] = {
     {packing_method::bottom_left, placement_order::load_death},
     {packing_method::bottom_left, placement_order::load_length},
     first_attempt_large,
-    {packing_method::first_fit, placement_order::peak_length},
+    second_attempt,
     {packing_method::first_fit, placement_order::peak_death},
     {packing_method::bottom_left, placement_order::area},
     {packing_method::bottom_left, placement_order::size_class},
@@ -351,10 +353,24 @@ SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound c
     auto components = components_to_pack(all, bound);
     for (component_packing& component : components) {
         std::size_t const n = component.shapes().size();
-        packing_attempt attempt = n > 512 ? first_attempt_large : first_attempt_small;
-        if (component.has_pin_or_preference) attempt = {packing_method::first_fit, placement_order::size};
-        component.best = pack_component(component, attempt,
-                                        {.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n});
+        fit_limits limits{.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n};
+        if (component.has_pin_or_preference) {
+            component.best =
+                pack_component(component, {packing_method::first_fit, placement_order::size}, limits);
+            continue;
+        }
+        component.best =
+            pack_component(component, n > 64 ? first_attempt_large : first_attempt_small, limits);
+        if (n <= 64) continue;
+        auto attempt = [&](packing_attempt const& next) {
+            if (component.best.height <= bound.bytes) return;
+            limits.ceiling = component.best.height - 1;
+            packing found = pack_component(component, next, limits);
+            if (found.height < component.best.height) component.best = std::move(found);
+        };
+        limits.visits = 64 * n;
+        attempt(second_attempt);
+        if (n <= 512) attempt(first_attempt_small);
     }
     return whole_packing(components, all.size());
 }

@@ -132,13 +132,14 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     bool const is_small = n <= max_searched_shapes;
     byte_count least_stacking = 0;
     auto search = [&](std::uint64_t nodes) {
+        if (nodes == 0) return; // what the search needs is quadratic in the shapes at worst
         best =
             search_exactly(shapes, capacity, options, nodes, std::move(best), control, out, least_stacking);
     };
     if (is_small && !is_done())
         search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
-    if (!is_done()) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
-    if (!is_done()) {
+    if (!is_done() && visits != 0) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
+    if (!is_done() && options.improve_visits != 0) {
         pool_control for_pool(control, best.height, out);
         best = improve(shapes, goal, std::move(best),
                        {.visits = is_small ? smaller(options.improve_visits, pack_options{}.improve_visits)
