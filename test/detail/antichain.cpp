@@ -69,6 +69,74 @@ byte_count heaviest_by_boost(weighted_tasks const& one)
     }
     return total - static_cast<byte_count>(push_relabel_max_flow(net, 2 * n, 2 * n + 1));
 }
+
+/// The same by augmenting paths, without signed capacities.
+byte_count heaviest_by_augmenting(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
+                                  std::vector<byte_count> const& weights)
+{
+    std::size_t const n = weights.size();
+    std::vector<byte_count> supply = weights, demand = weights;
+    std::vector<std::vector<byte_count>> moved(n, std::vector<byte_count>(n));
+    byte_count heaviest = 0;
+    for (byte_count weight : weights) heaviest += weight;
+    for (;;) { // node u: its end; node n + v: the begin of v
+        std::vector<std::size_t> from(2 * n, 2 * n), queue;
+        std::size_t target = 2 * n;
+        for (std::size_t u = 0; u != n; ++u)
+            if (supply[u] != 0) from[u] = u, queue.push_back(u);
+        for (std::size_t i = 0; i != queue.size() && target == 2 * n; ++i) {
+            std::size_t const at = queue[i];
+            for (std::size_t k = 0; k != n; ++k) {
+                std::size_t const next = at < n ? n + k : k;
+                auto const u = static_cast<buffer_id>(at < n ? at : k);
+                auto const v = static_cast<buffer_id>(at < n ? k : at - n);
+                bool const is_open = at < n ? weights[u] != 0 && weights[v] != 0 && u != v &&
+                                                  reusable_by(conflicts, lives, u, v)
+                                            : moved[u][v] != 0;
+                if (!is_open || from[next] != 2 * n) continue;
+                from[next] = at;
+                queue.push_back(next);
+                if (next >= n && demand[next - n] != 0) target = next;
+            }
+        }
+        if (target == 2 * n) return heaviest;
+        byte_count bytes = demand[target - n];
+        std::size_t source = target;
+        for (; from[source] != source; source = from[source])
+            if (source < n) bytes = smaller(bytes, moved[source][from[source] - n]);
+        bytes = smaller(bytes, supply[source]);
+        for (std::size_t at = target; at != source; at = from[at])
+            if (at < n) moved[at][from[at] - n] -= bytes;
+            else moved[from[at]][at - n] += bytes;
+        supply[source] -= bytes;
+        demand[target - n] -= bytes;
+        heaviest -= bytes;
+    }
+}
+
+/// A program of several parts, each of chains, forks and joins; sometimes a task reads another branch.
+snapshot draw_forks(random_source& pick, value_id tasks)
+{
+    std::vector<std::vector<value_id>> operands;
+    std::vector<value_id> open; // values of branches that have not joined
+    for (value_id t = 0; t != tasks; ++t) {
+        std::vector<value_id> reads;
+        unsigned const what = pick.below(8);
+        if (!open.empty() && what != 0) {
+            std::size_t const at = pick.below(static_cast<unsigned>(open.size()));
+            reads.push_back(open[at]);
+            if (what >= 4) open.erase(open.begin() + static_cast<std::ptrdiff_t>(at)); // otherwise a fork
+            if (what >= 6 && !open.empty()) reads.push_back(open.back()), open.pop_back();
+            if (what == 7 && t > 8 && pick.below(3) == 0) reads.push_back(t - 1 - pick.below(8));
+        }
+        operands.push_back(reads);
+        open.push_back(t);
+    }
+    return sequence(tasks, tasks, [&](step_id s, effect_sink& sink) {
+        for (value_id v : operands[s]) sink.use(v);
+        sink.def(s);
+    });
+}
 } // namespace
 
 TEST_CASE("two branches and the value that both read are an antichain")
@@ -285,6 +353,67 @@ TEST_CASE("all buffers but inputs may reuse an unread input")
     CHECK(heaviest_antichain(g, lives, {4, 5, 8}).members == std::vector<buffer_id>{0, 1});
     CHECK(heaviest_antichain(g, lives, {4, 5, 10}).members == std::vector<buffer_id>{2});
     CHECK(heaviest_antichain(g, lives, {4, 5, 10}).is_exact);
+}
+
+TEST_CASE("of forks and joins with any weights, the heaviest is the one by augmenting paths")
+{
+    std::size_t large = 0;
+    for (std::uint32_t seed = 0; seed != rounds(800); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        value_id const n = 1 + pick.below(60);
+        snapshot const p = draw_forks(pick, n);
+        dependence_graph const g = dependences(p);
+        std::vector<buffer_id> all;
+        std::vector<byte_count> weights;
+        for (buffer_id b = 0; b != n; ++b) {
+            all.push_back(b);
+            byte_count const most = (byte_count{1} << 63) / n;
+            switch (pick.below(4)) {
+            case 0: weights.push_back(0); break;
+            case 1: weights.push_back(1 + pick.below(3)); break; // ties
+            case 2: weights.push_back(1000); break;
+            default: weights.push_back(seed % 2 == 0 ? most - pick.below(1000) : 1 + pick.below(1000));
+            }
+        }
+        if (seed % 4 == 0) weights[pick.below(n)] = byte_count{1} << 63, ++large;
+        auto const lives = concurrent_lifetimes(p, g, n, all, std::vector<value_role>(n));
+        auto const conflicts = find_conflict_ranges(g, lives);
+        antichain const found = heaviest_antichain(g, lives, conflicts, weights);
+        REQUIRE(found.is_exact);
+        REQUIRE(found.bytes == heaviest_by_augmenting(lives, conflicts, weights));
+        byte_count sum = 0;
+        for (buffer_id u : found.members) {
+            sum += weights[u];
+            for (buffer_id v : found.members) REQUIRE((u == v || !reusable_by(conflicts, lives, u, v)));
+        }
+        REQUIRE(sum == found.bytes);
+    }
+    CHECK(large > 0);
+}
+
+TEST_CASE("in a chain of 100000 values the two heaviest neighbours are the antichain, without searches")
+{
+    constexpr value_id n = 100'000;
+    snapshot const p = sequence(n, n, [](step_id s, effect_sink& sink) {
+        if (s != 0) sink.use(s - 1);
+        sink.def(s);
+    });
+    dependence_graph const g = dependences(p);
+    std::vector<buffer_id> all;
+    std::vector<byte_count> weights;
+    byte_count most = 0;
+    for (buffer_id b = 0; b != n; ++b) {
+        all.push_back(b);
+        weights.push_back(1 + std::uint64_t{b} * 7919 % 10007);
+        if (b != 0) most = larger(most, weights[b - 1] + weights[b]);
+    }
+    auto const lives = concurrent_lifetimes(p, g, n, all, std::vector<value_role>(n));
+    antichain const found = heaviest_antichain(g, lives, weights);
+    CHECK(found.is_exact);
+    CHECK(found.bytes == most);
+    CHECK(found.members.size() == 2);
+    CHECK(found.visits == 0);
 }
 
 TEST_CASE("on families of graphs the weight is the total less the flow")

@@ -3,10 +3,12 @@
 
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
+#include "../task_families.hpp"
 #include "../weighted_tasks.hpp"
 
 #include <doctest/doctest.h>
 
+#include <string_view>
 #include <vector>
 
 namespace this_test {
@@ -123,6 +125,75 @@ TEST_CASE("steps that change bytes in place do not hide the free points before t
     CHECK(net.relaxed == 0);
     CHECK(net.visits <= 20 * layers);
     CHECK(net.arcs.items() <= 20 * layers);
+}
+
+// --- reduced network ---------------------------------------------------------------------------------------
+
+TEST_CASE("the reduced network has the same flow and the same cut")
+{
+    std::size_t removed = 0, left = 0;
+    auto compare = [&](dependence_graph const& g, concurrent_live_ranges const& lives,
+                       std::vector<byte_count> const& weights) {
+        network const net(g, lives, find_conflict_ranges(g, lives), weights, 1 << 20);
+        auto route = [](antichain_flow& flow, node_id x, byte_count demand, byte_count supply) {
+            flow.pull_adjacent(x, demand);
+            flow.augment(x, demand, 1 << 20);
+            byte_count const taken = smaller(flow.excess[x], demand);
+            flow.excess[x] += supply - taken;
+            return taken;
+        };
+        auto const nodes = static_cast<node_id>(net.arcs.rows());
+        antichain_flow whole(net.arcs);
+        byte_count expected = 0, routed = 0;
+        for (node_id i = 0; i != nodes; ++i) { // multi_end buffers have no predecessors
+            node_id const multi_ends = net.first_multi_begin - net.first_multi_end;
+            node_id const x = i < multi_ends                ? net.first_multi_end + i
+                              : i < net.first_multi_begin ? i - multi_ends
+                                                          : i;
+            expected += route(whole, x, net.demand[x], net.supply[x]);
+        }
+        reduced_network const small(net);
+        antichain_flow flow(small.arcs);
+        routed = small.routed;
+        std::vector<unsigned char> cut;
+        for (node_id x = 0; x != small.demand.size(); ++x) {
+            REQUIRE((small.demand[x] == 0 || small.supply[x] == 0));
+            for (node_id y : small.arcs[x]) REQUIRE(x < y);
+            routed += route(flow, x, small.demand[x], small.supply[x]);
+        }
+        for (node_id x = 0; x != small.demand.size(); ++x) cut.push_back(flow.is_in_cut(x));
+        REQUIRE(routed == expected);
+        cut = small.whole_cut(cut);
+        for (node_id x = 0; x != nodes; ++x) REQUIRE((cut[x] != 0) == whole.is_in_cut(x));
+        removed += nodes - small.demand.size();
+        left += small.demand.size();
+    };
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        weighted_tasks one(draw_small_tasks(seed, 40));
+        unsigned const sizes = 1 + pick.below(4); // many ties
+        for (byte_count& weight : one.weights)
+            if (weight != 0 && seed % 2 == 0) weight = pick.below(1 + sizes);
+        compare(one.g, one.lives, one.weights);
+    }
+    CHECK(removed > left);
+    for (std::uint32_t seed = 0; seed != rounds(40); ++seed)
+        for (std::string_view name : family_names) {
+            CAPTURE(name);
+            CAPTURE(seed);
+            task_family drawn = draw_family(name, 200, seed);
+            random_source pick{std::mt19937(seed)};
+            for (byte_count& weight : drawn.bytes)
+                if (seed % 2 == 0) weight = pick.below(1 + seed);
+            dependence_graph const g = dependences(drawn.program());
+            std::vector<buffer_id> all;
+            for (buffer_id b = 0; b != drawn.tasks(); ++b) all.push_back(b);
+            auto const lives = concurrent_lifetimes(drawn.program(), g, all.size(), all,
+                                                    std::vector<value_role>(all.size()));
+            compare(g, lives, drawn.bytes);
+        }
+    CHECK(left > rounds(40) * 200);
 }
 
 // --- earliest free points ----------------------------------------------------------------------------------

@@ -168,6 +168,77 @@ struct reuse_network {
                   std::uint64_t most_visits);
 };
 
+// --- reduced network -------------------------------------------------------------------------------------
+
+/// The network without its series and parallel parts: fewer nodes, the same flow and the same least cut.
+///
+///     -3 ──► +5 ──► -4 ──► +2     +: supply, -: demand. In series: +5 goes to -4 only, which routes 4
+///     -3 ──► +3
+///
+///     +1 ──► -3 ──► +4 ──► x      in parallel: -3 and -2 are served through +1 only, which routes 1;
+///      └───► -2 ──► +1 ──┘        +4 and +1 go to x only
+///     -4 ──► x + 5
+///
+/// Arcs have unlimited capacity. So a node that only supplies is joined with its only successor, and one that
+/// only demands with its only predecessor; a demand without predecessors is in the cut, a supply without
+/// successors is not. A node that neither supplies nor demands is bypassed if it has one predecessor: it is in
+/// the cut if a successor is. Chains, forks and joins vanish; what remains of a program are the places at
+/// which branches read one another.
+///
+/// Source: reduction as in Valdes, Tarjan and Lawler, "The recognition of series parallel digraphs", SIAM J.
+/// Comput. 1982.
+///
+/// Complexity: O(nodes + arcs) for each sweep; sweeps end when one removes less than an eighth of the nodes.
+class reduced_network {
+public:
+    explicit reduced_network(reuse_network const& net);
+
+    csr_rows arcs;                          ///< by node, to higher nodes, ascending, each once
+    std::vector<byte_count> demand, supply; ///< by node; one of them is 0
+    byte_count routed = 0;                  ///< by the reduction
+
+    /// By node of the whole network: whether it is in the cut, given the same for the nodes that are left.
+    [[nodiscard]] std::vector<unsigned char> whole_cut(std::vector<unsigned char> const& reduced_cut) const;
+
+private:
+    enum class removal : std::uint8_t { joined, in_cut, not_in_cut, in_cut_if_any };
+    struct removed_node {
+        node_id node;
+        removal how;
+        node_id with;                              // joined
+        std::size_t first_next = 0, last_next = 0; // in_cut_if_any: its successors in next_
+    };
+
+    /// Whether enough nodes were removed for another sweep.
+    bool sweep();
+    node_id find(node_id x)
+    {
+        while (joined_with_[x] != x) x = joined_with_[x] = joined_with_[joined_with_[x]];
+        return x;
+    }
+    bool is_left(node_id x) const { return joined_with_[x] == x && is_gone_[x] == 0; }
+    /// All supply of x may serve its demand, since what was joined with x is before or after it.
+    void serve_itself(node_id x);
+    void remove(node_id x, removal how, node_id with = no_node);
+    /// Removes x if that is possible; a node that may now be removed, or `no_node`.
+    node_id reduce(node_id x);
+    /// The only node other than x in a row; x if there is none, `no_node` if there are several.
+    node_id only_neighbor(node_id x, csr_rows const& rows, node_id row);
+    /// The arcs between the nodes that are left.
+    void rebuild();
+
+    // Nodes are numbered in topological order until the last sweep has ended.
+    csr_rows before_;
+    std::vector<node_id> joined_with_;
+    std::vector<unsigned char> is_gone_; // neither left nor joined
+    std::vector<node_id> row_after_, row_before_; // the row with its neighbours; `no_node`: they are in several
+    std::vector<removed_node> removed_; // in this order
+    std::vector<node_id> next_;
+    std::vector<node_id> number_; // of the nodes that are left
+    std::size_t left_ = 0;
+    std::vector<node_id> topological_; // by node of the whole network
+};
+
 // --- antichain flow --------------------------------------------------------------------------------------
 
 /// A preflow in an acyclic graph: excess bytes at nodes, moved along arcs to where they are needed.

@@ -98,26 +98,27 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     std::uint64_t const most_visits = visits != 0 ? visits : antichain_visits(g, weights.size());
 
     detail::reuse_network const net(g, lives, conflicts, weights, most_visits);
-    detail::antichain_flow flow(net.arcs);
-    byte_count routed = 0;
-    auto route = [&](node_id x) {
-        flow.pull_adjacent(x, net.demand[x]);
-        flow.augment(x, net.demand[x], most_visits);
-        byte_count const taken = detail::smaller(flow.excess[x], net.demand[x]);
-        flow.excess[x] += net.supply[x] - taken;
+    detail::reduced_network const small(net);
+    detail::antichain_flow flow(small.arcs);
+    byte_count routed = small.routed;
+    for (node_id x = 0; x != small.demand.size(); ++x) {
+        flow.pull_adjacent(x, small.demand[x]);
+        flow.augment(x, small.demand[x], most_visits);
+        byte_count const taken = detail::smaller(flow.excess[x], small.demand[x]);
+        flow.excess[x] += small.supply[x] - taken;
         routed += taken;
-    };
-    for (node_id x = net.first_multi_end; x != net.first_multi_begin; ++x) route(x);
-    for (node_id x = 0; x != net.first_multi_end; ++x) route(x);
-    for (node_id x = net.first_multi_begin; x != net.demand.size(); ++x) route(x);
+    }
 
     antichain result;
     result.visits = net.visits + flow.visits;
+    std::vector<unsigned char> in_cut(small.demand.size());
+    for (node_id x = 0; x != in_cut.size(); ++x) in_cut[x] = flow.is_in_cut(x);
+    in_cut = small.whole_cut(in_cut);
     std::vector<unsigned char> cut(g.positions());
-    for (node_id x = 0; x != net.first_multi_end; x += 2) cut[x / 2] = flow.is_in_cut(x);
+    for (node_id x = 0; x != net.first_multi_end; x += 2) cut[x / 2] = in_cut[x];
     for (buffer_id b = 0; b != weights.size(); ++b)
-        if (weights[b] != 0 && (net.begin_of[b] == no_node || flow.is_in_cut(net.begin_of[b])) &&
-            (net.end_of[b] == no_node || !flow.is_in_cut(net.end_of[b])))
+        if (weights[b] != 0 && (net.begin_of[b] == no_node || in_cut[net.begin_of[b]] != 0) &&
+            (net.end_of[b] == no_node || in_cut[net.end_of[b]] == 0))
             result.members.push_back(b);
     detail::keep_proved(g, lives, conflicts, net.multi_begin, cut, result.members);
     auto weigh = [&](std::vector<buffer_id> const& members) {

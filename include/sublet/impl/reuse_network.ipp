@@ -2,6 +2,8 @@
 #include <sublet/detail/reuse_network.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <utility>
+
 // --- reuse network ---------------------------------------------------------------------------------------
 
 namespace sublet::detail {
@@ -83,6 +85,163 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
         if (begin_of[b] != no_node) demand[begin_of[b]] += weights[b];
         if (end_of[b] != no_node) supply[end_of[b]] += weights[b];
     }
+}
+
+// --- reduced network -------------------------------------------------------------------------------------
+
+SUBLET_DECL reduced_network::reduced_network(reuse_network const& net)
+    : demand(net.demand), supply(net.supply), is_gone_(net.arcs.rows(), 0), number_(net.arcs.rows(), no_node),
+      left_(net.arcs.rows()), topological_(net.arcs.rows())
+{
+    auto const nodes = static_cast<node_id>(left_);
+    node_id const multi_ends = net.first_multi_begin - net.first_multi_end;
+    for (node_id x = 0; x != nodes; ++x) { // nodes of multi_end buffers have no predecessors
+        topological_[x] = x < net.first_multi_end     ? x + multi_ends
+                          : x < net.first_multi_begin ? x - net.first_multi_end
+                                                      : x;
+        demand[topological_[x]] = net.demand[x];
+        supply[topological_[x]] = net.supply[x];
+    }
+    for (node_id x = 0; x != nodes; ++x) joined_with_.push_back(x);
+    before_ = csr_rows::gathered(nodes, [&](auto add) {
+        for (node_id x = 0; x != nodes; ++x)
+            for (node_id y : net.arcs[x]) add(topological_[y], topological_[x]);
+    });
+    arcs = before_.transposed(nodes);
+    for (bool is_worth_it = true; is_worth_it && left_ != 0; rebuild()) is_worth_it = sweep();
+
+    csr_rows compact;
+    std::vector<byte_count> left_demand, left_supply;
+    for (node_id x = 0; x != nodes; ++x) {
+        if (!is_left(x)) continue;
+        serve_itself(x);
+        number_[x] = static_cast<node_id>(left_demand.size());
+        left_demand.push_back(demand[x]);
+        left_supply.push_back(supply[x]);
+    }
+    compact.reserve(left_, left_ == 0 ? 0 : arcs.items());
+    for (node_id x = 0; x != nodes; ++x) {
+        if (!is_left(x)) continue;
+        for (node_id y : arcs[x]) compact.append(number_[y]);
+        compact.close_row();
+    }
+    arcs = std::move(compact);
+    demand = std::move(left_demand);
+    supply = std::move(left_supply);
+    before_ = csr_rows();
+}
+
+SUBLET_DECL bool reduced_network::sweep()
+{
+    std::size_t const before = left_;
+    row_after_.resize(joined_with_.size());
+    row_before_.resize(joined_with_.size());
+    for (node_id x = 0; x != joined_with_.size(); ++x) row_after_[x] = row_before_[x] = x;
+    for (node_id x = 0; x != joined_with_.size(); ++x)
+        for (node_id at = x; at != no_node && is_left(at);) at = reduce(at);
+    return 8 * (before - left_) >= before;
+}
+
+SUBLET_DECL node_id reduced_network::reduce(node_id x)
+{
+    serve_itself(x);
+    if (demand[x] == 0) {
+        node_id const y = only_neighbor(x, arcs, row_after_[x]);
+        if (y == x) remove(x, removal::not_in_cut);
+        if (y != x && y != no_node) {
+            remove(x, removal::joined, y);
+            row_before_[y] = only_neighbor(y, before_, row_before_[y]) == y ? row_before_[x] : no_node;
+        }
+        if (y != no_node) return no_node;
+    }
+    if (supply[x] != 0 || (demand[x] == 0 && row_after_[x] == no_node)) return no_node;
+    node_id const w = only_neighbor(x, before_, row_before_[x]);
+    if (w == no_node) return no_node;
+    removal const if_demanding = w == x ? removal::in_cut : removal::joined;
+    remove(x, demand[x] != 0 ? if_demanding : removal::in_cut_if_any, w);
+    if (w == x) return no_node;
+    row_after_[w] = only_neighbor(w, arcs, row_after_[w]) == w ? row_after_[x] : no_node;
+    return w;
+}
+
+SUBLET_DECL void reduced_network::serve_itself(node_id x)
+{
+    byte_count const bytes = smaller(supply[x], demand[x]);
+    supply[x] -= bytes;
+    demand[x] -= bytes;
+    routed += bytes;
+}
+
+SUBLET_DECL void reduced_network::remove(node_id x, removal how, node_id with)
+{
+    removed_node& it = removed_.emplace_back(removed_node{x, how, with});
+    if (how == removal::in_cut_if_any) {
+        it.first_next = next_.size();
+        for (node_id y : arcs[row_after_[x]])
+            if (node_id const z = find(y); z != x && is_gone_[z] == 0) next_.push_back(z);
+        it.last_next = next_.size();
+    }
+    --left_;
+    if (with == no_node || with == x) {
+        is_gone_[x] = 1;
+        return;
+    }
+    joined_with_[x] = with;
+    demand[with] += demand[x];
+    supply[with] += supply[x];
+}
+
+SUBLET_DECL node_id reduced_network::only_neighbor(node_id x, csr_rows const& rows, node_id row)
+{
+    if (row == no_node) return no_node;
+    node_id only = x;
+    for (node_id y : rows[row]) {
+        node_id const z = find(y);
+        if (z == x || z == only || is_gone_[z] != 0) continue;
+        if (only != x) return no_node;
+        only = z;
+    }
+    return only;
+}
+
+SUBLET_DECL void reduced_network::rebuild()
+{
+    if (left_ == 0) return;
+    auto const nodes = static_cast<node_id>(joined_with_.size());
+    before_ = csr_rows::gathered(nodes, [&](auto add) {
+        for (node_id x = 0; x != nodes; ++x) {
+            node_id const from = find(x);
+            if (is_gone_[from] != 0) continue;
+            for (node_id y : arcs[x])
+                if (node_id const to = find(y); to != from && is_gone_[to] == 0) add(to, from);
+        }
+    });
+    csr_rows const repeated = before_.transposed(nodes);
+    arcs = csr_rows();
+    arcs.reserve(nodes, repeated.items());
+    for (node_id x = 0; x != nodes; ++x) {
+        node_id last = no_node;
+        for (node_id y : repeated[x])
+            if (y != last) arcs.append(last = y);
+        arcs.close_row();
+    }
+    before_ = arcs.transposed(nodes);
+}
+
+SUBLET_DECL std::vector<unsigned char>
+reduced_network::whole_cut(std::vector<unsigned char> const& reduced_cut) const
+{
+    std::vector<unsigned char> cut(number_.size()), whole(number_.size());
+    for (node_id x = 0; x != number_.size(); ++x)
+        if (number_[x] != no_node) cut[x] = reduced_cut[number_[x]];
+    for (std::size_t i = removed_.size(); i-- != 0;) {
+        removed_node const& it = removed_[i];
+        if (it.how == removal::in_cut) cut[it.node] = 1;
+        if (it.how == removal::joined) cut[it.node] = cut[it.with];
+        for (std::size_t k = it.first_next; k != it.last_next; ++k) cut[it.node] |= cut[next_[k]];
+    }
+    for (node_id x = 0; x != whole.size(); ++x) whole[x] = cut[topological_[x]];
+    return whole;
 }
 
 // --- antichain flow --------------------------------------------------------------------------------------
