@@ -330,9 +330,6 @@ namespace detail {
 /// copy with the table of its results. So each callable is called once for each value, whatever the call
 /// calls.
 ///
-///     auto const asked = tabulated_options(given, p.values());
-///     plan_options const& options = *asked;
-///
 /// Requires:   the given options outlive it; they are not copied if no property is a callable.
 /// Complexity: O(properties); with a callable O(count) for each property.
 template <class Options>
