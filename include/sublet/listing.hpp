@@ -18,13 +18,10 @@
 ///
 /// A listing is a program with its options. Every planner takes it in their place, and so do the executors,
 /// check_plan, check_flow_plan, check_concurrent_plan and order (`list.order = order(list).order`);
-/// plan_symbolic has sizes of its own, plan_nested takes a list of listings, and whatever takes a program
-/// takes a listing. Results of planners are asked with handles, and errors have names. Its ids (`id`,
-/// `handle`) number the handles in the order in which they were first named:
-///
-///     plan_symbolic(list, {.bytes = list.by_handle(affine_bytes_of), .max_batch = 64});
-///     write_why_peak(std::cout, why_peak(list, planned.plan), list.names(), list.step_names());
-///     write_svg(file, planned.plan, list.names());
+/// plan_symbolic has sizes of its own (`.bytes = list.by_handle(affine_bytes_of)`), plan_nested takes a list
+/// of listings, and whatever takes a program takes a listing. Results of planners are asked with handles, and
+/// errors have names. Its ids (`id`, `handle`) number the handles in the order in which they were first
+/// named; reports take `list.names()` and `list.step_names()`.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
