@@ -13,6 +13,8 @@
 //     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
 //     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
+//     --overrun N        problems of 1000, 10000, ... N buffers, limits of 10 ms, 100 ms and 1 s: how many
+//                        milliseconds of wall time place() returns late
 //     --scaling N        random and repeated problems of 100, 1000, ... N buffers: time and memory
 //
 // One line per measurement, key=value; `file=all` summarizes a section: ms_mean and nodes_mean are geometric
@@ -43,6 +45,7 @@
 #include <sublet/placement/place.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -179,7 +182,7 @@ struct arguments {
     std::vector<std::string> sections;
     std::vector<std::string> files;
     byte_count capacity = 1'048'576;
-    unsigned variants = 0, copies = 0, scaling = 0, seeds = 1, limit = 0;
+    unsigned variants = 0, copies = 0, scaling = 0, overrun = 0, seeds = 1, limit = 0;
     std::string picture;
     bool rounded = false, smoke = false;
 
@@ -395,6 +398,31 @@ void run_scaling(std::vector<subject> const& subjects, arguments const& args)
     all.print("all");
 }
 
+void run_overrun(arguments const& args)
+{
+    for (std::string_view family : bench::placement_families)
+        for (std::size_t n = args.smoke ? 100 : 1000; n <= args.overrun; n *= 10) {
+            placement_problem problem = bench::draw_placement(family, n);
+            for (byte_count alignment : {1u, 4096u * 3})
+                for (double limit : {0.01, 0.1, 1.0}) {
+                    for (placement_problem::buffer& b : problem.buffers) b.alignment = alignment;
+                    auto const start = std::chrono::steady_clock::now();
+                    placement const placed = place(problem, {.time_limit = limit});
+                    std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
+                    bool const is_wrong = is_refuted(problem, placed, placement::objective::minimize);
+                    is_all_sound = is_all_sound && !is_wrong;
+                    std::printf("section=overrun     file=%-26s alignment=%-5llu limit_ms=%-5.0f "
+                                "late_ms=%.1f timed_out=%d%s\n",
+                                (std::string(family) + '/' + std::to_string(n)).c_str(),
+                                static_cast<unsigned long long>(alignment), 1000 * limit,
+                                1000 * (taken.count() - limit), placed.is_timed_out,
+                                is_wrong ? " REFUTED" : "");
+                    std::fflush(stdout);
+                    if (args.smoke) break;
+                }
+        }
+}
+
 arguments read_arguments(int count, char** words)
 {
     arguments args;
@@ -417,6 +445,7 @@ arguments read_arguments(int count, char** words)
             if (word == "--capacity") args.capacity = bench::number_in(operand());
             else if (word == "--variants") args.variants = bench::number_in(operand());
             else if (word == "--copies") args.copies = bench::number_in(operand());
+            else if (word == "--overrun") args.overrun = bench::number_in(operand());
             else if (word == "--scaling") args.scaling = bench::number_in(operand());
             else if (word == "--anytime") args.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections")
@@ -473,6 +502,7 @@ void run(arguments const& args)
         else if (section == "--dissections") run_dissections(args);
         else if (section == "--copies") run_copies(subjects, args);
         else if (section == "--anytime") run_anytime(subjects, args);
+        else if (section == "--overrun") run_overrun(args);
         else if (section == "--scaling") run_scaling(subjects, args);
         all.print("all");
     }
@@ -482,7 +512,7 @@ constexpr char usage[] =
     "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
     "                       [FILE.csv ...]\n"
     "  SECTION  --files --capacity N --variants N --minimize --dissections --copies N --anytime F.svg\n"
-    "           --scaling N\n";
+    "           --overrun N --scaling N\n";
 
 } // namespace
 
@@ -496,7 +526,7 @@ int main(int count, char** words)
                              "--dissections", "--copies",   "--anytime",  "--scaling"};
             args.capacity = 1024;
             args.variants = args.copies = args.seeds = args.limit = 1;
-            args.scaling = 100;
+            args.scaling = args.overrun = 100;
         }
         run(args);
         if (!is_all_sound) std::puts("NOT all sound");

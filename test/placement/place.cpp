@@ -147,6 +147,69 @@ TEST_CASE("a stop request returns the best so far and sets is_timed_out")
     CHECK(!place(placement_problem{{{{0, 2}, 8}}}, {.stop = source.get_token()}).is_timed_out);
 }
 
+TEST_CASE("stopped at any question, a placement is valid, and little is done after")
+{
+    // Counts the questions; of each work unit between two, the searches bound the size.
+    struct counted_stop final : detail::search_control {
+        std::size_t at, asked = 0;
+        std::uint64_t nodes_at_stop = 0;
+        explicit counted_stop(std::size_t question) : at(question) {}
+        [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t nodes) override
+        {
+            if (asked++ == at) nodes_at_stop = nodes;
+            return asked > at;
+        }
+        void run(std::size_t tasks, detail::task_ref task) override
+        {
+            for (std::size_t i = 0; i != tasks; ++i) task(i);
+        }
+    };
+    auto compare = [](placement_problem const& problem, std::size_t samples, std::size_t most_after) {
+        detail::pack_options const options{.visits = 100'000, .improve_visits = 100'000, .nodes = 600};
+        counted_stop never(~std::size_t{0});
+        placement const whole = detail::pack(problem, options, never);
+        std::size_t const step = samples == 0 ? 1 : 1 + never.asked / samples;
+        for (std::size_t at = 0; at < never.asked; at += step) {
+            CAPTURE(at);
+            counted_stop control(at);
+            placement const placed = detail::pack(problem, options, control);
+            REQUIRE(!check_placement(problem, placed));
+            REQUIRE(check_proof(problem, placed, 0).verdict != proof_finding::outcome::refuted);
+            CHECK(placed.pools[0].height >= whole.pools[0].lower_bound);
+            CHECK(control.asked - at <= most_after);
+            // A proof is not minimized after the stop; before, the predicate is asked as often.
+            std::size_t asked = 0;
+            place_options timed;
+            timed.stop = [&asked, at] { return asked++ >= at; };
+            placement const other = detail::place(problem, timed, options);
+            REQUIRE(!check_placement(problem, other));
+            CHECK(asked <= at + 1);
+            CHECK(other.offset == placed.offset);
+        }
+        counted_stop later(never.asked);
+        CHECK(detail::pack(problem, options, later).offset == whole.offset);
+    };
+    for (std::uint32_t seed = 0; seed != rounds(20); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        placement_problem problem = draw_placement(pick, draw_placement_shape(pick));
+        if (seed % 2 == 0) problem = draw(seed);
+        for (placement_problem::buffer& b : problem.buffers) b.pool = 0;
+        compare(problem, 0, 40);
+    }
+    for (std::uint32_t buffers : {300u, 700u, 2500u}) // search, more shapes, no search
+        for (byte_count alignment : {1u, 48u}) {
+            CAPTURE(buffers);
+            random_source pick{std::mt19937(buffers)};
+            placement_problem problem;
+            for (std::uint32_t i = 0; i != buffers; ++i) {
+                step_id const first = pick.below(buffers / 4), last = first + 1 + pick.below(buffers / 10);
+                problem.buffers.push_back({{first, last}, 1 + pick.below(1000), alignment});
+            }
+            compare(problem, 5, 40);
+        }
+}
+
 TEST_CASE("the listener gets the first placement, even if it is the last")
 {
     byte_count reported_best = no_limit, bound = 0;

@@ -153,7 +153,7 @@ TEST_CASE("a control stops a portfolio between searches and within them")
     stops_at_once control;
     auto const result = decide(shapes_of_all(problem), 126, {.nodes = 1'000'000}, control);
     CHECK(result.outcome == search_outcome::limit);
-    CHECK(control.asked == 3);
+    CHECK(control.asked == 6); // before each search, within the first, and after all
     CHECK(result.nodes < 10'000);
 }
 

@@ -60,9 +60,14 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             says which.
 ///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
 ///             of them as there are for that end.
+///             Stopped, by time or request, before a first placement is complete, the buffers that have no
+///             offset yet lie one above the other: a placement always exists, and its bound is proved.
 /// Complexity: O(n log n), and what the effort allows, n = buffers, gaps and colocations; O(n) memory. With
 ///             clocks n is the number of pairs that conflict, and finding them is O(buffers^2 threads). With
-///             a time limit, each pool gets its share of the time.
+///             a time limit, each pool gets its share of the time. Reading the problem, the lower bound,
+///             stacking the rest and dividing a pool into blocks are not stopped: O(n log n), but for blocks
+///             and clocks. All else asks for a stop within some 10,000 steps for up to 2000 buffers, and
+///             some 100,000 for more.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
 ///             64 bits, for clocks that are not one begin and one later end for each buffer and thread or
 ///             that come with gaps or colocations, where choose_pools() or replan() do, or if a table does

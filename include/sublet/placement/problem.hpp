@@ -139,7 +139,7 @@ struct placement {
         placement::proof::reason kind = placement::proof::reason::nothing;
         byte_count bytes = 0; ///< `no_limit`: no height is possible
         step_id position = 0;
-        std::vector<buffer_id> buffers = {}; ///< small: with `exhausted`, none can be left out
+        std::vector<buffer_id> buffers = {}; ///< small: with `exhausted` minimal, unless timed out
         std::uint32_t thread = 0;            ///< with clocks: the thread that counts to `position`
     };
 

@@ -191,7 +191,8 @@ private:
 /// Ensures:    as fit(): given up if it ends above the ceiling.
 /// Complexity: O(n log n) time, O(n + positions) memory, n = shapes.
 [[nodiscard]] packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                    placement_bound const& bound, byte_count ceiling = no_limit - 1);
+                                    placement_bound const& bound, byte_count ceiling = no_limit - 1,
+                                    fit_stop stop = {});
 
 // --- bottom-left fit -------------------------------------------------------------------------------------
 
@@ -213,7 +214,8 @@ private:
 /// Ensures:    as fit(); no origin is below that of one placed before. Given up if it ends above the ceiling.
 /// Complexity: O(n * (n + positions)) time, n = shapes; O(n + positions) memory.
 [[nodiscard]] packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                      placement_bound const& bound, byte_count ceiling = no_limit - 1);
+                                      placement_bound const& bound, byte_count ceiling = no_limit - 1,
+                                      fit_stop stop = {});
 
 // --- time components -------------------------------------------------------------------------------------
 
@@ -264,7 +266,9 @@ bool is_possible(Component const& component, packing_method method)
 ///
 /// Requires:   no two pins conflict; `bound` is that of the shapes.
 /// Complexity: O(n log n) if nothing is pinned or prefers an origin; otherwise gap search ends after a few
-///             visits per shape.
+///             visits per shape. O(n) from when the control stops: all other shapes are stacked.
+[[nodiscard]] packing first_packing(placement_shapes const& all, placement_bound const& bound,
+                                    search_control& control);
 [[nodiscard]] packing first_packing(placement_shapes const& all, placement_bound const& bound);
 
 /// `best`, or a lower packing: attempts until the height is `bound.bytes`, or so many visits are spent that

@@ -5,6 +5,7 @@
 /// Greedy placement: shapes in a given order, each into a gap that the earlier ones left; and the orders.
 /// No guaranteed factor. A query visits O(log p) unions of bytes, p = positions, for any number of shapes.
 
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
 
@@ -189,11 +190,23 @@ struct packing {
     std::uint64_t visits = 0;       ///< intervals and pieces examined
 };
 
+/// A control that is asked now and then. If it stops, the packing is given up; or, if one is needed, all
+/// other shapes are stacked above those that are placed, in O(n).
+struct fit_stop {
+    search_control* control = nullptr;
+    bool needs_packing = false;
+    [[nodiscard]] bool operator()() const { return control != nullptr && control->stop(no_limit, 0, 0); }
+
+    /// True if the packing ends here: complete, or given up. False if 64 bits do not suffice for a stack.
+    bool finish(placement_shapes const& all, packing& unfinished) const;
+};
+
 struct fit_limits {
     byte_count ceiling = no_limit - 1;   ///< give up if a shape would end above it
     byte_count known_height = 0;         ///< preferred offsets that do not exceed this height are free
     std::uint64_t visits = no_limit;     ///< give up beyond
     std::uint64_t gap_visits = no_limit; ///< then put all others on top instead of into gaps
+    fit_stop stop = {};                  ///< asked once in some thousand visits
 };
 
 /// Places the shapes of `order`, pinned ones first.

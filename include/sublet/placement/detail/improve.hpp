@@ -128,6 +128,7 @@ public:
         visits_ += 64 + all_->size();
         unplaced_.clear();
         for (std::uint32_t s = 0; s != all_->size(); ++s) {
+            if (s % 256 == 255 && stop()) return false;
             placement_shape const& shape = all_->shapes[s];
             bool const is_low = shape.size <= ceiling && origin[s] <= ceiling - shape.size;
             if (!is_low && (shape.size > ceiling || shape.pinned != no_offset)) return false;

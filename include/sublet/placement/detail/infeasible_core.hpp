@@ -105,7 +105,7 @@ struct clashing_pair {
 
 struct infeasible_core {
     std::vector<std::uint32_t> shapes; ///< ascending
-    bool is_minimal = true;            ///< none can be left out; false: the nodes were spent
+    bool is_minimal = true;            ///< none can be left out; false: nodes were spent, or it was stopped
     std::uint64_t nodes = 0;
 };
 

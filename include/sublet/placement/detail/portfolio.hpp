@@ -77,7 +77,7 @@ public:
             nodes[i] = 0;
             std::uint64_t const before = budget * i;
             std::uint64_t const own_budget = left <= before ? 0 : smaller(budget, left - before);
-            if (first.get() < i || own_budget == 0) return;
+            if (first.get() < i || own_budget == 0 || control.stop(best, bound, 0)) return;
             search_order const order =
                 i < fixed_orders ? search_orders[i] : draw_order(options.seed, restart, i - fixed_orders);
             if (!searches[i]) searches[i].emplace(problem, order, options.techniques);

@@ -165,6 +165,9 @@ public:
     search_outcome run(std::uint64_t budget, Stop stop)
     {
         nodes = 0;
+        // A node takes up to a few hundred operations for each shape.
+        std::uint64_t const nodes_per_poll = larger<std::uint64_t>(1, 256 / (1 + state.all->shapes / 64));
+        std::uint64_t until_poll = nodes_per_poll;
         frames.clear();
         components.clear();
         postponements.assign(state.all->shapes, 0);
@@ -174,7 +177,11 @@ public:
         while (true) {
             std::uint32_t const j = choose();
             if (j == none) return search_outcome::found;
-            if (nodes == budget || (nodes % 256 == 255 && stop(nodes))) return search_outcome::limit;
+            if (nodes == budget) return search_outcome::limit;
+            if (--until_poll == 0) {
+                if (stop(nodes)) return search_outcome::limit;
+                until_poll = nodes_per_poll;
+            }
             ++nodes;
             bool is_consistent = j != cycle;
             if (is_consistent) {

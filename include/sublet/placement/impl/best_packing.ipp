@@ -99,7 +99,7 @@ SUBLET_DECL void gap_list::deallocate(std::uint32_t id)
 // --- fit from peak ---------------------------------------------------------------------------------------
 
 SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                  placement_bound const& bound, byte_count ceiling)
+                                  placement_bound const& bound, byte_count ceiling, fit_stop stop)
 {
     std::size_t const n = all.size();
     packing result;
@@ -122,6 +122,7 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
     }
     std::vector<byte_count> key(n);
     for (bool forwards : {true, false}) {
+        if (n >= 512 && stop() && stop.finish(all, result)) return result;
         // Backwards, positions are counted from the end, so that live ranges begin where they end.
         auto const positions = static_cast<step_id>(all.positions.size());
         step_id const peak = forwards ? bound.peak_position : positions - 1 - bound.peak_position;
@@ -144,7 +145,12 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
         for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).last};
         sort_descending(by_end, key);
         std::size_t freed = 0;
+        std::uint32_t until_poll = 512;
         for (std::uint32_t s : by_start) {
+            if (--until_poll == 0) {
+                until_poll = 512;
+                if (stop() && stop.finish(all, result)) return result;
+            }
             for (; life(by_end[freed]).last <= life(s).first; ++freed) gaps.deallocate(by_end[freed]);
             byte_count const at = gaps.allocate(s, all.shapes[s], ceiling);
             if (at == no_offset) return give_up();
@@ -158,8 +164,10 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
 // --- bottom-left fit -------------------------------------------------------------------------------------
 
 SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                    placement_bound const& bound, byte_count ceiling)
+                                    placement_bound const& bound, byte_count ceiling, fit_stop stop)
 {
+    constexpr std::uint64_t visits_per_poll = 65536; // a few operations each
+    std::uint64_t next_poll = visits_per_poll;
     struct unplaced_shape {
         byte_count lowest; // lowest possible origin
         live_range life;
@@ -179,6 +187,10 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
     std::vector<std::int32_t> candidates(all.positions.size() + 1);
     while (!queue.empty()) {
         result.visits += queue.size() + unplaced_load.size();
+        if (result.visits >= next_poll) {
+            next_poll = result.visits + visits_per_poll;
+            if (stop() && stop.finish(all, result)) return result;
+        }
         byte_count lowest = no_offset;
         for (unplaced_shape const& w : queue) lowest = smaller(lowest, w.lowest);
         for (std::int32_t& n : candidates) n = 0;
@@ -327,8 +339,10 @@ packing pack_component(Component const& component, packing_attempt const& attemp
     placement_shapes const& shapes = component.shapes();
     std::vector<std::uint32_t> const order = order_by(attempt.order, shapes, component.bound);
     switch (attempt.method) {
-    case packing_method::bottom_left: return bottom_left_fit(shapes, order, component.bound, limits.ceiling);
-    case packing_method::from_peak: return fit_from_peak(shapes, order, component.bound, limits.ceiling);
+    case packing_method::bottom_left:
+        return bottom_left_fit(shapes, order, component.bound, limits.ceiling, limits.stop);
+    case packing_method::from_peak:
+        return fit_from_peak(shapes, order, component.bound, limits.ceiling, limits.stop);
     case packing_method::best_fit: return fit(shapes, order, fit_rule::best_fit, limits);
     case packing_method::first_fit: break;
     }
@@ -350,10 +364,28 @@ packing whole_packing(std::vector<Component> const& components, std::size_t shap
 
 SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound)
 {
+    deterministic_control control;
+    return first_packing(all, bound, control);
+}
+
+SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound,
+                                  search_control& control)
+{
+    fit_stop const stop{&control, true};
+    if (all.size() >= 512 && stop()) {
+        packing stack;
+        stack.origin.assign(all.size(), no_offset);
+        for (std::uint32_t s = 0; s != all.size(); ++s)
+            if (placement_shape const& shape = all.shapes[s]; shape.pinned != no_offset) {
+                stack.origin[s] = shape.pinned;
+                stack.height = larger(stack.height, shape.pinned + shape.size);
+            }
+        if (stop.finish(all, stack)) return stack;
+    }
     auto components = components_to_pack(all, bound);
     for (component_packing& component : components) {
         std::size_t const n = component.shapes().size();
-        fit_limits limits{.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n};
+        fit_limits limits{.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n, .stop = stop};
         if (component.has_pin_or_preference) {
             component.best =
                 pack_component(component, {packing_method::first_fit, placement_order::size}, limits);
@@ -390,19 +422,21 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
             component.best.height =
                 larger(component.best.height, component.best.origin[s] + component.shapes().shapes[s].size);
     }
-    std::uint64_t spent = 0;
+    std::uint64_t spent = 0, next_poll = 4096;
     byte_count height = best.height;
     for (packing_attempt const& attempt : packing_attempts) {
         if (height <= bound.bytes || spent >= visits || control.stop(height, bound.bytes, 0)) break;
         bool is_tried = false;
         for (component_packing& component : components) {
             if (component.best.height <= bound.bytes || !is_possible(component, attempt.method)) continue;
-            if (spent >= visits) break;
+            if (spent >= visits || (spent >= next_poll && control.stop(height, bound.bytes, 0))) break;
+            if (spent >= next_poll) next_poll = spent + 4096;
             // Only packings that end below the best so far are of use.
             packing next = pack_component(component, attempt,
                                           {.ceiling = component.best.height - 1,
                                            .known_height = bound.bytes,
-                                           .visits = visits - spent});
+                                           .visits = visits - spent,
+                                           .stop = {&control}});
             is_tried = true;
             spent += next.visits + component.shapes().size();
             if (next.height < component.best.height) component.best = std::move(next);

@@ -178,9 +178,32 @@ SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
 
 // --- fit -------------------------------------------------------------------------------------------------
 
+SUBLET_DECL bool fit_stop::finish(placement_shapes const& all, packing& unfinished) const
+{
+    byte_count end = unfinished.height;
+    for (bool is_trial : {true, false}) { // assigns origins only if all ends are below 2^64 - 1
+        if (!needs_packing) {
+            unfinished.height = no_limit;
+            return true;
+        }
+        end = unfinished.height;
+        for (std::uint32_t s = 0; s != all.size(); ++s) {
+            if (unfinished.origin[s] != no_offset) continue;
+            byte_count const at = align_up(end, all.shapes[s]);
+            if (at == no_offset || all.shapes[s].size >= no_limit - 1 - at) return false;
+            end = at + all.shapes[s].size;
+            if (!is_trial) unfinished.origin[s] = at;
+        }
+    }
+    unfinished.height = end;
+    return true;
+}
+
 SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> const& order, fit_rule choice,
                         fit_limits limits, placed_pieces& placed)
 {
+    constexpr std::uint64_t visits_per_poll = 4096;
+    std::uint64_t next_poll = visits_per_poll;
     packing result;
     result.origin.assign(all.size(), no_offset);
     placed.clear();
@@ -194,6 +217,10 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
         if (shape.pinned != no_offset) continue;
+        if (placed.visits() >= next_poll) {
+            next_poll = placed.visits() + visits_per_poll;
+            if (limits.stop() && limits.stop.finish(all, result)) break;
+        }
         byte_count at = no_offset;
         if (shape.size <= limits.ceiling && placed.visits() <= limits.visits) {
             byte_count const highest = limits.ceiling - shape.size;

@@ -93,7 +93,7 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
 {
     static constexpr placement_order peak_orders[] = {placement_order::peak_birth,
                                                       placement_order::peak_length};
-    constexpr std::uint64_t most_visits = 10'000'000; // of a start packing, which cannot be stopped
+    constexpr std::uint64_t most_visits = 10'000'000; // of a start packing
     if (best.height == no_limit) return best;
     ejection eject(all, options.seed);
     std::uint64_t spent = 0; // on start packings
@@ -109,7 +109,8 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
             packing peak_packing = fit(all, order_by(peak_orders[round - 1], all, bound), fit_rule::first_fit,
                                        {.ceiling = 2 * best.height,
                                         .known_height = bound.bytes,
-                                        .visits = smaller(options.visits / 4, most_visits)});
+                                        .visits = smaller(options.visits / 4, most_visits),
+                                        .stop = {&control}});
             spent += peak_packing.visits + all.size();
             ++tried;
             if (peak_packing.height < best.height) best = peak_packing;

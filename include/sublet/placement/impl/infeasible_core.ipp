@@ -94,13 +94,15 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
 {
     for (std::uint32_t s : core)
         if (lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
-    for (std::uint32_t a : core)
+    for (std::uint32_t a : core) {
+        if (control.stop(no_limit, 0, 0)) return {std::move(core), false};
         for (std::uint32_t b : core)
             if (a < b && !can_stack(all, a, b, capacity) && !can_stack(all, b, a, capacity)) return {{a, b}};
+    }
 
-    // Rectangles of one alignment that are live together, perhaps with gaps in time, can be stacked up to their
-    // bound. Without one of them it is lower by at least its size: so if they are too high by no more than
-    // that, none can be left out.
+    // Rectangles of one alignment that are live together, perhaps with gaps in time, can be stacked up to
+    // their bound. Without one of them it is lower by at least its size: so if they are too high by no more
+    // than that, none can be left out.
     if (placement_shapes const some = subset_of(all, core); some.size() != 0)
         if (placement_bound const bound = lower_bound(some);
             bound.bytes > capacity && bound.kind == placement::proof::reason::exhausted) {
@@ -128,7 +130,7 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
                 (smallest == no_buffer || all.shapes[s].size < all.shapes[smallest].size))
                 smallest = s;
         if (smallest == no_buffer) return result;
-        if (result.nodes >= nodes) {
+        if (result.nodes >= nodes || control.stop(no_limit, 0, result.nodes)) {
             result.is_minimal = false;
             return result;
         }

@@ -114,7 +114,8 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
                                 byte_count capacity, pack_options const& options, search_control& control,
                                 placement::pool_result& out)
 {
-    packing best = first_packing(shapes, bound);
+    pool_control until_first(control, no_limit, out);
+    packing best = first_packing(shapes, bound, until_first);
     ++out.packings;
     placement_bound goal = bound; // a height that ends the search
     auto is_done = [&] {
@@ -138,7 +139,10 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     };
     if (is_small && !is_done())
         search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
-    if (!is_done() && visits != 0) best = best_packing(shapes, goal, visits, std::move(best), out.packings);
+    if (!is_done() && visits != 0) {
+        pool_control for_pool(control, best.height, out);
+        best = best_packing(shapes, goal, visits, std::move(best), for_pool, out.packings);
+    }
     if (!is_done() && options.improve_visits != 0) {
         pool_control for_pool(control, best.height, out);
         best = improve(shapes, goal, std::move(best),

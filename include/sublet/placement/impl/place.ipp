@@ -43,7 +43,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
         if (placement::pool_result& out = result.pools[pool];
             out.proof.kind == placement::proof::reason::exhausted) {
             pool_control for_pool(control, out.height, out);
-            minimize_proof(problem, pool, budgets, for_pool, out.proof);
+            if (!for_pool.stop(no_limit, 0, 0)) minimize_proof(problem, pool, budgets, for_pool, out.proof);
         }
     result.is_timed_out = control.has_stopped() && result.status != placement::outcome::optimal;
     return result;
