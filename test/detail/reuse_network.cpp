@@ -120,8 +120,8 @@ TEST_CASE("steps that change bytes in place do not hide the free points before t
     buffer_of.push_back(0);
     auto const lives = concurrent_lifetimes(p, g, 3 * layers + 1, buffer_of, role);
     REQUIRE(lives.ends[1].size() == 2);
-    network const net(g, lives, find_conflict_ranges(g, lives),
-                      std::vector<byte_count>(3 * layers + 1, 1), 1 << 20);
+    network const net(g, lives, find_conflict_ranges(g, lives), std::vector<byte_count>(3 * layers + 1, 1),
+                      1 << 20);
     CHECK(net.relaxed == 0);
     CHECK(net.visits <= 20 * layers);
     CHECK(net.arcs.items() <= 20 * layers);
@@ -147,7 +147,7 @@ TEST_CASE("the reduced network has the same flow and the same cut")
         byte_count expected = 0, routed = 0;
         for (node_id i = 0; i != nodes; ++i) { // multi_end buffers have no predecessors
             node_id const multi_ends = net.first_multi_begin - net.first_multi_end;
-            node_id const x = i < multi_ends                ? net.first_multi_end + i
+            node_id const x = i < multi_ends              ? net.first_multi_end + i
                               : i < net.first_multi_begin ? i - multi_ends
                                                           : i;
             expected += route(whole, x, net.demand[x], net.supply[x]);

@@ -12,10 +12,10 @@
 /// dependence graph itself (detail/reuse_network.hpp): supply where the bytes of a buffer become free,
 /// unlimited capacity on edges, and demand at each position for the bytes that begin there.
 ///
-/// The flow is built position by position: freed bytes move along, and where they do not suffice, augmenting
-/// paths fetch excess from elsewhere. The positions that no excess can reach are the cut: a buffer that
-/// begins in it and becomes free outside is a member of the antichain. The flow only proposes members; a
-/// separate test proves them.
+/// Chains, forks and joins are contracted first. The flow through what is left is built node by node: freed
+/// bytes move along, and where they do not suffice, augmenting paths fetch excess from elsewhere. The
+/// positions that no excess can reach are the cut: a buffer that begins in it and becomes free outside is a
+/// member of the antichain. The flow only proposes members; a separate test proves them.
 ///
 /// Source: Dilworth, "A decomposition theorem for partially ordered sets", Annals of Mathematics 1950;
 /// Ford and Fulkerson, "Flows in networks", Princeton 1962. New here: the network is the program's own graph.
@@ -64,7 +64,8 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
 ///             than a 16th of the visits. `visits` is the work budget of positions and nodes to visit; 0:
 ///             antichain_visits(), which are 2^25, or 64 for each position and buffer if that is more.
 /// Complexity: O(positions + edges + buffers + ranges) and the searches: in the worst case one through the
-///             whole graph for each position; O(1) each where branches are short. As much memory.
+///             whole graph for each position; none if the graph is series-parallel, O(1) each where branches
+///             are short. As much memory.
 /// Throws:     precondition_error if the sum of weights exceeds 64 bits.
 [[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts,

@@ -77,8 +77,8 @@ private:
 /// The earliest free points of the buffers that `is_wanted`; other buffers and outputs have none.
 ///
 /// Requires:   `before` and `after` are the rows of the graph, `lives` are positions of it. `is_free(b, x)`,
-///             for any x, says whether x follows all ends of b; it may be false for an irrelevant x that does,
-///             but then the search continues past x.
+///             for any x, says whether x follows all ends of b; it may be false for an irrelevant x that
+///             does, but then the search continues past x.
 /// Ensures:    unless cut short, a relevant position comes after all ends of b if and only if it follows
 ///             `last_end[b]`, or is in `lowest[b]` or comes after one of these. A buffer without ends is free
 ///             from the start: its free points are all positions without predecessors.
@@ -181,8 +181,8 @@ struct reuse_network {
 ///
 /// Arcs have unlimited capacity. So a node that only supplies is joined with its only successor, and one that
 /// only demands with its only predecessor; a demand without predecessors is in the cut, a supply without
-/// successors is not. A node that neither supplies nor demands is bypassed if it has one predecessor: it is in
-/// the cut if a successor is. Chains, forks and joins vanish; what remains of a program are the places at
+/// successors is not. A node that neither supplies nor demands is bypassed if it has one predecessor: it is
+/// in the cut if a successor is. Chains, forks and joins vanish; what remains of a program are the places at
 /// which branches read one another.
 ///
 /// Source: reduction as in Valdes, Tarjan and Lawler, "The recognition of series parallel digraphs", SIAM J.
@@ -230,9 +230,9 @@ private:
     // Nodes are numbered in topological order until the last sweep has ended.
     csr_rows before_;
     std::vector<node_id> joined_with_;
-    std::vector<unsigned char> is_gone_; // neither left nor joined
-    std::vector<node_id> row_after_, row_before_; // the row with its neighbours; `no_node`: they are in several
-    std::vector<removed_node> removed_; // in this order
+    std::vector<unsigned char> is_gone_;          // neither left nor joined
+    std::vector<node_id> row_after_, row_before_; // the row of its neighbours; `no_node`: several rows
+    std::vector<removed_node> removed_;           // in this order
     std::vector<node_id> next_;
     std::vector<node_id> number_; // of the nodes that are left
     std::size_t left_ = 0;
