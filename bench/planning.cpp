@@ -19,7 +19,7 @@
 //     fast, balanced, thorough  plan_memory() at each effort, checked; and by how much it exceeds the bound
 //     check                     check_plan()
 //     concurrent, handoffs      up to `--concurrent` nodes (default 2000): more than linear
-//     order                     best_order()
+//     order                     order()
 //
 // Only the graphs of `--nodes` nodes, of one model, or some parts: `--parts fast,check`. With --smoke each
 // part runs once, so instructions can be counted:
@@ -33,7 +33,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/best_order.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
@@ -301,7 +301,7 @@ public:
             "concurrent", [&] { return bool(plan_concurrent(program_, options)); }, is_small);
         measure(
             "handoffs", [&] { return bool(plan_with_handoffs(program_, options)); }, is_small);
-        measure("order", [&] { return best_order(program_, options).order.size() == graph_.nodes(); });
+        measure("order", [&] { return sublet::order(program_, options).order.size() == graph_.nodes(); });
         std::puts("");
     }
 

@@ -468,11 +468,11 @@ public:
     /// Functions from values and steps to their names, for reports; the number of one without a name.
     [[nodiscard]] auto names() const
     {
-        return [this](value_id v) { return label(text_of(v), v); };
+        return [this](value_id v) { return name_or_number(text_of(v), v); };
     }
     [[nodiscard]] auto step_names() const
     {
-        return [this](step_id s) { return label(step_names_[s], s); };
+        return [this](step_id s) { return name_or_number(step_names_[s], s); };
     }
     /// A property of values, from a function of handles.
     template <class Property>
@@ -542,9 +542,9 @@ private:
         if constexpr (std::convertible_to<Handle const&, std::string_view>) return numbers_[v];
         else return {};
     }
-    class label {
+    class name_or_number {
     public:
-        label(std::string_view text, std::uint32_t number) : text_(text)
+        name_or_number(std::string_view text, std::uint32_t number) : text_(text)
         {
             for (first_ = sizeof digits_; first_ == sizeof digits_ || number != 0; number /= 10)
                 digits_[--first_] = static_cast<char>('0' + number % 10);
