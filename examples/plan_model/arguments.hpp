@@ -3,6 +3,7 @@
 #define SUBLET_EXAMPLES_PLAN_MODEL_ARGUMENTS_HPP
 
 #include "network.hpp"
+#include "read_onnx.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -22,7 +23,7 @@
 namespace plan_model {
 
 inline constexpr char usage[] =
-    "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place on|off]\n"
+    "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place WORD]\n"
     "                  [--symbolic N_MAX | --capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
@@ -35,7 +36,10 @@ inline constexpr char usage[] =
     "                     memory: longest-path, least-peak, exact (exhaustive search), best (of all these)\n"
     "  --order FILE       an order from a file: one node index per line, from 0 (./best is always a file)\n"
     "  --align N          every offset is a multiple of N bytes (1)\n"
-    "  --in-place on|off  let results overwrite operands where the model allows it (on)\n"
+    "  --in-place WORD    which results may overwrite operands: off; on: where the model allows it, by an\n"
+    "                     attribute may_inplace (default); operators: also those of standard operators that\n"
+    "                     work element by element, and of batch normalization at inference; softmax: also\n"
+    "                     Softmax along the last axis\n"
     "  --capacity BYTES   print what to spill, by copies out and back or by recomputation, to fit this\n"
     "                     capacity; exit status 1 if it does not fit even so\n"
     "  --symbolic N_MAX   one plan with formulas for every batch size N from 1 to N_MAX; the dimensions of\n"
@@ -90,6 +94,7 @@ struct arguments {
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
     bool in_place = true;
+    in_place_pairs pairs = in_place_pairs::listed;
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0; ///< 0: one per node
     bool run = false;
@@ -127,6 +132,17 @@ inline sublet::executor_options::checks read_check_level(std::string const& word
 }
 
 /// Throws: input_error.
+inline void read_in_place(arguments& args, std::string const& word)
+{
+    args.in_place = word != "off";
+    args.pairs = in_place_pairs::listed;
+    if (word == "operators") args.pairs = in_place_pairs::operators;
+    else if (word == "softmax") args.pairs = in_place_pairs::softmax;
+    else if (word != "off" && word != "on")
+        throw input_error("option --in-place is on, off, operators or softmax, not " + quoted(word));
+}
+
+/// Throws: input_error.
 inline arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
@@ -149,7 +165,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--json") args.json = true;
         else if (word == "--quiet") args.quiet = true;
         else if (word == "--in-place") {
-            args.in_place = !parse_choice(word, operand(), "on", "off");
+            read_in_place(args, operand());
         } else if (word == "--semantics") {
             args.concurrent = parse_choice(word, operand(), "sequential", "concurrent");
         } else if (word == "--strategy") {

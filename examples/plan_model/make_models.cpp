@@ -428,6 +428,86 @@ model_builder nested(int depth)
     return d;
 }
 
+/// Each file: a (own storage) -> one node of an operator -> r -> y of one element. The operator may
+/// overwrite a, or must not.
+void write_standard_pairs()
+{
+    int const number = onnx::TensorProto::FLOAT;
+    auto around = [&](int opset, char const* type, names operands, dims of_a, dims of_result,
+                      int result_type = onnx::TensorProto::FLOAT) {
+        model_builder d(opset);
+        d.input("x").input("w", of_a).shape("a", of_a).shape("r", of_result, result_type).output("y", {1});
+        d.node("Make", {"x"}, {"a"});
+        d.node(type, operands, {"r"});
+        d.node("Use", {"r"}, {"y"});
+        return d;
+    };
+    auto set = [](model_builder& d, char const* name, std::int64_t number_of) {
+        auto& a = *d.graph().mutable_node(1)->add_attribute();
+        a.set_name(name);
+        a.set_type(onnx::AttributeProto::INT);
+        a.set_i(number_of);
+    };
+    auto save_with = [&](char const* file, model_builder d, char const* name, std::int64_t number_of) {
+        set(d, name, number_of);
+        save(file, d.bytes());
+    };
+    save("pair_sigmoid.onnx", around(13, "Sigmoid", {"a"}, {4}, {4}).bytes());
+    save("pair_cast.onnx", around(13, "Cast", {"a"}, {4}, {4}).bytes());
+    save("pair_cast_type.onnx", around(13, "Cast", {"a"}, {4}, {4}, onnx::TensorProto::INT32).bytes());
+    save("pair_shape.onnx", around(13, "Add", {"a", "w"}, {4}, {1, 4}).bytes());
+    save("pair_input.onnx", around(13, "Sub", {"w", "x"}, {4}, {4}).bytes());
+    save("pair_second.onnx", around(13, "Sub", {"w", "a"}, {4}, {4}).bytes());
+    save("pair_twice.onnx", around(13, "Mul", {"a", "a"}, {4}, {4}).bytes());
+    save("pair_matmul.onnx", around(13, "MatMul", {"a", "w"}, {2, 2}, {2, 2}).bytes());
+    save("pair_broadcast.onnx", around(13, "Max", {"x", "a"}, {1, 4}, {4, 4}).bytes());
+
+    model_builder foreign = around(13, "Sigmoid", {"a"}, {4}, {4});
+    foreign.graph().mutable_node(1)->set_domain("elsewhere");
+    save("pair_foreign.onnx", foreign.bytes());
+    model_builder later = around(13, "Sigmoid", {"a"}, {4}, {4});
+    later.graph().mutable_node(2)->add_input("a");
+    save("pair_read_later.onnx", later.bytes());
+    save("pair_output.onnx", around(13, "Sigmoid", {"a"}, {4}, {4}).output("a").bytes());
+    model_builder listed = around(13, "Add", {"a", "w"}, {4}, {4});
+    add_ints(*listed.graph().mutable_node(1), "may_inplace", {}); // the file says none
+    save("pair_listed.onnx", listed.bytes());
+    model_builder constant = around(13, "Sigmoid", {"a"}, {4}, {4});
+    constant.graph().mutable_node(0)->set_op_type("Constant");
+    constant.graph().mutable_node(0)->clear_input();
+    save("pair_constant.onnx", constant.bytes());
+
+    // The operand is a view of a: one under another shape, or one that the file declares, of unknown strides.
+    for (bool is_declared : {false, true}) {
+        model_builder d;
+        d.input("x").shape("a", {2, 2}).shape("v", {4}).shape("r").output("y", {1});
+        d.node("Make", {"x"}, {"a"});
+        auto& view = d.node(is_declared ? "Transpose" : "Flatten", {"a"}, {"v"});
+        if (is_declared) add_ints(view, "alias_of_input", {0});
+        d.node("Sigmoid", {"v"}, {"r"});
+        d.node("Use", {"r"}, {"y"});
+        save(is_declared ? "pair_strides.onnx" : "pair_view.onnx", d.bytes());
+    }
+
+    auto normalize = [&](int opset) {
+        return around(opset, "BatchNormalization", {"a", "x", "x", "x", "x"}, {1, 4}, {1, 4});
+    };
+    save("pair_normalize.onnx", normalize(9).bytes());
+    save("pair_normalize_15.onnx", normalize(15).bytes());
+    save("pair_normalize_6.onnx", normalize(6).bytes());
+    save_with("pair_normalize_6_test.onnx", normalize(6), "is_test", 1);
+    save_with("pair_normalize_trains.onnx", normalize(15), "training_mode", 1);
+    model_builder trains = normalize(9);
+    trains.shape("mean", {4}, number).graph().mutable_node(1)->add_output("mean");
+    save("pair_normalize_means.onnx", trains.bytes());
+
+    auto softmax = [&](int opset) { return around(opset, "Softmax", {"a"}, {1, 2, 2}, {1, 2, 2}); };
+    save("pair_softmax.onnx", softmax(13).bytes());
+    save("pair_softmax_9.onnx", softmax(9).bytes()); // along axis 1 and all after it
+    save_with("pair_softmax_last.onnx", softmax(9), "axis", 2);
+    save_with("pair_softmax_first.onnx", softmax(13), "axis", 0);
+}
+
 /// Two branches with a high peak and a small result: the least peak runs them one after the other.
 /// Each order is a file of node indexes.
 void write_orders()
@@ -474,6 +554,7 @@ int main(int count, char** words)
     save("captured_ghost.onnx", branch("ghost").bytes());
     save("nested.onnx", nested(99).bytes()); // plus the graph around them
     save("nested_too_deep.onnx", nested(100).bytes());
+    write_standard_pairs();
     write_orders();
     return 0;
 }

@@ -90,7 +90,7 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    network const net = read_onnx(args.model);
+    network const net = read_onnx(args.model, args.pairs);
     plan_settings wanted{args.alignment, args.in_place, {},          args.concurrent,
                          args.slots,     args.handoffs, args.workers};
     chosen_order const chosen = choose_order(args.order, net, wanted);

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -230,10 +231,29 @@ std::vector<std::string> captured_names(onnx::NodeProto const& node)
     return captured;
 }
 
+/// Standard operators with one result, of which element i depends on element i of operands that have its
+/// shape, and on operands that are broadcast. In place, a kernel reads element i of each operand before it
+/// writes element i.
+constexpr std::string_view of_first_operand[] = {
+    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "CastLike", "Ceil",
+    "Celu", "Clip", "Cos", "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish",
+    "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu", "Shrink",
+    "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh",
+    "ThresholdedRelu"};
+constexpr std::string_view of_any_operand[] = {
+    "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Max",   "Mean", "Min",
+    "Mod", "Mul", "Or",       "PRelu",      "Pow",       "Sub",        "Sum", "Where", "Xor"};
+
+template <std::size_t Count>
+bool is_one_of(std::string_view const (&names)[Count], std::string_view name)
+{
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 class reader {
 public:
-    reader(std::string const& file, onnx::ModelProto const& model)
-        : file_(file), model_(model), graph_(model.graph())
+    reader(std::string const& file, onnx::ModelProto const& model, in_place_pairs pairs)
+        : file_(file), model_(model), graph_(model.graph()), pairs_(pairs)
     {
     }
 
@@ -369,6 +389,7 @@ private:
         }
         if (!op.outputs.empty())
             for (auto i : input_indexes(n, "may_inplace")) op.overwritable.push_back(op.inputs[i]);
+        if (attribute(node, "may_inplace") == nullptr) add_standard_pairs(node, op);
 
         std::vector<std::string> const captured = captured_names(node);
         for (auto const& name : captured) op.inputs.push_back(used_value(name, n));
@@ -465,6 +486,87 @@ private:
         net_.values[view].bytes = std::min(view_bytes, net_.values[of].bytes);
     }
 
+    /// The first result may overwrite an operand of its type and shape. It never overwrites what every run
+    /// reads again: graph inputs, initializers, constants and views of them.
+    void add_standard_pairs(onnx::NodeProto const& node, operation& op) const
+    {
+        std::size_t const operands = operands_in_place(node);
+        if (operands == 0 || op.outputs.empty() || op.outputs.front() == sublet::no_value ||
+            net_.is_view(op.outputs.front()))
+            return;
+        if (std::any_of(op.outputs.begin() + 1, op.outputs.end(),
+                        [](value_id v) { return v != sublet::no_value; }))
+            return;
+        for (std::size_t i = 0; i != std::min(operands, op.inputs.size()); ++i) {
+            value_id const v = op.inputs[i];
+            if (v != sublet::no_value && is_same_type(v, op.outputs.front()) && may_be_overwritten(v) &&
+                std::find(op.overwritable.begin(), op.overwritable.end(), v) == op.overwritable.end())
+                op.overwritable.push_back(v);
+        }
+    }
+
+    /// How many operands, the first ones, the result may overwrite if their types agree.
+    std::size_t operands_in_place(onnx::NodeProto const& node) const
+    {
+        if (pairs_ == in_place_pairs::listed || !is_standard(node)) return 0;
+        std::string_view const type = node.op_type();
+        if (is_one_of(of_any_operand, type)) return ~std::size_t{0};
+        if (is_one_of(of_first_operand, type)) return 1;
+        if (type == "BatchNormalization") return normalizes_at_inference(node);
+        if (pairs_ == in_place_pairs::softmax && (type == "Softmax" || type == "LogSoftmax"))
+            return is_along_last_axis(node);
+        return 0;
+    }
+
+    /// In training, statistics of the whole operand come first. Since opset 14 an attribute selects it,
+    /// before that further results do, and before opset 7 also an attribute.
+    bool normalizes_at_inference(onnx::NodeProto const& node) const
+    {
+        if (auto const* const training = attribute(node, "training_mode")) return training->i() == 0;
+        auto const* const is_test = attribute(node, "is_test");
+        return opset() >= 7 || (is_test != nullptr && is_test->i() != 0);
+    }
+
+    bool is_along_last_axis(onnx::NodeProto const& node) const
+    {
+        if (node.input_size() == 0) return false;
+        value_type const type = type_of_value(node.input(0));
+        if (!type.has_rank || type.size.empty()) return false;
+        auto const* const declared = attribute(node, "axis");
+        std::int64_t const axis = declared != nullptr ? declared->i() : opset() < 13 ? 1 : -1;
+        return axis == -1 || axis == static_cast<std::int64_t>(type.size.size()) - 1;
+    }
+
+    /// Both are tensors of the same known element type and the same known dimensions.
+    bool is_same_type(value_id a, value_id b) const
+    {
+        value_type const &x = net_.types[a], &y = net_.types[b];
+        return x.what == value_type::tensor && y.what == value_type::tensor && x.element != 0 &&
+               x.element == y.element && x.has_rank && y.has_rank && x.size == y.size &&
+               std::all_of(x.size.begin(), x.size.end(), [](std::int64_t d) { return d >= 0; });
+    }
+
+    /// A run computes it, as a dense tensor: it is no graph input, initializer or constant, and no view that
+    /// the file declares, which may have strides.
+    bool may_be_overwritten(value_id v) const
+    {
+        for (;; v = net_.values[v].alias_of) {
+            node_id const producer = net_.values[v].producer;
+            if (producer == sublet::no_node) return false;
+            auto const& node = graph_.node(static_cast<int>(producer));
+            if (!net_.is_view(v)) return !is_standard(node) || node.op_type() != "Constant";
+            if (attribute(node, "alias_of_input") != nullptr) return false;
+        }
+    }
+
+    /// The version of the standard operators; without one, the latest.
+    std::int64_t opset() const
+    {
+        for (auto const& opset : model_.opset_import())
+            if (opset.domain().empty() || opset.domain() == "ai.onnx") return opset.version();
+        return std::numeric_limits<std::int64_t>::max();
+    }
+
     bool is_standard(onnx::NodeProto const& node) const
     {
         return node.domain().empty() || node.domain() == "ai.onnx";
@@ -483,11 +585,10 @@ private:
     /// since opset 12 an optional input selects it, and must be a constant here.
     bool is_inference(onnx::NodeProto const& dropout) const
     {
-        for (auto const& opset : model_.opset_import())
-            if ((opset.domain().empty() || opset.domain() == "ai.onnx") && opset.version() < 7) {
-                auto const* const is_test = attribute(dropout, "is_test");
-                return is_test != nullptr && is_test->i() != 0;
-            }
+        if (opset() < 7) {
+            auto const* const is_test = attribute(dropout, "is_test");
+            return is_test != nullptr && is_test->i() != 0;
+        }
         return dropout.input_size() < 3 || dropout.input(2).empty() || is_false(dropout.input(2));
     }
 
@@ -587,6 +688,7 @@ private:
     std::string const& file_;
     onnx::ModelProto const& model_;
     onnx::GraphProto const& graph_;
+    in_place_pairs pairs_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name
@@ -686,11 +788,14 @@ onnx::ModelProto parse_onnx(std::string const& file)
     return model;
 }
 
-network read_onnx(std::string const& file, onnx::ModelProto const& model)
+network read_onnx(std::string const& file, onnx::ModelProto const& model, in_place_pairs pairs)
 {
-    return reader(file, model).read();
+    return reader(file, model, pairs).read();
 }
 
-network read_onnx(std::string const& file) { return read_onnx(file, parse_onnx(file)); }
+network read_onnx(std::string const& file, in_place_pairs pairs)
+{
+    return read_onnx(file, parse_onnx(file), pairs);
+}
 
 } // namespace plan_model
