@@ -317,4 +317,26 @@ TEST_CASE("invalid options of a tree are refused with a sentence")
     refuses({{.bytes = {8}}, good}, "sublet: the table of a property has 1 entries for 2 values");
 }
 
+TEST_CASE("values of any program of the tree are in the pools that their choices name")
+{
+    program_tree tree(outer);
+    tree.add_body(0, 1, program_body::run_kind::once, program_of({{{}, {0}}, {{0}, {1}}, {{1}, {}}}, 2), {},
+                  {});
+    std::vector<plan_options> options(2, plan_options{.bytes = 8});
+    options[0].pool_choices = {{1, 1, 0}};
+    options[1].pool_choices = {{0, 1, 0}, {1, 0, 5}, {1, 2, 3}};
+    auto const planned = plan_nested(tree, options);
+    REQUIRE(planned);
+    CHECK(planned.report().is_checked);
+    auto pool_of = [&](program_id program, value_id v) {
+        return planned.plan.buffers[planned.plan.buffer_of[planned.flat.flat_of[program][v]]].pool;
+    };
+    CHECK(pool_of(0, 0) == 0);
+    CHECK(pool_of(0, 1) == 1);
+    CHECK(pool_of(1, 0) == 1);
+    CHECK(pool_of(1, 1) == 2); // for 3 instead of 5
+    options[1].pool_choices.push_back({2, 0, 0});
+    CHECK_THROWS_AS((void)plan_nested(tree, options), precondition_error);
+}
+
 } // namespace this_test
