@@ -174,7 +174,7 @@ std::vector<std::string> plan_modes()
         "--symbolic 3 --in-place off --json",
         "--run --json --limit 1000000",
     };
-    for (char const* in_place : {" --in-place on", " --in-place off"}) {
+    for (char const* in_place : {" --in-place on", " --in-place listed", " --in-place off"}) {
         for (char const* order : {"", " --order file", " --order longest-path", " --order least-peak",
                                   " --order exact", " --order best", " --order ORDER"})
             modes.push_back(std::string("--run --check digest --limit 1000000") + order + in_place);

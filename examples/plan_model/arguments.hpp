@@ -36,10 +36,10 @@ inline constexpr char usage[] =
     "                     memory: longest-path, least-peak, exact (exhaustive search), best (of all these)\n"
     "  --order FILE       an order from a file: one node index per line, from 0 (./best is always a file)\n"
     "  --align N          every offset is a multiple of N bytes (1)\n"
-    "  --in-place WORD    which results may overwrite operands: off; on: where the model allows it, by an\n"
-    "                     attribute may_inplace (default); operators: also those of standard operators that\n"
-    "                     work element by element, and of batch normalization at inference; softmax: also\n"
-    "                     Softmax along the last axis\n"
+    "  --in-place WORD    which results may overwrite operands: off: none; listed: those that the model lists\n"
+    "                     in an attribute may_inplace; on: also those of standard operators that work element\n"
+    "                     by element, and of batch normalization at inference (default); softmax: also those\n"
+    "                     of Softmax along the last axis\n"
     "  --capacity BYTES   print what to spill, by copies out and back or by recomputation, to fit this\n"
     "                     capacity; exit status 1 if it does not fit even so\n"
     "  --symbolic N_MAX   one plan with formulas for every batch size N from 1 to N_MAX; the dimensions of\n"
@@ -94,7 +94,7 @@ struct arguments {
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
     bool in_place = true;
-    in_place_pairs pairs = in_place_pairs::listed;
+    in_place_pairs pairs = in_place_pairs::operators;
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0; ///< 0: one per node
     bool run = false;
@@ -135,11 +135,10 @@ inline sublet::executor_options::checks read_check_level(std::string const& word
 inline void read_in_place(arguments& args, std::string const& word)
 {
     args.in_place = word != "off";
-    args.pairs = in_place_pairs::listed;
-    if (word == "operators") args.pairs = in_place_pairs::operators;
+    if (word == "off" || word == "listed") args.pairs = in_place_pairs::listed;
+    else if (word == "on") args.pairs = in_place_pairs::operators;
     else if (word == "softmax") args.pairs = in_place_pairs::softmax;
-    else if (word != "off" && word != "on")
-        throw input_error("option --in-place is on, off, operators or softmax, not " + quoted(word));
+    else throw input_error("option --in-place is off, listed, on or softmax, not " + quoted(word));
 }
 
 /// Throws: input_error.

@@ -168,7 +168,7 @@ int main(int count, char** words)
             if (entry.path().extension() == ".onnx") files.push_back(entry.path());
         std::sort(files.begin(), files.end());
         std::vector<network> networks;
-        for (auto const& path : files) networks.push_back(read_onnx(path.string()));
+        for (auto const& path : files) networks.push_back(read_onnx(path.string(), in_place_pairs::operators));
         std::vector<std::pair<byte_count, std::size_t>> queue; // in full: by size
         for (std::size_t i = 0; i != files.size(); ++i) {
             byte_count const naive = is_full ? naive_bytes(networks[i]) : 0;

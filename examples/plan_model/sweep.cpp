@@ -187,7 +187,7 @@ int main(int count, char** words)
     try {
         std::vector<table_row> const rows = read_table(words[1]);
         std::vector<network> networks;
-        for (table_row const& row : rows) networks.push_back(read_onnx(row.file));
+        for (table_row const& row : rows) networks.push_back(read_onnx(row.file, in_place_pairs::operators));
         auto const is_network = [](auto const& entry) { return entry.path().extension() == ".onnx"; };
         std::filesystem::recursive_directory_iterator const found(std::string(words[1]) + "/models");
         auto const files = static_cast<std::size_t>(std::count_if(begin(found), end(found), is_network));
