@@ -54,6 +54,9 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     return best;
 }
 
+/// Visits of one placement with some waits, for each buffer: there are a few dozen such placements.
+inline constexpr std::uint64_t trial_visits = 256;
+
 /// Lowers the placement `now`, valid for every schedule, to the limits, and stores the result in `placed` if
 /// that is possible. First the buffers above the limit may wait and be waited for; if that does not suffice,
 /// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
@@ -67,7 +70,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
     std::vector<sort_key> waiting; // {size, , buffer}
     std::vector<unsigned char> may_wait(problem.buffers.size());
     auto fits_limits = [&] {
-        std::uint64_t const visits = offset_visits(work) / 16;
+        std::uint64_t const visits = smaller(offset_visits(work) / 16, trial_visits * problem.buffers.size());
         now = place_concurrently(
             problem, schedule.lives,
             schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
