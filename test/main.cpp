@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// The tests; or one of them, run by a fuzzer on the bytes from which it draws: see fuzz/run.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include "counted_heap.hpp"
+#include "fuzzed_bytes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <iostream>
 #include <new>
+#include <string>
+#include <vector>
 
 std::atomic<std::size_t> heap_allocations = 0;
 std::atomic<std::size_t> heap_limit = ~std::size_t{0};
@@ -20,4 +25,44 @@ std::atomic<std::size_t> heap_limit = ~std::size_t{0};
 }
 [[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+#endif
+
+#if defined(SUBLET_FUZZER)
+
+/// Runs the test case that SUBLET_TEST names; its random choices are these bytes.
+extern "C" int LLVMFuzzerTestOneInput(unsigned char const* data, std::size_t size)
+{
+    static char const* const name = std::getenv("SUBLET_TEST");
+    if (name == nullptr) {
+        std::cerr << "SUBLET_TEST is not set: it names the test case to run\n";
+        std::exit(2);
+    }
+    fuzzed = {true, {data, size}};
+    doctest::Context context;
+    context.setOption("test-case", name);
+    context.setOption("minimal", true);
+    if (context.run() != 0) std::abort();
+    return 0;
+}
+
+#else
+
+int main(int count, char** words)
+{
+    std::vector<unsigned char> input;
+    if (char const* const hex = std::getenv("SUBLET_BYTES")) { // to repeat what a fuzzer found
+        std::string const digits = hex;
+        auto const digit = [&](std::size_t i) {
+            return static_cast<unsigned>(std::string("0123456789abcdef").find(digits[i]));
+        };
+        for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+            if (digit(i) > 15 || digit(i + 1) > 15)
+                return std::cerr << "SUBLET_BYTES is not a string of hexadecimal digits\n", 2;
+            input.push_back(static_cast<unsigned char>(16 * digit(i) + digit(i + 1)));
+        }
+        fuzzed = {true, input};
+    }
+    return doctest::Context(count, words).run();
+}
+
 #endif

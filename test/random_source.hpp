@@ -2,20 +2,32 @@
 #ifndef SUBLET_TEST_RANDOM_SOURCE_HPP
 #define SUBLET_TEST_RANDOM_SOURCE_HPP
 
+#include "fuzzed_bytes.hpp"
 #include "rounds.hpp"
 
 #include <cstdint>
 #include <random>
 
-/// Random numbers. Draw one per statement: the evaluation order of operands differs between compilers.
+/// Random numbers. Draw one per statement: the evaluation order of operands differs between compilers. A
+/// fuzzer's bytes come first, as few as each number needs, so that a changed byte changes one decision.
 struct random_source {
     std::mt19937 random;
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); }
+    std::uint32_t below(std::uint32_t n)
+    {
+        if (!fuzzed.left.empty()) return fuzzed.number(n <= 1 ? 0 : n <= 256 ? 1 : n <= 65536 ? 2 : 4) % n;
+        return static_cast<std::uint32_t>(random() % n);
+    }
     std::uint64_t wide() // of any bit width
     {
-        std::uint64_t const high = random();
-        std::uint64_t const low = random();
+        std::uint64_t const high = bits();
+        std::uint64_t const low = bits();
         return (high << 32 | low) >> below(64);
+    }
+
+private:
+    std::uint32_t bits()
+    {
+        return fuzzed.left.empty() ? static_cast<std::uint32_t>(random()) : fuzzed.number(4);
     }
 };
 

@@ -207,6 +207,7 @@ TEST_CASE(
             }
         }
     }
+    if (fuzzed.is_on) return;
     CHECK(exact > rounds(1000));
     CHECK(shrinking > rounds(5)); // results within larger operands, where the other bytes are soon reused
 }
@@ -267,6 +268,7 @@ TEST_CASE("a plan for the largest shapes runs smaller shapes and fewer steps, as
             CHECK(around.result(run) == expected);
         }
     }
+    if (fuzzed.is_on) return;
     CHECK(fewer > rounds(100));
     CHECK(grown > rounds(20));
     CHECK(refused > rounds(100));
@@ -328,6 +330,7 @@ TEST_CASE("any unproved plan is rejected or runs within its arenas")
             }
         }
     }
+    if (fuzzed.is_on) return;
     CHECK(refused > rounds(500));
     CHECK(ran > rounds(500));
 }
@@ -544,6 +547,7 @@ TEST_CASE("the plan check finds every unsound pair, and a checked run every one 
         CHECK(std::find(expected.begin(), expected.end(), *seen) != expected.end());
         ++found;
     }
+    if (fuzzed.is_on) return;
     CHECK(refused == rounds(300));
     CHECK(found > rounds(200));
     CHECK(unexercised > rounds(0));

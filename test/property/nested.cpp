@@ -366,6 +366,7 @@ TEST_CASE("for any nesting, a run in the planned arena reads the same values as 
     MESSAGE(programs << " programs, " << deep << " of them nested four deep; " << eliminated_copies
                      << " copies vanished, " << left << " are left, " << spares << " spares; " << reads
                      << " reads; fewer bytes in " << saved);
+    if (fuzzed.is_on) return;
     CHECK(programs > rounds(1000));
     CHECK(deep > rounds(10));
     CHECK(eliminated_copies > rounds(100));

@@ -134,6 +134,7 @@ TEST_CASE("all orders and all offsets agree on stackings, and no placement is hi
         ++only_stacked;
         CHECK(by_grid.placement == by_grid.stacking);
     });
+    if (fuzzed.is_on) return;
     CHECK(interleaved > rounds(20)); // some are lower with interleaved buffers
     CHECK(only_stacked > rounds(100));
 }
@@ -198,6 +199,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and otherwise report
             }
         }
     });
+    if (fuzzed.is_on) return;
     CHECK(found > rounds(1000));
     CHECK(exhausted > rounds(1000));
 }
@@ -248,6 +250,7 @@ TEST_CASE("claims of minimal height and of infeasibility hold among all placemen
             }
         }
     });
+    if (fuzzed.is_on) return;
     CHECK(counts[static_cast<int>(placement::outcome::optimal)] > rounds(1000));
     CHECK(counts[static_cast<int>(placement::outcome::infeasible)] > rounds(400));
     CHECK(threadable > rounds(150));
@@ -365,6 +368,7 @@ TEST_CASE("chosen pools and kept offsets are as reported")
             if (keep[b] && again.offset[b] != no_offset) CHECK(again.offset[b] == previous[b]);
         moved += again.moved_bytes != 0;
     });
+    if (fuzzed.is_on) return;
     CHECK(*std::min_element(counts, counts + 4) >= 1);
     CHECK(moved >= 1);
 }

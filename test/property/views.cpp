@@ -108,6 +108,7 @@ TEST_CASE("an order is legal exactly if it keeps the order of accesses of each b
         REQUIRE(bool(other));
         REQUIRE(paint_in(views, other.plan, options.order) == expected);
     }
+    if (fuzzed.is_on) return;
     CHECK(legal > rounds(1500));
     CHECK(illegal > rounds(1500));
 }
@@ -155,6 +156,7 @@ TEST_CASE("plans for every schedule, with and without hand-offs, hold in every o
             REQUIRE(paint_in(views, waiting.plan, order) == expected);
         }
     }
+    if (fuzzed.is_on) return;
     CHECK(waits > rounds(100));
 }
 
