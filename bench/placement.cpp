@@ -11,6 +11,7 @@
 //                        renumbered copies, every other one with time reversed, and for --seeds of search
 //     --minimize         the lowest placement, with default settings
 //     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
+//     --tilings          2000, 2500, 3162 and 5000 buffers that cuts made of a rectangle, in three manners
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
 //     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
 //     --overrun N        problems of 1000, 10000, ... N buffers, limits of 10 ms, 100 ms and 1 s: how many
@@ -237,7 +238,8 @@ void run_methods(subject const& s, tally& all)
     run("first", [&] { return first_packing(shapes, bound); });
     std::uint32_t tried = 0;
     run("best", [&] {
-        return best_packing(shapes, bound, detail::pack_options{}.visits, first_packing(shapes, bound), tried);
+        return best_packing(shapes, bound, detail::pack_options{}.visits, first_packing(shapes, bound),
+                            tried);
     });
     detail::deterministic_control control;
     run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, control, tried); });
@@ -302,6 +304,26 @@ void run_dissections(arguments const& args)
         }
         all.print(std::to_string(n));
     }
+}
+
+void run_tilings(arguments const& args)
+{
+    tally all{"tilings"};
+    for (bench::named_manner const& each : bench::cut_manners)
+        for (std::size_t n : {2000u, 2500u, 3162u, 5000u}) {
+            if (args.smoke && n > 2000) break;
+            tally of_size{"tilings"};
+            for (unsigned seed = 1; seed <= args.seeds; ++seed) {
+                auto const drawn = bench::draw_cuts(each.manner, args.smoke ? 40 : n, seed);
+                std::string const name =
+                    std::string(each.name) + '/' + std::to_string(n) + '/' + std::to_string(seed);
+                print(of_size, name, "place",
+                      measure(drawn.problem, {.time_limit = double(args.limit), .seed = seed}));
+            }
+            of_size.print(std::string(each.name) + '/' + std::to_string(n));
+            all.add(of_size);
+        }
+    all.print("all");
 }
 
 void run_copies(std::vector<subject> const& subjects, arguments const& args)
@@ -448,7 +470,8 @@ arguments read_arguments(int count, char** words)
             else if (word == "--overrun") args.overrun = bench::number_in(operand());
             else if (word == "--scaling") args.scaling = bench::number_in(operand());
             else if (word == "--anytime") args.picture = operand();
-            else if (word != "--files" && word != "--minimize" && word != "--dissections")
+            else if (word != "--files" && word != "--minimize" && word != "--dissections" &&
+                     word != "--tilings")
                 bench::refuse_option(word);
         }
     }
@@ -500,6 +523,7 @@ void run(arguments const& args)
         else if (section == "--variants") run_variants(named, args);
         else if (section == "--minimize") run_minimize(subjects, args);
         else if (section == "--dissections") run_dissections(args);
+        else if (section == "--tilings") run_tilings(args);
         else if (section == "--copies") run_copies(subjects, args);
         else if (section == "--anytime") run_anytime(subjects, args);
         else if (section == "--overrun") run_overrun(args);
@@ -511,8 +535,8 @@ void run(arguments const& args)
 constexpr char usage[] =
     "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
     "                       [FILE.csv ...]\n"
-    "  SECTION  --files --capacity N --variants N --minimize --dissections --copies N --anytime F.svg\n"
-    "           --overrun N --scaling N\n";
+    "  SECTION  --files --capacity N --variants N --minimize --dissections --tilings --copies N\n"
+    "           --anytime F.svg --overrun N --scaling N\n";
 
 } // namespace
 
@@ -522,8 +546,8 @@ int main(int count, char** words)
         if (bench::gives_help(count, words, usage)) return 0;
         arguments args = read_arguments(count, words);
         if (args.smoke) {
-            args.sections = {"--files",       "--capacity", "--variants", "--minimize",
-                             "--dissections", "--copies",   "--anytime",  "--scaling"};
+            args.sections = {"--files",   "--capacity", "--variants", "--minimize", "--dissections",
+                             "--tilings", "--copies",   "--anytime",  "--scaling"};
             args.capacity = 1024;
             args.variants = args.copies = args.seeds = args.limit = 1;
             args.scaling = args.overrun = 100;

@@ -102,6 +102,97 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
     return result;
 }
 
+/// The manners of dissections by cuts: from edge to edge, with the pieces in the order of the cuts, so that
+/// each comes after what lies below it, or shuffled; and five pieces around one of them, shuffled.
+///
+///     guillotine  +-----+----+      pinwheel  +--+-------+
+///                 |     +----+                |  +---+---+
+///                 +-----+    |                |  |   |   |
+///                 |     |    |                +--+---+   |
+///                 +-----+----+                +------+---+
+enum class cut_manner : std::uint8_t { rows, shuffled, pinwheels };
+
+struct named_manner {
+    std::string_view name;
+    cut_manner manner;
+};
+inline constexpr named_manner cut_manners[] = {
+    {"rows", cut_manner::rows}, {"shuffled", cut_manner::shuffled}, {"pinwheels", cut_manner::pinwheels}};
+
+struct cut_dissection {
+    placement_problem problem;
+    std::vector<byte_count> offset; ///< of a placement that ends at `bytes`, the lowest that there is
+};
+
+/// `n` buffers that fill `positions` times `bytes` without a gap. A piece is cut with a probability that is
+/// proportional to its area; no piece has less than `least` bytes. The last pieces of pinwheels, up to three,
+/// come from cuts from edge to edge.
+///
+/// Complexity: O(n^2)
+/// Throws:     std::runtime_error if there is no space for so many.
+inline cut_dissection draw_cuts(cut_manner manner, std::size_t n, std::uint32_t seed,
+                                step_id positions = 1u << 20, byte_count bytes = 1u << 20,
+                                byte_count least = 1024)
+{
+    struct tile {
+        step_id first, last;
+        byte_count begin, end;
+        std::uint64_t area() const { return (last - first) * (end - begin); }
+    };
+    random_source roll{std::mt19937(seed)};
+    std::vector<tile> tiles{{0, positions, 0, bytes}}, cut;
+    auto can_cut = [&](tile const& t, bool in_five) {
+        bool const is_long = t.last - t.first >= 3, is_high = t.end - t.begin >= 3 * least;
+        if (in_five) return is_long && is_high;
+        return t.last - t.first >= 2 || t.end - t.begin >= 2 * least;
+    };
+    auto random_up_to = [&](std::uint64_t most) { // from 1 on
+        return 1 + roll.below(static_cast<std::uint32_t>(most));
+    };
+    while (tiles.size() < n) {
+        bool const in_five = manner == cut_manner::pinwheels && n - tiles.size() >= 4;
+        std::uint64_t area = 0;
+        for (tile const& t : tiles) area += can_cut(t, in_five) ? t.area() : 0;
+        if (area == 0) throw std::runtime_error("a dissection has no room for so many buffers");
+        std::uint64_t drawn = roll.random();
+        drawn = (drawn << 32 | roll.random()) % area;
+        std::size_t at = 0;
+        for (;; ++at) {
+            if (!can_cut(tiles[at], in_five)) continue;
+            if (drawn < tiles[at].area()) break;
+            drawn -= tiles[at].area();
+        }
+        tile const t = tiles[at];
+        bool const is_long = t.last - t.first >= 2, is_high = t.end - t.begin >= 2 * least;
+        if (in_five) {
+            step_id const p = random_up_to((t.last - t.first - 1) / 2);
+            byte_count const q = least - 1 + random_up_to((t.end - t.begin - least) / 2 - least + 1);
+            cut = {{t.first, t.last - p, t.begin, t.begin + q},
+                   {t.last - p, t.last, t.begin, t.end - q},
+                   {t.first, t.first + p, t.begin + q, t.end},
+                   {t.first + p, t.last - p, t.begin + q, t.end - q},
+                   {t.first + p, t.last, t.end - q, t.end}};
+        } else if (is_high && (!is_long || roll.below(2) == 0)) {
+            byte_count const where = t.begin + least - 1 + random_up_to(t.end - t.begin - 2 * least + 1);
+            cut = {{t.first, t.last, t.begin, where}, {t.first, t.last, where, t.end}};
+        } else {
+            step_id const when = t.first + random_up_to(t.last - t.first - 1);
+            cut = {{t.first, when, t.begin, t.end}, {when, t.last, t.begin, t.end}};
+        }
+        tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(at));
+        tiles.insert(tiles.begin() + static_cast<std::ptrdiff_t>(at), cut.begin(), cut.end());
+    }
+    if (manner != cut_manner::rows)
+        for (std::size_t i = tiles.size(); i > 1; --i)
+            std::swap(tiles[i - 1], tiles[roll.below(static_cast<std::uint32_t>(i))]);
+    cut_dissection result;
+    for (tile const& t : tiles) {
+        result.problem.buffers.push_back({{t.first, t.last}, t.end - t.begin});
+        result.offset.push_back(t.begin);
+    }
+    return result;
+}
+
 /// The same in another order; for odd numbers also with time reversed.
 inline placement_problem variant(placement_problem const& original, std::uint32_t number)
 {

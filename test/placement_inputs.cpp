@@ -54,6 +54,47 @@ TEST_CASE("a dissection has the requested number of buffers, and fills every byt
 
 TEST_CASE("a dissection too small for its buffers is refused") { CHECK_THROWS(draw_dissection(7, 1, 1, 2)); }
 
+TEST_CASE("pieces of cuts fill the rectangle, and do not overlap where they were cut")
+{
+    for (named_manner const& each : cut_manners)
+        for (std::uint32_t seed = 1; seed != 6; ++seed)
+            for (std::size_t n : {1u, 2u, 4u, 5u, 40u, 101u}) {
+                CAPTURE(each.name);
+                CAPTURE(seed);
+                CAPTURE(n);
+                constexpr step_id positions = 60;
+                constexpr byte_count bytes = 4000;
+                cut_dissection const drawn = draw_cuts(each.manner, n, seed, positions, bytes, 20);
+                auto const& pieces = drawn.problem.buffers;
+                REQUIRE(pieces.size() == n);
+                REQUIRE(drawn.offset.size() == n);
+                CHECK(live_bytes(drawn.problem) == std::vector<byte_count>(positions, bytes));
+                for (std::size_t i = 0; i != n; ++i) {
+                    CHECK((pieces[i].size >= 20 && drawn.offset[i] + pieces[i].size <= bytes));
+                    for (std::size_t j = 0; j != i; ++j)
+                        CHECK((pieces[i].life.last <= pieces[j].life.first ||
+                               pieces[j].life.last <= pieces[i].life.first ||
+                               drawn.offset[i] + pieces[i].size <= drawn.offset[j] ||
+                               drawn.offset[j] + pieces[j].size <= drawn.offset[i]));
+                }
+            }
+    CHECK(sorted(draw_cuts(cut_manner::rows, 50, 1).problem) !=
+          sorted(draw_cuts(cut_manner::rows, 50, 2).problem));
+    CHECK(sorted(draw_cuts(cut_manner::rows, 50, 1).problem) ==
+          sorted(draw_cuts(cut_manner::shuffled, 50, 1).problem));
+    CHECK_THROWS(draw_cuts(cut_manner::rows, 7, 1, 2, 60, 20));
+}
+
+TEST_CASE("in rows a piece comes after those that lie below it")
+{
+    cut_dissection const drawn = draw_cuts(cut_manner::rows, 200, 1);
+    auto const& pieces = drawn.problem.buffers;
+    for (std::size_t i = 0; i != pieces.size(); ++i)
+        for (std::size_t j = 0; j != i; ++j)
+            if (pieces[i].life.first < pieces[j].life.last && pieces[j].life.first < pieces[i].life.last)
+                CHECK(drawn.offset[j] < drawn.offset[i]);
+}
+
 TEST_CASE("a variant is the same problem in another order, an odd variant also reversed in time")
 {
     placement_problem const original = draw_dissection(30, 1);
