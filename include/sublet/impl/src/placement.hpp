@@ -11,6 +11,7 @@
 
 #include <sublet/placement/impl/affine_placement.ipp>
 #include <sublet/placement/impl/best_packing.ipp>
+#include <sublet/placement/impl/compose.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
 #include <sublet/placement/impl/fit.ipp>
 #include <sublet/placement/impl/improve.ipp>

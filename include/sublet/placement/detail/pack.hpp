@@ -32,9 +32,11 @@
 // --- pack ------------------------------------------------------------------------------------------------
 
 ///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► fast orders
-///                      few shapes:   ─► short search   ─► more orders ─► ejection ─► long search
-///                      many shapes:                    ─► more orders ─► ejection
+///                      few shapes:   ─► short search   ─► more orders ─► cuts ─► ejection ─► long search
+///                      many shapes:                    ─► more orders ─► cuts ─► ejection
 ///                      stop as soon as the height equals the bound: it is optimal
+///
+/// Cuts: for shapes that fit together without a gap, the caller's order and its reverse, and compose.hpp.
 ///
 /// Orders and ejection have no guaranteed factor. The search is exact if its nodes suffice, but for stackings
 /// (problem.hpp): it raises a bound only by shapes that can only be stacked.

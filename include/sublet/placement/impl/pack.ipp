@@ -2,6 +2,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
+#include <sublet/placement/detail/compose.hpp>
 #include <sublet/placement/detail/improve.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/pack.hpp>
@@ -110,6 +111,63 @@ SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count ca
     return std::move(found.best);
 }
 
+/// The shapes in the order of their first buffers, which is the caller's order.
+SUBLET_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& shapes)
+{
+    std::vector<sort_key> first;
+    for (shape_part const& p : shapes.parts)
+        if (first.empty() || first.back().id != p.shape) first.push_back({p.buffer, 0, p.shape});
+        else first.back().key = smaller(first.back().key, byte_count{p.buffer});
+    sort_by_key(first);
+    std::vector<std::uint32_t> order;
+    for (sort_key const& k : first) order.push_back(k.id);
+    return order;
+}
+
+/// Composition costs so many visits a shape.
+inline constexpr std::uint64_t compose_visits = 1000;
+
+/// For shapes that were cut from a rectangle: first fit in the caller's order and in its reverse, then
+/// composition, and a search of what is left if these are less than half of the shapes. The result is
+/// `best`, or ends at `ceiling` or below.
+SUBLET_DECL packing pack_cuts(placement_shapes const& shapes, placement_bound const& goal, byte_count ceiling,
+                              std::uint64_t visits, std::uint64_t nodes, packing best,
+                              search_control& control, placement::pool_result& out)
+{
+    std::vector<std::uint32_t> order = order_of_caller(shapes);
+    for (std::size_t i = 0; i != 2 && order.size() == shapes.size() && best.height > goal.bytes; ++i) {
+        packing found =
+            fit(shapes, order, fit_rule::first_fit,
+                {.ceiling = ceiling, .known_height = goal.bytes, .visits = visits / 8, .stop = {&control}});
+        ++out.packings;
+        if (found.height < best.height) {
+            best = std::move(found);
+            ceiling = best.height - 1;
+        }
+        std::reverse(order.begin(), order.end());
+    }
+    if (best.height <= goal.bytes) return best;
+    composed_shapes const composed =
+        compose(shapes, smaller(visits, compose_visits * shapes.size()), control);
+    std::size_t const n = composed.shapes.size();
+    if (n > shapes.size() / 2) return best;
+    placement_bound left = lower_bound(composed.shapes);
+    left.bytes = larger(left.bytes, goal.bytes);
+    packing found = first_packing(composed.shapes, left, control);
+    if (found.height > left.bytes)
+        found = best_packing(composed.shapes, left, visits / 4, std::move(found), control, out.packings);
+    if (found.height > left.bytes && n <= max_searched_shapes && nodes != 0) {
+        minimize_result lowest =
+            minimize(composed.shapes, left.bytes, std::move(found), {.nodes = nodes}, control);
+        out.nodes += lowest.nodes;
+        found = std::move(lowest.best);
+    }
+    if (found.height > ceiling) return best;
+    found.origin = composed.origins(found.origin);
+    found.origin.resize(shapes.size());
+    return found;
+}
+
 SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound,
                                 byte_count capacity, pack_options const& options, search_control& control,
                                 placement::pool_result& out)
@@ -142,6 +200,12 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     if (!is_done() && visits != 0) {
         pool_control for_pool(control, best.height, out);
         best = best_packing(shapes, goal, visits, std::move(best), for_pool, out.packings);
+    }
+    if (!is_done() && visits != 0) {
+        pool_control for_pool(control, best.height, out);
+        // Few shapes are searched: a start that is only lower would change what is found after it.
+        byte_count const ceiling = is_small ? goal.bytes : best.height - 1;
+        best = pack_cuts(shapes, goal, ceiling, visits, options.nodes, std::move(best), for_pool, out);
     }
     if (!is_done() && options.improve_visits != 0) {
         pool_control for_pool(control, best.height, out);
