@@ -2,6 +2,7 @@
 #include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/place.hpp>
 
+#include "../../bench/placement_inputs.hpp"
 #include "../random_batches.hpp"
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
@@ -517,6 +518,43 @@ TEST_CASE("a buffer of 0 bytes has no offset, and an exceeded capacity is report
     CHECK(placed.status == placement::outcome::limit);
     CHECK(placed.pool == 0);
     CHECK(stack_slots(placement_problem{}, sized_slot_plan{}).offset.empty());
+}
+
+TEST_CASE("windows of more shapes than the exact search takes are searched, and placed no higher")
+{
+    // Dissections one after the other, of which some buffers of one live on into the next.
+    auto chain = [](unsigned spanning, byte_count alignment, bool pins) {
+        placement_problem problem;
+        for (std::uint32_t seed = 1; problem.buffers.size() <= max_searched_shapes; ++seed)
+            for (placement_problem::buffer b : bench::draw_dissection(120, seed).buffers) {
+                step_id const start = 100 * (seed - 1);
+                b.life = {start + b.life.first, start + b.life.last};
+                b.alignment = alignment;
+                problem.buffers.push_back(b);
+            }
+        for (unsigned i = 0; i != spanning; ++i)
+            problem.buffers.push_back({{100 * i + 50, 100 * i + 180}, 16 + i, alignment});
+        if (pins) problem.buffers.push_back({{150, 850}, 64, alignment, 0, 1024});
+        return problem;
+    };
+    unsigned lower = 0;
+    for (unsigned spanning : {0u, 10u})
+        for (byte_count alignment : {1u, 4u})
+            for (bool pins : {false, true}) {
+                CAPTURE(spanning);
+                CAPTURE(alignment);
+                CAPTURE(pins);
+                placement_problem const problem = chain(spanning, alignment, pins);
+                pack_options few{.improve_visits = 1'000'000, .nodes = 0};
+                placement const without = pack(problem, few);
+                few.nodes = 10'000;
+                placement const with = pack(problem, few);
+                CHECK(!check_placement(problem, with));
+                CHECK(with.pools[0].height <= without.pools[0].height);
+                CHECK(with.pools[0].nodes <= 2 * few.nodes + 100);
+                lower += with.pools[0].height < without.pools[0].height;
+            }
+    CHECK(lower > 2);
 }
 
 TEST_CASE("slots beyond 64 bits are refused")

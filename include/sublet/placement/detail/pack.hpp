@@ -33,7 +33,7 @@
 
 ///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► fast orders
 ///                      few shapes:   ─► short search   ─► more orders ─► cuts ─► ejection ─► long search
-///                      many shapes:                    ─► more orders ─► cuts ─► ejection
+///                      many shapes:    ─► more orders ─► cuts ─► ejection, search of windows, in turn
 ///                      stop as soon as the height equals the bound: it is optimal
 ///
 /// Cuts: for shapes that fit together without a gap, the caller's order and its reverse, and compose.hpp.
