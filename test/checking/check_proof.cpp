@@ -4,12 +4,16 @@
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
+#include "../rounds.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <random>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -105,7 +109,7 @@ TEST_CASE("proofs of infeasible pins, alignments and distances are checked")
     CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == proved);
 }
 
-TEST_CASE("all stackings of a few groups are tried, and of more groups none")
+TEST_CASE("all stackings of a few groups are tried, and of more groups only where all are solid")
 {
     placement_problem problem{{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 8}, {{0, 1}, 8, 16}}};
     CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {0, 1, 2}}) == proved);
@@ -118,7 +122,58 @@ TEST_CASE("all stackings of a few groups are tried, and of more groups none")
     CHECK(verdict(problem, {placement::proof::reason::exhausted, 64, 0, {5, 6, 7, 8, 9, 10, 11, 12, 12}}) ==
           proved);
     CHECK(verdict(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+          proved);
+    auto const stack =
+        finding(problem, {placement::proof::reason::exhausted, 73, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}});
+    CHECK(stack.verdict == refuted);
+    CHECK(stack.found == 72);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 64, 0, {0, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
           not_checkable);
+    problem.gaps = {{4, {4, 5}, 0, 7}}; // the last byte is free
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 71, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+          proved);
+    CHECK(verdict(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+          not_checkable);
+}
+
+TEST_CASE("the least stack of many groups is that of all their orders, mutated proofs are refused")
+{
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
+        random_source pick{std::mt19937(seed)};
+        placement_problem problem;
+        std::vector<buffer_id> all;
+        for (buffer_id b = 0; b != 9; ++b) {
+            byte_count const alignment = byte_count{1} << pick.below(4);
+            problem.buffers.push_back({{0, 1}, 1 + pick.below(3) * 5u, alignment});
+            if (b < 2 && pick.below(2) == 0) problem.buffers[b].pinned = alignment * (b * 64 / alignment);
+            all.push_back(b);
+        }
+        std::vector<buffer_id> order = all;
+        byte_count least = no_limit;
+        auto key = [&](buffer_id b) {
+            auto const& x = problem.buffers[b];
+            return std::tuple(x.size, x.alignment, x.pinned);
+        };
+        auto comes_before = [&](buffer_id a, buffer_id b) { return key(a) < key(b); };
+        std::sort(order.begin(), order.end(), comes_before);
+        do {
+            byte_count top = 0;
+            for (buffer_id b : order) {
+                auto const& x = problem.buffers[b];
+                byte_count const at =
+                    x.pinned != no_offset && top <= x.pinned ? x.pinned : align_up(top, x.alignment);
+                top = x.pinned != no_offset && at != x.pinned ? no_limit : at + x.size;
+                if (top >= least) break;
+            }
+            least = std::min(least, top);
+        } while (std::next_permutation(order.begin(), order.end(), comes_before));
+        REQUIRE(least != no_limit);
+        CAPTURE(seed);
+        CHECK(verdict(problem, {placement::proof::reason::exhausted, least, 0, all}) == proved);
+        auto const above = finding(problem, {placement::proof::reason::exhausted, least + 1, 0, all});
+        CHECK(above.verdict == refuted);
+        CHECK(above.found == least);
+    }
 }
 
 TEST_CASE("beyond 62 bits stackings are not tried")

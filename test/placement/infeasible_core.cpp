@@ -90,10 +90,21 @@ TEST_CASE("two shapes that fit in neither order are the core, without a search")
 
 TEST_CASE("with too few nodes the core is not minimal, and that is reported")
 {
-    auto const all = shapes_of_all({{{{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 1}}});
+    auto const all = shapes_of_all({{{{0, 9}, 4}, {{0, 9}, 4}, {{0, 9}, 4}, {{0, 4}, 1}, {{5, 9}, 1}}});
     auto const few = fewest(all, 11, 0);
     CHECK(!few.is_minimal);
     CHECK(few.shapes == all_buffers(all));
+}
+
+TEST_CASE("rectangles that are live together need no search")
+{
+    // 12, 17, 23 and 28, and 27 without alignments.
+    auto const all =
+        shapes_of_all({{{{0, 9}, 5}, {{2, 9}, 12, 8}, {{0, 4}, 6}, {{3, 7}, 4, 8}, {{3, 4}, 1}}});
+    auto const few = fewest(all, 27, 0);
+    CHECK(few.is_minimal);
+    CHECK(few.nodes == 0);
+    CHECK(few.shapes.size() == 4);
 }
 
 TEST_CASE("random problems: the core is infeasible, and feasible without any one shape")

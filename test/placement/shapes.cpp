@@ -4,6 +4,7 @@
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
+#include "../rounds.hpp"
 
 #include <doctest/doctest.h>
 
@@ -584,6 +585,72 @@ TEST_CASE("gaps outside of the live range are ignored")
     CHECK(with_gaps({{1, {0, 2}}, {1, {1, 2}}, {1, {9, 12}}, {1, {5, 5}}}) == expected{{2, 9, 100, 108}});
     CHECK(with_gaps({{1, {0, 20}}}).empty());
     CHECK(with_gaps({{1, {0, 20}, 3, 3}}).empty());
+}
+
+TEST_CASE(
+    "random problems: nothing is below the bound of stacks, and for rectangles of a position it is exact")
+{
+    int raised = 0, exact = 0, reached = 0;
+    for (unsigned seed = 0; seed != rounds(4000); ++seed) {
+        random_source pick{std::mt19937{seed}};
+        auto form = draw_placement_shape(pick);
+        form.buffers = 2 + pick.below(5);
+        form.alignments = 2 + pick.below(7);
+        form.scale = 1;
+        bool const is_clique = pick.below(3) == 0;
+        if (is_clique) form.gaps = form.colocated = form.needless = 0;
+        placement_problem problem = draw_placement(pick, form);
+        if (is_clique)
+            for (auto& b : problem.buffers) b.life = {0, 1};
+        CAPTURE(seed);
+        placement_shapes const all = shapes_of_all(problem);
+        if (all.fault != shape_fault::none) continue;
+        placement_bound bound = lower_bound(all);
+        byte_count const before = bound.bytes;
+        bool const is_raised = raise_by_stacks(all, 100'000, bound);
+        CHECK(is_raised == (bound.bytes > before));
+        placement_oracle const oracle(problem);
+        std::int64_t const lowest = oracle.lowest_stacking();
+        std::uint64_t work = 100'000;
+        if (is_clique && !problem.buffers.empty()) {
+            std::vector<std::uint32_t> clique(all.size());
+            std::iota(clique.begin(), clique.end(), 0u);
+            byte_count const least = least_stack(all, clique, 0, work);
+            CHECK(least == (lowest == oracle.unplaceable ? no_limit : static_cast<byte_count>(lowest)));
+            CHECK(work < 100'000);
+            ++exact;
+        }
+        if (!is_raised) continue;
+        ++raised;
+        CHECK(bound.kind == placement::proof::reason::exhausted);
+        CHECK(static_cast<std::int64_t>(bound.bytes) <= lowest);
+        CHECK(oracle.lowest_placement(static_cast<std::int64_t>(bound.bytes)) == oracle.unplaceable);
+        reached += static_cast<std::int64_t>(bound.bytes) == lowest;
+    }
+    CHECK(raised > rounds(100));
+    CHECK(exact > rounds(500));
+    CHECK(reached > rounds(50));
+}
+
+TEST_CASE("stacks count only where pins or alignments differ, and only as long as the work lasts")
+{
+    placement_problem mixed{{{{0, 9}, 5}, {{2, 9}, 12, 8}, {{0, 4}, 6}, {{3, 7}, 4, 8}}};
+    placement_shapes const all = shapes_of_all(mixed);
+    placement_bound bound = lower_bound(all);
+    CHECK(bound.bytes == 27);
+    CHECK(!raise_by_stacks(all, 3, bound));
+    CHECK(raise_by_stacks(all, 1000, bound));
+    CHECK(bound.bytes == 28);
+    CHECK(bound.stacked == std::vector<std::uint32_t>{0, 1, 2, 3});
+    for (auto& b : mixed.buffers) b.alignment = 8;
+    placement_shapes const equal = shapes_of_all(mixed);
+    bound = lower_bound(equal);
+    CHECK(!raise_by_stacks(equal, 1000, bound));
+    placement_problem const pins{{{{0, 1}, 4, 1, 0, 10}, {{0, 1}, 7}, {{0, 1}, 6}}};
+    bound = lower_bound(shapes_of_all(pins));
+    CHECK(bound.bytes == 17);
+    CHECK(raise_by_stacks(shapes_of_all(pins), 1000, bound));
+    CHECK(bound.bytes == 20);
 }
 
 TEST_CASE("a window of all bytes is no gap")

@@ -137,6 +137,15 @@ public:
     /// The height of the first stacking found below `height`, or `nowhere`.
     [[nodiscard]] std::int64_t find_below(byte_count height, std::vector<rigid_group> const& groups);
 
+    /// The least end below `height` of the highest part, if the parts at one position where all groups are
+    /// solid are stacked; or `nowhere`. At one position every placement is a stacking, so only the least end
+    /// of each set of groups matters: layer by layer, one more group in each, of up to 64.
+    ///
+    /// Complexity: O(s n log s) time, O(s) memory for n groups, s = sets that may end below `height`; up to
+    ///             `max_tries`, then hit_limit().
+    [[nodiscard]] std::int64_t find_below_at(step_id position, byte_count height,
+                                             std::vector<rigid_group> const& groups);
+
     /// Whether the groups have a placement that is no stacking, ignoring alignments and pins: two of them
     /// interleave, or several form a cycle, each above the next.
     [[nodiscard]] bool can_interleave(std::vector<rigid_group> const& groups);

@@ -406,7 +406,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t max_groups = 8;
+    static constexpr std::size_t max_groups = 8, max_stacked = 64;
 
     /// With clocks of several threads: each pair of buffers of the proof that conflicts lives together at a
     /// position of its own.
@@ -629,18 +629,54 @@ private:
             bool is_new = true;
             for (rigid_group const& g : groups) is_new = is_new && g.root != solid_.root[b];
             if (is_new) groups.push_back(enumerator_.group_of(solid_.root[b]));
-            if (groups.size() > max_groups) break;
+            if (groups.size() > max_stacked) break;
         }
-        std::int64_t const lower =
-            groups.size() > max_groups ? rigid_group::nowhere : enumerator_.find_below(proof_.bytes, groups);
+        if (groups.size() > max_groups) return has_no_stack(groups);
+        std::int64_t const lower = enumerator_.find_below(proof_.bytes, groups);
         result_.found = static_cast<byte_count>(lower);
         if (lower != rigid_group::nowhere) return false;
-        if (groups.size() <= max_groups && enumerator_.can_interleave(groups)) {
+        if (enumerator_.can_interleave(groups)) {
             result_.found = no_limit;
             return false;
         }
-        if (groups.size() > max_groups || enumerator_.hit_limit())
-            result_.verdict = proof_finding::outcome::not_checkable;
+        if (enumerator_.hit_limit()) result_.verdict = proof_finding::outcome::not_checkable;
+        return true;
+    }
+    /// Whether the groups cannot be stacked below the bound where all of them are solid; if that is nowhere,
+    /// it is not checkable. False only if they are rectangles.
+    bool has_no_stack(std::vector<rigid_group> const& groups)
+    {
+        result_.verdict = proof_finding::outcome::not_checkable;
+        if (groups.size() > max_stacked) return true;
+        std::vector<step_id> common; // begins of the last group to begin, where all others are solid
+        bool are_rectangles = true;
+        for (rigid_group const& g : groups) {
+            for (solid_part const& p : g.parts) {
+                bool is_common = true;
+                for (rigid_group const& other : groups)
+                    is_common = is_common &&
+                                std::any_of(other.parts.begin(), other.parts.end(), [&](solid_part const& q) {
+                                    return contains(q.when, p.when.first);
+                                });
+                if (is_common) common.push_back(p.when.first);
+            }
+            are_rectangles = are_rectangles && g.parts.size() == 1 && g.parts[0].begin == 0 &&
+                             static_cast<std::int64_t>(g.parts[0].end) == g.size;
+        }
+        sort_ascending(common);
+        common.erase(std::unique(common.begin(), common.end()), common.end());
+        for (step_id at : common) {
+            std::int64_t const lower = enumerator_.find_below_at(at, proof_.bytes, groups);
+            if (enumerator_.hit_limit()) break;
+            if (lower == rigid_group::nowhere) {
+                result_.verdict = proof_finding::outcome::proved;
+                return true;
+            }
+            if (are_rectangles) {
+                result_.found = static_cast<byte_count>(lower);
+                return false;
+            }
+        }
         return true;
     }
 

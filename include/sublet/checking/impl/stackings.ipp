@@ -3,6 +3,8 @@
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <algorithm>
+
 // --- allowed pools ---------------------------------------------------------------------------------------
 
 namespace sublet::detail {
@@ -296,6 +298,63 @@ SUBLET_DECL std::int64_t stacking_enumerator::find_below(byte_count height,
     height_limit_ = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
     std::vector<std::int64_t> origin(groups.size(), rigid_group::nowhere);
     return extend(groups, origin, 0);
+}
+
+SUBLET_DECL std::int64_t stacking_enumerator::find_below_at(step_id position, byte_count height,
+                                                            std::vector<rigid_group> const& groups)
+{
+    std::size_t const n = groups.size();
+    std::vector<solid_part> at(n);
+    std::vector<std::uint64_t> first(n, 0); // the equal group before it, which comes first
+    std::int64_t bytes = 0;
+    for (std::size_t g = 0; g != n; ++g) {
+        for (solid_part const& p : groups[g].parts)
+            if (contains(p.when, position)) at[g] = p;
+        bytes += difference(at[g].end, at[g].begin);
+        for (std::size_t h = 0; h != g; ++h) {
+            auto is_alone = [&](std::size_t i) { return groups[i].members.size() == 1; };
+            placement_problem::buffer const &x = problem_.buffers[groups[g].root],
+                                            &y = problem_.buffers[groups[h].root];
+            if (is_alone(g) && is_alone(h) && x.alignment == y.alignment && x.pinned == no_offset &&
+                y.pinned == no_offset && at[g].begin == at[h].begin && at[g].end == at[h].end)
+                first[g] = std::uint64_t{1} << h;
+        }
+    }
+    bool const is_any = height >= byte_count{1} << 62;
+    std::int64_t const limit = is_any ? rigid_group::nowhere : static_cast<std::int64_t>(height);
+    struct layer_entry {
+        std::uint64_t set = 0;
+        std::int64_t end = 0, rest = 0; // bytes that are not in the set
+    };
+    std::vector<layer_entry> layer{{0, 0, bytes}}, next;
+    std::uint64_t tries = 0;
+    for (std::size_t placed = 0; placed != n; ++placed) {
+        next.clear();
+        for (layer_entry const& e : layer)
+            for (std::size_t g = 0; g != n; ++g) {
+                std::uint64_t const own = std::uint64_t{1} << g;
+                if ((e.set & own) != 0 || (e.set & first[g]) != first[g]) continue;
+                std::int64_t const least = larger(std::int64_t{0}, e.end - difference(at[g].begin, 0));
+                std::int64_t const origin = least_origin(groups[g], least);
+                std::int64_t const rest = e.rest - difference(at[g].end, at[g].begin);
+                if (origin == rigid_group::nowhere || origin >= limit) continue;
+                std::int64_t const end = origin + difference(at[g].end, 0);
+                if (end + rest >= limit) continue;
+                next.push_back({e.set | own, end, rest});
+            }
+        std::sort(next.begin(), next.end(), [](layer_entry const& a, layer_entry const& b) {
+            return a.set != b.set ? a.set < b.set : a.end < b.end;
+        });
+        auto const is_same = [](layer_entry const& a, layer_entry const& b) { return a.set == b.set; };
+        next.erase(std::unique(next.begin(), next.end(), is_same), next.end());
+        tries += next.size();
+        if (tries > max_tries) {
+            hit_limit_ = true;
+            return rigid_group::nowhere;
+        }
+        layer.swap(next);
+    }
+    return layer.empty() ? rigid_group::nowhere : layer.front().end;
 }
 
 SUBLET_DECL bool stacking_enumerator::can_interleave(std::vector<rigid_group> const& groups)

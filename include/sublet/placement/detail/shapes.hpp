@@ -289,6 +289,39 @@ struct placement_bound {
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once, or a shape ends beyond that.
 [[nodiscard]] placement_bound lower_bound(placement_shapes const& all);
 
+// --- stacks ----------------------------------------------------------------------------------------------
+
+/// The least end of the highest piece if the pieces of `some` at one rank are stacked: a bound that counts
+/// pins and all alignments, not only the common one.
+///
+///     a 5 bytes, c 6        alignment 1      order b a d c   0..12  12..17  24..28  28..34
+///     b 12 bytes, d 4       alignment 8      order b a c d   0..12  12..17  17..23  24..28     least
+///
+/// At one position the pieces of every placement are stacked, those that interleave included. In a given
+/// order, a lower piece never raises the next one: so of all orders of the same pieces only the lowest end
+/// counts, and equal pieces are interchangeable. Pinned pieces come in the order of their pins.
+///
+/// Source: Held and Karp, "A dynamic programming approach to sequencing problems", Journal of SIAM 10, 1962.
+///
+/// Requires:   each of `some` has a piece at the rank.
+/// Returns:    0 if `work` operations do not suffice; `no_limit` if they cannot be stacked.
+/// Complexity: O(k log k + s c) time, O(k + s) memory, k pieces of c kinds with s sets, which is the product
+///             over kinds of one more than their pieces; s c operations, subtracted from `work`.
+[[nodiscard]] byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
+                                     step_id rank, std::uint64_t& work);
+
+/// Operations of a stack; its table has less than 32 MiB.
+inline constexpr std::uint64_t max_stack_work = std::uint64_t{1} << 22;
+
+/// Raises the bound by the stacks of single positions, most live bytes first, while about `work` operations
+/// last. Does nothing if no stack can be above the load and its padding: without pins and with one alignment.
+///
+/// Without pins and alignments the bound of any one position is its load, so mapped sizes (dual feasible
+/// functions) and sums of sizes give no more; only a search over several positions would.
+///
+/// Returns:    whether it raised the bound; then its kind is `exhausted`.
+bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

@@ -4,6 +4,8 @@
 #include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 // --- conflicting pins ------------------------------------------------------------------------------------
@@ -88,6 +90,44 @@ SUBLET_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std
     return lowest_place(all.shapes[above], static_cast<byte_count>(from), capacity) != no_offset;
 }
 
+/// The core of shapes that are live at one rank and cannot be stacked there, by least_stack(); or none. It is
+/// minimal for rectangles, if the work suffices.
+SUBLET_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const& all, byte_count capacity,
+                                                          std::vector<std::uint32_t> core,
+                                                          search_control& control)
+{
+    if (core.empty()) return std::nullopt;
+    step_id rank = 0; // the last begin
+    for (std::uint32_t s : core) rank = larger(rank, all.pieces_of(s).front().when.first);
+    bool is_exact = true; // the shapes are rectangles
+    for (std::uint32_t s : core) {
+        bool is_live = false;
+        for (shape_piece const& p : all.pieces_of(s)) is_live = is_live || contains(p.when, rank);
+        if (!is_live) return std::nullopt;
+        is_exact = is_exact && all.is_plain(s);
+    }
+    std::uint64_t work = 4 * max_stack_work;
+    if (least_stack(all, core, rank, work) <= capacity) return std::nullopt;
+    infeasible_core result{core, is_exact};
+    // The smallest first, as they are least likely to be needed.
+    std::sort(core.begin(), core.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::pair{all.shapes[a].size, a} < std::pair{all.shapes[b].size, b};
+    });
+    for (std::uint32_t s : core) {
+        if (control.stop(no_limit, 0, 0)) {
+            result.is_minimal = false;
+            break;
+        }
+        std::vector<std::uint32_t> rest;
+        for (std::uint32_t other : result.shapes)
+            if (other != s) rest.push_back(other);
+        byte_count const least = least_stack(all, rest, rank, work);
+        result.is_minimal = result.is_minimal && (least != 0 || rest.empty());
+        if (least > capacity) result.shapes = std::move(rest);
+    }
+    return result;
+}
+
 SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
                                           std::vector<std::uint32_t> core, std::uint64_t nodes,
                                           search_control& control)
@@ -120,6 +160,11 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
             core = std::move(stacked);
             if (is_minimal) return {std::move(core)};
         }
+
+    if (std::optional<infeasible_core> few = minimize_stack(all, capacity, core, control)) {
+        if (few->is_minimal) return *few;
+        core = std::move(few->shapes);
+    }
 
     infeasible_core result{std::move(core)};
     std::vector<unsigned char> is_needed(all.size(), 0);

@@ -343,8 +343,19 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
         best =
             search_exactly(shapes, capacity, options, nodes, std::move(best), control, out, least_stacking);
     };
+    auto raise_by_stacks = [&] {
+        placement_bound raised = bound;
+        raised.bytes = out.lower_bound;
+        std::uint64_t const work = smaller(smaller(options.nodes, max_stack_work) * 64, max_stack_work);
+        if (!detail::raise_by_stacks(shapes, work, raised)) return;
+        out.lower_bound = raised.bytes;
+        out.proof = {placement::proof::reason::exhausted, raised.bytes, 0,
+                     buffers_in(shapes, raised.stacked)};
+        least_stacking = larger(least_stacking, raised.bytes);
+    };
     if (is_small && !is_done())
         search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
+    if (!is_done() && options.nodes != 0) raise_by_stacks();
     if (!is_done() && visits != 0) {
         pool_control for_pool(control, best.height, out);
         best = best_packing(shapes, goal, visits, std::move(best), for_pool, out.packings);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 // --- pieces ----------------------------------------------------------------------------------------------
@@ -588,6 +589,120 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
     }
     if (bound.bytes < byte_count{1} << 61) add_padding(all, bound);
     return bound;
+}
+
+// --- stacks ----------------------------------------------------------------------------------------------
+
+SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
+                                   step_id rank, std::uint64_t& work)
+{
+    struct kind {
+        byte_count begin = 0, end = 0;
+        residue_class origins = {};
+        std::size_t count = 0, step = 0; // of the number of a set
+    };
+    auto comes_before = [](kind const& a, kind const& b) {
+        return std::tie(a.begin, a.end, a.origins.alignment, a.origins.phase) <
+               std::tie(b.begin, b.end, b.origins.alignment, b.origins.phase);
+    };
+    std::vector<kind> loose, pinned;
+    for (std::uint32_t s : some) {
+        placement_shape const& shape = all.shapes[s];
+        for (shape_piece const& p : all.pieces_of(s)) {
+            if (!contains(p.when, rank)) continue;
+            if (shape.pinned == no_offset)
+                loose.push_back({p.begin, p.end, {shape.alignment, shape.phase}, 1});
+            else pinned.push_back({shape.pinned + p.begin, shape.pinned + p.end});
+        }
+    }
+    std::sort(loose.begin(), loose.end(), comes_before);
+    std::sort(pinned.begin(), pinned.end(), comes_before);
+    std::vector<kind> kinds;
+    for (kind const& k : loose) {
+        if (kinds.empty() || comes_before(kinds.back(), k)) kinds.push_back(k);
+        else ++kinds.back().count;
+    }
+    kinds.push_back({});
+    kinds.back().count = pinned.size();
+    std::size_t states = 1;
+    for (kind& k : kinds) {
+        k.step = states;
+        if (k.count >= work / kinds.size() / states) return 0;
+        states *= k.count + 1;
+    }
+    work -= states * kinds.size();
+    std::vector<byte_count> least(states, no_limit);
+    std::vector<std::size_t> used(kinds.size(), 0);
+    least[0] = 0;
+    for (std::size_t set = 0; set != states; ++set) {
+        if (least[set] != no_limit) {
+            std::size_t const passed = used.back();
+            byte_count const ceiling = passed == pinned.size() ? no_limit : pinned[passed].begin;
+            if (ceiling != no_limit && least[set] <= ceiling) {
+                byte_count& next = least[set + kinds.back().step];
+                next = smaller(next, pinned[passed].end);
+            }
+            for (std::size_t i = 0; i + 1 != kinds.size(); ++i) {
+                kind const& k = kinds[i];
+                if (used[i] == k.count) continue;
+                byte_count const origin =
+                    align_up(least[set] <= k.begin ? 0 : least[set] - k.begin, k.origins);
+                if (origin == no_offset || !sum_fits(origin, k.end) || origin + k.end > ceiling) continue;
+                byte_count& next = least[set + k.step];
+                next = smaller(next, origin + k.end);
+            }
+        }
+        for (std::size_t i = 0; i != kinds.size() && ++used[i] > kinds[i].count; ++i) used[i] = 0;
+    }
+    return least.back();
+}
+
+SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound)
+{
+    byte_count const unit = common_alignment(all);
+    bool may_raise = false;
+    for (placement_shape const& s : all.shapes)
+        may_raise = may_raise || s.pinned != no_offset || s.alignment != unit;
+    if (!may_raise || bound.bytes >= byte_count{1} << 61) return false;
+
+    // The stack of a position is not above that of another where the same pieces and more are live: only
+    // positions count where a piece begins, and none does before the next one ends.
+    std::size_t const ranks = all.positions.size();
+    std::vector<unsigned char> begins(ranks, 0), ends(ranks, 0);
+    for (shape_piece const& p : all.pieces) begins[p.when.first] = ends[p.when.last] = 1;
+    std::vector<sort_key> full; // most live bytes first
+    step_id last = no_step;
+    for (step_id r = 0; r != ranks; ++r) {
+        if (ends[r] != 0 && last != no_step) {
+            full.push_back({descending(bound.live_bytes[last]), 0, last});
+            last = no_step;
+        }
+        if (begins[r] != 0) last = r;
+    }
+    sort_by_key(full);
+    bool is_raised = false;
+    for (sort_key const& k : full) {
+        if (work < all.pieces.size()) break;
+        work -= all.pieces.size();
+        std::vector<std::uint32_t> stacked;
+        byte_count highest = bound.live_bytes[k.id]; // without pins, of any order
+        bool is_pinned = false;
+        for (std::uint32_t s = 0; s != all.size(); ++s)
+            for (shape_piece const& p : all.pieces_of(s))
+                if (contains(p.when, k.id)) {
+                    stacked.push_back(s);
+                    is_pinned = is_pinned || all.shapes[s].pinned != no_offset;
+                    highest = checked_add(highest, all.shapes[s].alignment - 1 + p.begin);
+                }
+        if (!is_pinned && highest <= bound.bytes) continue;
+        byte_count const least = least_stack(all, stacked, k.id, work);
+        if (least <= bound.bytes || least == no_limit || !can_only_be_stacked(all, stacked)) continue;
+        bound.bytes = least;
+        bound.kind = placement::proof::reason::exhausted;
+        bound.stacked = std::move(stacked);
+        is_raised = true;
+    }
+    return is_raised;
 }
 
 } // namespace sublet::detail
