@@ -21,6 +21,9 @@
 //     concurrent, handoffs      up to `--concurrent` nodes (default 2000): more than linear
 //     order                     order()
 //
+// After the sizes of a model a row `ratio`: by part, the largest ratio of two neighbouring sizes' times per
+// node, whichever is larger. 1 is a flat curve; a step in the curve shows here.
+//
 // Only the graphs of `--nodes` nodes, of one model, or some parts: `--parts fast,check`. With --smoke each
 // part runs once, so instructions can be counted:
 //
@@ -265,11 +268,52 @@ bool is_wanted(std::string const& parts, std::string const& name)
     return parts.empty() || (',' + parts + ',').find(',' + name + ',') != std::string::npos;
 }
 
+/// By part, the largest ratio of the rates of two neighbouring sizes of a model.
+class neighbour_ratios {
+public:
+    void add(char const* part, double rate)
+    {
+        for (entry& e : entries_)
+            if (e.part == part) {
+                e.largest = std::max({e.largest, rate / e.last, e.last / rate});
+                e.last = rate;
+                return;
+            }
+        entries_.push_back({part, rate, 0});
+    }
+    void print(char const* model, bool as_csv) const
+    {
+        bool any = false;
+        for (entry const& e : entries_) any = any || e.largest != 0;
+        if (!any) return;
+        std::printf(as_csv ? "%s,%s" : "%8s %-12s", "ratio", model);
+        for (char const* part : {"ids", "listing", "fast", "", "balanced", "", "thorough", "", "check",
+                                 "concurrent", "handoffs", "order"}) {
+            std::string const name = part;
+            auto const its = std::find_if(entries_.begin(), entries_.end(),
+                                          [&](entry const& e) { return e.part == name; });
+            bool const is_known = its != entries_.end() && its->largest != 0;
+            if (is_known) std::printf(as_csv ? ",%.2f" : " %10.2f", its->largest);
+            else if (as_csv) std::fputs(",", stdout);
+            else std::fputs(name.empty() ? "      -" : "          -", stdout);
+        }
+        std::puts("");
+    }
+
+private:
+    struct entry {
+        std::string part;
+        double last = 0, largest = 0;
+    };
+    std::vector<entry> entries_;
+};
+
 /// Prints one row, each cell as soon as it is known.
 class decoder_row {
 public:
-    decoder_row(bench::named_model const& of, std::size_t nodes, decoder_options const& wanted)
-        : graph_(of.model, nodes), wanted_(wanted), program_(graph_.program())
+    decoder_row(bench::named_model const& of, std::size_t nodes, decoder_options const& wanted,
+                neighbour_ratios& ratios)
+        : graph_(of.model, nodes), wanted_(wanted), ratios_(ratios), program_(graph_.program())
     {
         std::printf(wanted.as_csv ? "%zu,%s" : "%8zu %-12s", graph_.nodes(), of.name);
     }
@@ -330,6 +374,7 @@ private:
             if (!is_valid) throw std::runtime_error(std::string("there is no valid result: ") + name);
         }
         double const of_node = 1e6 * bench::timing_of(ms).median / static_cast<double>(graph_.nodes());
+        ratios_.add(name, of_node);
         std::printf(wanted_.as_csv ? ",%.0f" : " %10.0f", of_node);
         std::fflush(stdout);
         return true;
@@ -337,6 +382,7 @@ private:
 
     bench::decoder_graph graph_;
     decoder_options const& wanted_;
+    neighbour_ratios& ratios_;
     snapshot program_;
 };
 
@@ -348,9 +394,11 @@ void measure_decoders(decoder_options const& wanted)
                 "check", "concurrent", "handoffs", "order");
     for (bench::named_model const& model : bench::graph_models) {
         if (!wanted.model.empty() && wanted.model != model.name) continue;
+        neighbour_ratios ratios;
         for (std::size_t const n : decoder_sizes)
-            if (wanted.nodes == 0 && n <= wanted.most) decoder_row(model, n, wanted).print();
-        if (wanted.nodes != 0) decoder_row(model, wanted.nodes, wanted).print();
+            if (wanted.nodes == 0 && n <= wanted.most) decoder_row(model, n, wanted, ratios).print();
+        if (wanted.nodes != 0) decoder_row(model, wanted.nodes, wanted, ratios).print();
+        ratios.print(model.name, wanted.as_csv);
     }
 }
 
