@@ -49,21 +49,33 @@ SUBLET_DECL std::vector<byte_count> offsets_along(std::vector<value_id> alias_of
 {
     std::size_t const values = alias_of.size();
     bool has_more = false;
+    std::vector<value_id> open; // views with an offset that covers only a part of their chain
     for (value_id v = 0; v != values; ++v) {
         if (alias_of[v] == no_value) offset[v] = 0;
+        else open.push_back(v);
         has_more = has_more || offset[v] != 0;
     }
-    while (has_more) { // each round doubles the part of the chain that an offset covers
-        has_more = false;
-        std::vector<value_id> const to = alias_of;
-        std::vector<byte_count> const covered = offset;
-        for (value_id v = 0; v != values; ++v) {
-            if (to[v] == no_value) continue;
-            byte_count const more = covered[to[v]];
-            offset[v] = sum_fits(covered[v], more) ? covered[v] + more : no_offset - 1;
-            alias_of[v] = to[to[v]];
-            has_more = has_more || alias_of[v] != no_value;
+    if (!has_more) return offset;
+    struct part {
+        value_id to;
+        byte_count offset;
+    };
+    std::vector<part> next;
+    while (!open.empty()) { // each round doubles the part
+        next.clear();
+        for (value_id v : open) {
+            value_id const to = alias_of[v];
+            byte_count const more = offset[to];
+            next.push_back({alias_of[to], sum_fits(offset[v], more) ? offset[v] + more : no_offset - 1});
         }
+        std::size_t still_open = 0;
+        for (std::size_t i = 0; i != next.size(); ++i) {
+            value_id const v = open[i];
+            alias_of[v] = next[i].to;
+            offset[v] = next[i].offset;
+            if (next[i].to != no_value) open[still_open++] = v;
+        }
+        open.resize(still_open);
     }
     return offset;
 }

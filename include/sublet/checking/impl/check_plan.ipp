@@ -187,6 +187,7 @@ private:
         std::size_t const nodes = program_.nodes();
         if (plan_.valid_for != program_reading::sequential || !is_complete(plan_, values_)) return true;
         if (!plan_.order.empty() && plan_.order.size() != nodes) return true;
+        if (plan_.order.empty() && options_.order.empty()) return false;
         auto at = [](std::vector<node_id> const& order, std::size_t i) {
             return order.empty() ? i : order[i];
         };
@@ -199,6 +200,7 @@ private:
     std::optional<witness> back_edge() const
     {
         std::optional<witness> first;
+        if (program_.graph().items() == 0) return first;
         for (node_id n = 0; n != program_.nodes(); ++n) {
             step_id const last = required_.position[program_.steps_of(n).last - 1];
             if (first && first->position < last) continue;
@@ -267,25 +269,44 @@ private:
         return first;
     }
 
-    /// By root: the only value of the class that the last step touching it reads; `no_value` if that step
-    /// touches the class in another way, or the class is read after the step's writes: at the end of the
-    /// node, or early by the next step.
-    std::vector<value_id> last_readers() const
+    /// By position, the step. Empty: they are equal.
+    std::vector<step_id> steps_by_position() const
     {
-        std::vector<value_id> reader(values_, no_value);
-        auto is_last = [this](value_id v, step_id p) {
-            return p + 1 == required_.life[required_.root[v]].last;
-        };
-        each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind) {
-            if (is_last(v, p)) reader[required_.root[v]] = v;
-        });
-        each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind m) {
-            value_id& one = reader[required_.root[v]];
-            bool const only_reads = m == access_kind::reads_early || m == access_kind::reads;
-            if (is_last(v, p) && (v != one || !only_reads)) one = no_value;
-            if (p == required_.life[required_.root[v]].last) one = no_value; // read early, so not live here
-        });
-        return reader;
+        std::vector<step_id> step_at(options_.order.empty() ? 0 : program_.steps());
+        if (!step_at.empty())
+            for (step_id s = 0; s != program_.steps(); ++s) step_at[required_.position[s]] = s;
+        return step_at;
+    }
+
+    /// By root: the position of the last node end at which a value of the class is read, plus 1; or 0. Empty:
+    /// there is no such read.
+    std::vector<step_id> reads_at_end() const
+    {
+        std::vector<step_id> after(program_.edge_uses().empty() ? 0 : values_);
+        for (edge_use u : program_.edge_uses()) {
+            step_id& its = after[required_.root[u.value]];
+            its = larger(its, required_.position[program_.steps_of(u.pred).last - 1] + 1);
+        }
+        return after;
+    }
+
+    /// Whether the step only reads `v`, and touches no other value of the class.
+    bool only_reads(step_id s, value_id v) const
+    {
+        bool is_read = false;
+        for (touch t : program_.touches(s)) {
+            if (required_.root[t.value] != required_.root[v]) continue;
+            if (t.value != v || (t.kind != touch::access::use && t.kind != touch::access::use_early))
+                return false;
+            is_read = true;
+        }
+        return is_read;
+    }
+    bool is_touched(step_id s, value_id root) const
+    {
+        for (touch t : program_.touches(s))
+            if (required_.root[t.value] == root) return true;
+        return false;
     }
 
     /// Whether the step writes another value of the class of `out`.
@@ -301,8 +322,17 @@ private:
     {
         std::vector<value_id> overwritten(values_, no_value);
         if (!options_.in_place || program_.overwrites().empty()) return overwritten;
-        std::vector<value_id> const last_reader = last_readers();
+        std::vector<step_id> const step_at = steps_by_position();
+        std::vector<step_id> const read_at_end = reads_at_end();
         std::vector<unsigned char> is_overwritten(values_);
+        // The step only reads `v` of the class, which is not read after the step's writes: at the end of the
+        // node, or early by the next step.
+        auto is_last_reader = [&](step_id s, value_id v) {
+            step_id const next = required_.position[s] + 1;
+            value_id const r = required_.root[v];
+            if (!only_reads(s, v) || (!read_at_end.empty() && read_at_end[r] == next)) return false;
+            return next == program_.steps() || !is_touched(step_at.empty() ? next : step_at[next], r);
+        };
         for (overwrite o : program_.overwrites()) {
             step_id const p = required_.position[o.step];
             value_id const in = required_.root[o.in], out = required_.root[o.out];
@@ -312,8 +342,9 @@ private:
             if (writes_more(o.step, o.out)) continue;
             if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
             // Outputs are live after the last step, inputs before the first; their ranges do not show it.
-            bool const ends_here = required_.life[in].last == p + 1 && last_reader[in] == o.in &&
-                                   !has_role(required_.class_role[in], value_role::output);
+            bool const ends_here = required_.life[in].last == p + 1 &&
+                                   !has_role(required_.class_role[in], value_role::output) &&
+                                   is_last_reader(o.step, o.in);
             bool const starts_here = required_.life[out].first == p && required_.first_def[o.out] == p &&
                                      !has_role(required_.class_role[out], value_role::input);
             if (!ends_here || !starts_here) continue;
@@ -326,39 +357,49 @@ private:
     std::optional<witness> clash() const
     {
         std::vector<value_id> const overwritten = overwritten_classes();
-        // In-place results come last at a position: others that start there are compared with the operand.
-        std::vector<sort_key> range_starts, range_ends;
+        std::vector<sort_key> by_place; // active or not
+        by_place.reserve(values_);
         for (value_id r = 0; r != values_; ++r) {
             if (required_.root[r] != r || !required_.is_planned(r)) continue;
-            range_starts.push_back({required_.life[r].first, overwritten[r] != no_value, r});
-            range_ends.push_back({required_.life[r].last, 0, r});
+            auto const [pool, offset] = place_of(r);
+            by_place.push_back({pool, offset, r});
         }
-        sort_by_key(range_starts);
-        sort_by_key(range_ends);
-
-        std::vector<sort_key> by_place; // ascending; active or not
-        for (sort_key const& b : range_starts)
-            by_place.push_back({place_of(b.id).pool, place_of(b.id).offset, b.id});
+        std::size_t const positions = larger(program_.steps(), std::size_t{1});
+        csr_rows const starts = csr_rows::gathered(positions, [&](auto add) { // ascending roots
+            for (sort_key const& b : by_place) add(required_.life[b.id].first, b.id);
+        });
         sort_by_key(by_place);
-        std::vector<std::uint32_t> rank(values_, rank_set::none);
+        std::vector<std::uint32_t> rank(values_);
         for (std::size_t i = 0; i != by_place.size(); ++i)
             rank[by_place[i].id] = static_cast<std::uint32_t>(i);
+        csr_rows const ends = csr_rows::gathered(positions + 1, [&](auto add) { // ranks
+            for (sort_key const& b : by_place) add(required_.life[b.id].last, rank[b.id]);
+        });
 
         rank_set active(by_place.size());
-        auto next_end = range_ends.begin();
-        for (sort_key const& starting : range_starts) {
-            value_id const incoming = starting.id;
-            for (; next_end->key <= starting.key; ++next_end)
-                if (active.contains(rank[next_end->id]))
-                    active.erase(rank[next_end->id]); // else an in-place result is active there
-            if (overwritten[incoming] != no_value) {
-                active.erase(rank[overwritten[incoming]]); // the result lies within it, at its offset
-            } else {
-                for (std::uint32_t next : {active.below(rank[incoming]), active.above(rank[incoming])})
-                    if (next != active.none)
-                        if (auto fact = shared_bytes(by_place[next].id, incoming)) return fact;
+        auto reaches_into = [&](std::uint32_t below, std::uint32_t above) {
+            sort_key const &low = by_place[below], &high = by_place[above];
+            return low.key == high.key && low.tie + required_.bytes[low.id] > high.tie;
+        };
+        for (std::size_t at = 0; at != positions; ++at) {
+            for (std::uint32_t ended : ends[at])
+                if (active.contains(ended)) active.erase(ended); // else an in-place result is active there
+            for (value_id incoming : starts[at]) {
+                if (overwritten[incoming] != no_value) continue;
+                std::uint32_t const its = rank[incoming], below = active.below(its),
+                                    above = active.above(its);
+                if (below != active.none && reaches_into(below, its))
+                    return shared_bytes(by_place[below].id, incoming);
+                if (above != active.none && reaches_into(its, above))
+                    return shared_bytes(by_place[above].id, incoming);
+                active.insert(its);
             }
-            active.insert(rank[incoming]);
+            // In-place results come last: others that start here are compared with the operand.
+            for (value_id incoming : starts[at]) {
+                if (overwritten[incoming] == no_value) continue;
+                active.erase(rank[overwritten[incoming]]); // the result lies within it, at its offset
+                active.insert(rank[incoming]);
+            }
         }
         return std::nullopt;
     }

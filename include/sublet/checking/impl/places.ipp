@@ -22,7 +22,12 @@ SUBLET_DECL rank_set::rank_set(std::size_t n)
 
 SUBLET_DECL void rank_set::insert(std::uint32_t r)
 {
-    for (unsigned level = 0; level != levels_; ++level, r /= 64) word(level, r / 64) |= bit(r);
+    for (unsigned level = 0; level != levels_; ++level, r /= 64) {
+        std::uint64_t& here = word(level, r / 64);
+        bool const is_known_above = here != 0;
+        here |= bit(r);
+        if (is_known_above) return;
+    }
 }
 
 SUBLET_DECL void rank_set::erase(std::uint32_t r)
@@ -129,22 +134,23 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         value_id const r = required.root[v];
         if (!required.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, v);
-        witness fact{.value = v, .begin = offset, .pool = pool};
-        auto refuse = [&fact](fault what, byte_count needed) {
-            fact.what = what;
-            fact.needed = needed;
-            return fact;
+        auto refuse = [v, begin = offset, in = pool](fault what, byte_count needed) {
+            return witness{.what = what, .value = v, .begin = begin, .needed = needed, .pool = in};
         };
 
-        auto const [root_pool, root_begin] = place_of(plan, r);
-        byte_count const needed = root_begin + required.offset_in_root[v];
-        if (pool != root_pool || offset != needed) {
-            fact.other = r;
-            return refuse(fault::misplaced_view, needed);
+        if (v != r) {
+            auto const [root_pool, root_begin] = place_of(plan, r);
+            byte_count const needed = root_begin + required.offset_in_root[v];
+            if (pool != root_pool || offset != needed) {
+                witness fact = refuse(fault::misplaced_view, needed);
+                fact.other = r;
+                return fact;
+            }
         }
         if (!may_be_in(r, pool)) {
+            witness fact = refuse(fault::wrong_pool, has_choice[r]);
             if (has_choice[r] == 0) fact.pool = required.pool[r];
-            return refuse(fault::wrong_pool, has_choice[r]);
+            return fact;
         }
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
@@ -157,9 +163,12 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
         if (pool >= plan.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
         if (!begins_there) continue; // within its root
-        fact.end = sum_fits(offset, required.bytes[r]) ? offset + required.bytes[r] : no_offset;
-        if (fact.end == no_offset || fact.end > plan.arena_bytes[pool])
-            return refuse(fault::outside_arena, plan.arena_bytes[pool]);
+        byte_count const end = sum_fits(offset, required.bytes[r]) ? offset + required.bytes[r] : no_offset;
+        if (end == no_offset || end > plan.arena_bytes[pool]) {
+            witness fact = refuse(fault::outside_arena, plan.arena_bytes[pool]);
+            fact.end = end;
+            return fact;
+        }
     }
     return std::nullopt;
 }
