@@ -174,13 +174,14 @@ public:
     {
         actions_->expect_size(held_, values, name);
         std::vector<cell> table(values);
-        for (std::size_t v = 0; v != values; ++v) table[v] = (*this)[static_cast<value_id>(v)];
+        actions_->read_all(held_, values, table.data());
         return table;
     }
 
 private:
     struct actions {
         T (*read)(void const*, value_id);
+        void (*read_all)(void const*, std::size_t values, cell* table);
         void (*expect_size)(void const*, std::size_t, char const* name);
         void* (*copy)(void const*);
         void (*destroy)(void*);
@@ -221,6 +222,11 @@ private:
     template <class X>
     static constexpr actions actions_of{
         [](void const* x, value_id v) -> T { return read_one(*static_cast<X const*>(x), v); },
+        [](void const* x, std::size_t values, cell* table) {
+            X const& property = *static_cast<X const*>(x);
+            for (std::size_t v = 0; v != values; ++v)
+                table[v] = read_one(property, static_cast<value_id>(v));
+        },
         [](void const* x, std::size_t values, char const* name) {
             if constexpr (detail::value_table<X, T>) {
                 auto const entries = static_cast<std::size_t>(static_cast<X const*>(x)->size());

@@ -66,6 +66,7 @@ template <class AliasOf>
 
     buffer_classes classes;
     classes.buffer_of.assign(values, no_buffer);
+    classes.root.reserve(values);
     for (std::size_t v = 0; v != values; ++v) {
         if (root[v] != v) continue;
         classes.buffer_of[v] = static_cast<buffer_id>(classes.root.size());

@@ -72,6 +72,10 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
 {
     std::optional<witness> refuted = oversized_view(table);
     std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: number in the problem
+    std::size_t count = 0;
+    for (buffer const& b : table.buffers) count += b.is_planned();
+    problem.buffers.reserve(problem.buffers.size() + count);
+    plan.buffers.reserve(plan.buffers.size() + count);
     for (std::size_t i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
@@ -92,6 +96,7 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
             problem.colocated.push_back({planned[i], planned[over], 0});
         }
     plan.buffer_of.clear();
+    plan.buffer_of.reserve(table.buffer_of.size());
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
     plan.offset_in_root = table.offset_in_root;
     return refuted;
@@ -175,6 +180,8 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
     for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
 
     std::vector<sort_key> by_pool; // {pool, position, pair}
+    by_pool.reserve(table.in_place.size());
+    gains.reserve(table.in_place.size());
     for (std::uint32_t i = 0; i != table.in_place.size(); ++i) {
         memory_plan::in_place_pair const& pair = table.in_place[i];
         buffer const& in = table.buffers[table.buffer_of[pair.in]];

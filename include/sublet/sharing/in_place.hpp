@@ -83,6 +83,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     std::vector<overwrite_pair> buffers_of;                            // of `allowed`
     std::vector<detail::sort_key> taken;                               // {pair}
     auto const pairs = p.overwrites();                                 // by step
+    matched.reserve(pairs.size());
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
         for (touch t : p.touches(s)) {
@@ -111,6 +112,14 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
         for (touch t : p.touches(s))
             only_reads[table.buffer_of[t.value]] = only_writes[table.buffer_of[t.value]] = no_value;
 
+        auto match = [&](overwrite pair) {
+            matched.push_back({s, pair.in, pair.out, table.buffers[table.buffer_of[pair.out]].size});
+        };
+        if (allowed.size() <= 1) {
+            for (detail::sort_key const& a : allowed) match(pairs[a.id]);
+            allowed.clear();
+            continue;
+        }
         sort_by_key(allowed);
         for (detail::sort_key const& a : allowed) {
             buffer_id const from = table.buffer_of[pairs[a.id].in], to = table.buffer_of[pairs[a.id].out];
@@ -118,10 +127,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
         }
         for (std::uint32_t at : detail::match_overwrites(buffers_of)) taken.push_back({allowed[at].id, 0, 0});
         sort_by_key(taken);
-        for (detail::sort_key const& t : taken) {
-            overwrite const pair = pairs[t.key];
-            matched.push_back({s, pair.in, pair.out, table.buffers[table.buffer_of[pair.out]].size});
-        }
+        for (detail::sort_key const& t : taken) match(pairs[t.key]);
         allowed.clear();
         buffers_of.clear();
         taken.clear();

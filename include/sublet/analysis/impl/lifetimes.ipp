@@ -163,6 +163,7 @@ SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot con
 
 SUBLET_DECL std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order)
 {
+    if (p.graph().items() == 0) return std::nullopt;
     std::vector<unsigned char> has_run(p.nodes(), 0);
     step_id position = 0;
     for (node_id i = 0; i != p.nodes(); ++i) {
@@ -269,11 +270,10 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     buffer_table table;
     table.buffers.reserve(classes.root.size());
     for (value_id root : classes.root) {
-        buffer b;
+        buffer& b = table.buffers.emplace_back();
         b.root = root;
         b.size = bytes[root];
         b.pool = pool[root];
-        table.buffers.push_back(b);
     }
     if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
     for (std::size_t v = 0; v != values; ++v) {
@@ -282,7 +282,8 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         buffer& b = table.buffers[classes.buffer_of[v]];
         byte_count const begin = has_offsets ? table.offset_in_root[v] : 0;
         b.life = hull(b.life, lives.of[v]);
-        if (begin % alignment[v] == 0) b.alignment = detail::combine_alignment(b.alignment, alignment[v]);
+        if (alignment[v] != 1 && begin % alignment[v] == 0)
+            b.alignment = detail::combine_alignment(b.alignment, alignment[v]);
         b.role = b.role | role[v];
         b.eligible = b.eligible && eligible[v];
         if (pinned[v] != no_offset) { // of a view: where its root begins then

@@ -42,19 +42,22 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
         }
     }
 
-    std::vector<buffer_id> renumbered(buffers.size(), no_buffer);
-    buffer_table result;
+    std::vector<buffer_id>& renumbered = successor; // not needed any more
+    buffer_id left = 0;
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         if (joined[b] != b) continue;
-        renumbered[b] = static_cast<buffer_id>(result.buffers.size());
-        result.buffers.push_back(buffers[b]);
+        renumbered[b] = left;
+        if (left != b) buffers[left] = buffers[b];
+        ++left;
     }
-    for (buffer& b : result.buffers)
+    buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(left), buffers.end());
+    for (buffer& b : buffers)
         if (b.over != no_buffer) b.over = renumbered[b.over];
-    for (buffer_id b : table.buffer_of) result.buffer_of.push_back(renumbered[joined[b]]);
-    result.offset_in_root = std::move(table.offset_in_root);
-    result.in_place = std::move(pairs);
-    return result;
+    for (buffer_id& b : table.buffer_of) b = renumbered[joined[b]];
+    table.oversized_view = no_value; // what was refused is not refused again
+    table.oversized_bytes = 0;
+    table.in_place = std::move(pairs);
+    return table;
 }
 
 // --- in place --------------------------------------------------------------------------------------------
