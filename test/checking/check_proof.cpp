@@ -136,6 +136,26 @@ TEST_CASE("all stackings of a few groups are tried, and of more groups only wher
           not_checkable);
 }
 
+TEST_CASE("buffers that clocks order are not stacked, however many there are")
+{
+    placement_problem problem;
+    placement::proof proof{placement::proof::reason::exhausted, 36, 0, {}};
+    problem.clocks.threads = 2;
+    for (buffer_id b = 0; b != 9; ++b) {
+        problem.buffers.push_back({{}, 4});
+        proof.buffers.push_back(b);
+        for (step_id thread : {0u, 1u}) {
+            problem.clocks.begin.push_back(thread == 0 ? 0 : b);
+            problem.clocks.end.push_back(thread == 0 ? b + 1 : 9);
+        }
+    }
+    CHECK(verdict(problem, proof) == proved);
+    problem.clocks.begin[16] = 8; // the last begins when the first has ended
+    problem.clocks.begin[17] = 9;
+    problem.clocks.end[1] = problem.clocks.end[3] = 8;
+    CHECK(verdict(problem, proof) == not_checkable);
+}
+
 TEST_CASE("the least stack of many groups is that of all their orders, mutated proofs are refused")
 {
     for (unsigned seed = 0; seed != rounds(100); ++seed) {

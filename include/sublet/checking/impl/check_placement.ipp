@@ -648,6 +648,10 @@ private:
     {
         result_.verdict = proof_finding::outcome::not_checkable;
         if (groups.size() > max_stacked) return true;
+        // with_pairs() adds positions for few buffers only: without them all seem to live together.
+        for (std::size_t i = 0; i != groups.size() && clocks_.threads > 1; ++i)
+            for (std::size_t j = 0; j != i; ++j)
+                if (!are_unordered(clocks_, groups[i].root, groups[j].root)) return true;
         std::vector<step_id> common; // begins of the last group to begin, where all others are solid
         bool are_rectangles = true;
         for (rigid_group const& g : groups) {
