@@ -95,9 +95,8 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
             plan.buffers[planned[i]].over = planned[over];
             problem.colocated.push_back({planned[i], planned[over], 0});
         }
-    plan.buffer_of.clear();
-    plan.buffer_of.reserve(table.buffer_of.size());
-    for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    plan.buffer_of.resize(table.buffer_of.size());
+    for (std::size_t v = 0; v != plan.buffer_of.size(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
     plan.offset_in_root = table.offset_in_root;
     return refuted;
 }

@@ -15,11 +15,12 @@ namespace detail {
 SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
 {
     std::vector<step_id> steps;
-    steps.reserve(p.steps());
     if (order.empty()) {
-        for (std::size_t s = 0; s != p.steps(); ++s) steps.push_back(static_cast<step_id>(s));
+        steps = std::vector<step_id>(p.steps());
+        for (std::size_t s = 0; s != steps.size(); ++s) steps[s] = static_cast<step_id>(s);
         return steps;
     }
+    steps.reserve(p.steps());
     if (order.size() != p.nodes()) broken_order(order, p.nodes());
     std::vector<unsigned char> named(p.nodes());
     for (node_id n : order) {
