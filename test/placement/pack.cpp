@@ -550,7 +550,9 @@ TEST_CASE("windows of more shapes than the exact search takes are searched, and 
                 few.nodes = 10'000;
                 placement const with = pack(problem, few);
                 CHECK(!check_placement(problem, with));
-                CHECK(with.pools[0].height <= without.pools[0].height);
+                // With pins, nodes also raise the bound, so that ejection aims at other heights.
+                if (with.pools[0].lower_bound == without.pools[0].lower_bound)
+                    CHECK(with.pools[0].height <= without.pools[0].height);
                 CHECK(with.pools[0].nodes <= 2 * few.nodes + 100);
                 lower += with.pools[0].height < without.pools[0].height;
             }
