@@ -30,6 +30,8 @@ public:
     }
     void insert(slot_id s);
     void erase(slot_id s);
+    /// Requires: s, or a higher slot, was in the set before.
+    void insert_again(slot_id s) { words_[s / 64] |= std::uint64_t{1} << s % 64; }
 
     /// The lowest free slot from `from` on.  O(taken slots / 64)
     [[nodiscard]] slot_id lowest_free(slot_id from = 0) const;

@@ -336,15 +336,24 @@ SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
         return slot;
     };
 
+    std::size_t roots = 0;
+    for (node_id parent : tree.parent) roots += parent == no_node;
     detail::kill_points kill_points(p.values());
     for (node_id n : tree.preorder) {
         taken.clear();
         slot_id alive = 0;
-        live.for_each_live_in(n, [&](value_id v) {
-            if (taken.contains(slot_of[v])) return; // of an earlier tree, into which n has an edge
-            taken.insert(slot_of[v]);
-            ++alive;
-        });
+        if (roots == 1) {
+            live.for_each_live_in(n, [&, slots = slot_of.data()](value_id v) {
+                taken.insert_again(slots[v]);
+                ++alive;
+            });
+        } else {
+            live.for_each_live_in(n, [&](value_id v) {
+                if (taken.contains(slot_of[v])) return; // of an earlier tree, into which n has an edge
+                taken.insert_again(slot_of[v]);
+                ++alive;
+            });
+        }
         auto kill = [&](value_id v) {
             taken.erase(slot_of[v]);
             --alive;
