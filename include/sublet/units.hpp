@@ -222,7 +222,7 @@ namespace detail {
 /// Throws:   precondition_error if the least common multiple exceeds 64 bits.
 [[nodiscard]] constexpr byte_count combine_alignment(byte_count a, byte_count b)
 {
-    if (a == b) return a;
+    if (a == b && a != no_size) return a;
     byte_count x = a, y = b;
     while (y != 0) {
         byte_count const rest = x % y;
