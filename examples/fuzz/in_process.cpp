@@ -8,7 +8,9 @@
 #include "../transpiler/program.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 namespace fuzz {
 namespace {
@@ -95,6 +97,21 @@ bool matches(std::string_view text, std::string_view pattern)
         else return false;
     }
     return pattern.find_first_not_of('*', p) == pattern.npos;
+}
+
+std::string joined(std::vector<std::string> const& words)
+{
+    std::string all;
+    for (std::string const& word : words) all += ' ' + word;
+    return all;
+}
+
+void write_file(std::filesystem::path const& file, std::string const& bytes)
+{
+    std::ofstream out(file, std::ios::binary);
+    out << bytes;
+    out.close();
+    if (!out) throw std::runtime_error(file.string() + ": cannot be written");
 }
 
 } // namespace fuzz

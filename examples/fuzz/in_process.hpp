@@ -4,6 +4,7 @@
 
 /// The example programs, called as functions: hundreds of runs in the time of one process start.
 
+#include <filesystem>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ std::string contract_violation(program const& which, outcome const& result);
 bool matches(std::string_view text, std::string_view pattern);
 
 std::vector<std::string> words_of(std::string const& line);
+std::string joined(std::vector<std::string> const& words);
+
+/// Throws: std::runtime_error if it cannot be written.
+void write_file(std::filesystem::path const& file, std::string const& bytes);
 
 } // namespace fuzz
 

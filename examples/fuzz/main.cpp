@@ -82,14 +82,6 @@ arguments read_arguments(int count, char** words)
     return args;
 }
 
-void write_file(std::filesystem::path const& file, std::string const& bytes)
-{
-    std::ofstream out(file, std::ios::binary);
-    out << bytes;
-    out.close();
-    if (!out) throw std::runtime_error(file.string() + ": cannot be written");
-}
-
 std::string contents_of(std::filesystem::path const& file)
 {
     std::ifstream in(file, std::ios::binary);
@@ -97,13 +89,6 @@ std::string contents_of(std::filesystem::path const& file)
     text << in.rdbuf();
     if (!in) throw std::runtime_error(file.string() + ": cannot be read");
     return std::move(text).str();
-}
-
-std::string joined(std::vector<std::string> const& words)
-{
-    std::string all;
-    for (std::string const& word : words) all += ' ' + word;
-    return all;
 }
 
 /// Runs one program repeatedly, and records its errors.
@@ -172,25 +157,6 @@ private:
     std::map<std::string, std::uint64_t> refusals_;
 };
 
-void substitute(std::string& in, std::string const& what, std::string const& by)
-{
-    for (std::size_t at = in.find(what); at != in.npos; at = in.find(what, at + by.size()))
-        in.replace(at, what.size(), by);
-}
-
-/// The words of a mode, with FILE, ORDER and OUT replaced.
-std::vector<std::string> words_of_mode(std::string const& mode, std::string const& file,
-                                       std::filesystem::path const& work)
-{
-    std::vector<std::string> words = words_of(mode);
-    for (std::string& word : words) {
-        substitute(word, "FILE", file);
-        substitute(word, "ORDER", (work / "order").string());
-        substitute(word, "OUT", (work / "out").string());
-    }
-    return words;
-}
-
 // --- files that caused errors ---------------------------------------------------------------------------
 
 /// A row of a table: file | program and words | exit statuses | output, on stdout if the status is 0 and on
@@ -223,7 +189,7 @@ std::vector<listed_case> read_cases(std::filesystem::path const& table)
 }
 
 /// The mode of a row, or those that it stands for: "in all modes", "without --run", "with --run".
-std::vector<std::string> modes_of(listed_case const& c)
+std::vector<std::string> listed_modes(listed_case const& c)
 {
     bool const with = c.words == "with --run", without = c.words == "without --run";
     if (!with && !without && c.words != "in all modes") return {c.words};
@@ -241,7 +207,7 @@ int run_cases(arguments const& args)
     std::filesystem::path const table = args.files.at(0);
     for (listed_case const& c : read_cases(table)) {
         if (c.program != args.program) continue;
-        for (std::string const& mode : modes_of(c)) {
+        for (std::string const& mode : listed_modes(c)) {
             auto const words = words_of_mode(mode, (table.parent_path() / c.file).string(), args.work);
             all.begin(args.program + joined(words));
             outcome const result = all.run(words);
@@ -314,32 +280,6 @@ int run_models(arguments const& args)
 
 // --- damaged files --------------------------------------------------------------------------------------
 
-/// Ways to call a program on a file; the memory limit is small, because a damaged file may ask for much.
-std::vector<std::string> modes_of(std::string const& program)
-{
-    if (program == "plan_model") {
-        std::vector<std::string> modes;
-        for (std::string const& mode : plan_modes()) modes.push_back("FILE " + mode);
-        return modes;
-    }
-    if (program == "run_network")
-        return {"FILE --limit 1000000", "FILE --threads 2 --streams 2 --check digest --limit 1000000",
-                "FILE --mode arena --formulas --limit 1000000"};
-    if (program == "pack")
-        return {"--minimize --input FILE --time-limit 100ms --output OUT.csv --svg OUT.svg",
-                "--capacity 64 --input FILE --time-limit 100ms --output OUT.csv",
-                "--minimize --input FILE --time-limit 100ms --threads 2"};
-    if (program == "transpiler")
-        return {"memory_optimize FILE --print --log", "memory_optimize FILE --level 1 --all-grads --print",
-                "release_memory FILE --print"};
-    std::vector<std::string> modes;
-    for (char const* call :
-         {"optimize_inference_fast", "optimize_inference_for_dag", "compute_assignments", "share_grad_blobs",
-          "share_grad_and_activation_blobs", "release_blobs_when_used"})
-        modes.push_back(std::string(call) + " FILE --print --log");
-    return modes;
-}
-
 /// A damaged file, and the order of a model, which may be the damaged one.
 struct mutant {
     std::string name, bytes, order;
@@ -387,15 +327,7 @@ int run_mutants(arguments const& args)
         auto const words = words_of_mode(d.one_of(modes), file, args.work);
         all.begin("seed " + std::to_string(seed));
         outcome const result = all.run(words);
-        std::string mistake;
-        bool const is_asked_to_fit = std::find(words.begin(), words.end(), "--capacity") != words.end();
-        if (args.program == "plan_model" && result.status == 0)
-            mistake = mistake_in_plan(words, result, std::nullopt);
-        if (args.program == "plan_model" && result.status == 1 && !is_asked_to_fit)
-            mistake = "is neither correct nor refused";
-        if (args.program == "run_network" && result.out.find("DIFFERENT") != result.out.npos)
-            mistake = "the results are not identical";
-        if (!all.check_outcome(result, mistake))
+        if (!all.check_outcome(result, mistake_about_damaged(args.program, words, result)))
             std::filesystem::copy_file(file,
                                        args.work / ("mistake_" + std::to_string(seed) + '_' + mutated.name),
                                        std::filesystem::copy_options::overwrite_existing);

@@ -243,4 +243,63 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
     return {};
 }
 
+namespace {
+
+void substitute(std::string& in, std::string const& what, std::string const& by)
+{
+    for (std::size_t at = in.find(what); at != in.npos; at = in.find(what, at + by.size()))
+        in.replace(at, what.size(), by);
+}
+
+} // namespace
+
+std::vector<std::string> words_of_mode(std::string const& mode, std::string const& file,
+                                       std::filesystem::path const& work)
+{
+    std::vector<std::string> words = words_of(mode);
+    for (std::string& word : words) {
+        substitute(word, "FILE", file);
+        substitute(word, "ORDER", (work / "order").string());
+        substitute(word, "OUT", (work / "out").string());
+    }
+    return words;
+}
+
+std::vector<std::string> modes_of(std::string const& program)
+{
+    if (program == "plan_model") {
+        std::vector<std::string> modes;
+        for (std::string const& mode : plan_modes()) modes.push_back("FILE " + mode);
+        return modes;
+    }
+    if (program == "run_network")
+        return {"FILE --limit 1000000", "FILE --threads 2 --streams 2 --check digest --limit 1000000",
+                "FILE --mode arena --formulas --limit 1000000"};
+    if (program == "pack")
+        return {"--minimize --input FILE --time-limit 100ms --output OUT.csv --svg OUT.svg",
+                "--capacity 64 --input FILE --time-limit 100ms --output OUT.csv",
+                "--minimize --input FILE --time-limit 100ms --threads 2"};
+    if (program == "transpiler")
+        return {"memory_optimize FILE --print --log", "memory_optimize FILE --level 1 --all-grads --print",
+                "release_memory FILE --print"};
+    std::vector<std::string> modes;
+    for (char const* call :
+         {"optimize_inference_fast", "optimize_inference_for_dag", "compute_assignments", "share_grad_blobs",
+          "share_grad_and_activation_blobs", "release_blobs_when_used"})
+        modes.push_back(std::string(call) + " FILE --print --log");
+    return modes;
+}
+
+std::string mistake_about_damaged(std::string const& program, std::vector<std::string> const& words,
+                                  outcome const& result)
+{
+    bool const is_asked_to_fit = std::find(words.begin(), words.end(), "--capacity") != words.end();
+    if (program == "plan_model" && result.status == 0) return mistake_in_plan(words, result, std::nullopt);
+    if (program == "plan_model" && result.status == 1 && !is_asked_to_fit)
+        return "is neither correct nor refused";
+    if (program == "run_network" && result.out.find("DIFFERENT") != result.out.npos)
+        return "the results are not identical";
+    return {};
+}
+
 } // namespace fuzz

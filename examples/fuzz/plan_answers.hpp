@@ -7,6 +7,7 @@
 #include "in_process.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +29,17 @@ std::vector<std::string> plan_modes();
 /// program, with the names of files inserted.
 std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
                             std::optional<model_facts> const& known);
+
+/// Ways to call a program on a file; the memory limit is small, because a damaged file may ask for much.
+std::vector<std::string> modes_of(std::string const& program);
+
+/// The words of a mode, with FILE, ORDER and OUT replaced.
+std::vector<std::string> words_of_mode(std::string const& mode, std::string const& file,
+                                       std::filesystem::path const& work);
+
+/// What is wrong with an answer about a file that may be damaged; empty if nothing is.
+std::string mistake_about_damaged(std::string const& program, std::vector<std::string> const& words,
+                                  outcome const& result);
 
 } // namespace fuzz
 
