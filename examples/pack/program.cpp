@@ -68,9 +68,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto say = [&](std::string const& what) {
         if (!args.quiet) err << "pack: " << args.input << ": " << what << '\n';
     };
-    for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     if (table.problem.clocks.threads != 0 && !args.svg.empty())
         throw input_error(args.input + ": lifetimes of several threads cannot be drawn");
+    for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = args.capacity}};
 
     auto const objective =
