@@ -238,8 +238,7 @@ void run_methods(subject const& s, tally& all)
     run("first", [&] { return first_packing(shapes, bound); });
     std::uint32_t tried = 0;
     run("best", [&] {
-        return best_packing(shapes, bound, detail::pack_options{}.visits, first_packing(shapes, bound),
-                            tried);
+        return best_packing(shapes, bound, detail::pack_options{}.visits, first_packing(shapes, bound), tried);
     });
     detail::deterministic_control control;
     run("improve", [&] { return improve(shapes, bound, first_packing(shapes, bound), {}, control, tried); });

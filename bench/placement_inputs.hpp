@@ -33,10 +33,11 @@ using sublet::byte_count;
 using sublet::placement_problem;
 using sublet::step_id;
 
-inline void shuffle(std::vector<placement_problem::buffer>& buffers, random_source& roll)
+template <class Item>
+void shuffle(std::vector<Item>& items, random_source& roll)
 {
-    for (std::size_t i = buffers.size(); i > 1; --i)
-        std::swap(buffers[i - 1], buffers[roll.below(static_cast<std::uint32_t>(i))]);
+    for (std::size_t i = items.size(); i > 1; --i)
+        std::swap(items[i - 1], items[roll.below(static_cast<std::uint32_t>(i))]);
 }
 
 /// `n` buffers that fill `positions` times `bytes` without a gap, in random order. The number of live buffers
@@ -182,9 +183,7 @@ inline cut_dissection draw_cuts(cut_manner manner, std::size_t n, std::uint32_t 
         tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(at));
         tiles.insert(tiles.begin() + static_cast<std::ptrdiff_t>(at), cut.begin(), cut.end());
     }
-    if (manner != cut_manner::rows)
-        for (std::size_t i = tiles.size(); i > 1; --i)
-            std::swap(tiles[i - 1], tiles[roll.below(static_cast<std::uint32_t>(i))]);
+    if (manner != cut_manner::rows) shuffle(tiles, roll);
     cut_dissection result;
     for (tile const& t : tiles) {
         result.problem.buffers.push_back({{t.first, t.last}, t.end - t.begin});
