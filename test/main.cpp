@@ -52,14 +52,10 @@ int main(int count, char** words)
     std::vector<unsigned char> input;
     if (char const* const hex = std::getenv("SUBLET_BYTES")) { // to repeat what a fuzzer found
         std::string const digits = hex;
-        auto const digit = [&](std::size_t i) {
-            return static_cast<unsigned>(std::string("0123456789abcdef").find(digits[i]));
-        };
-        for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-            if (digit(i) > 15 || digit(i + 1) > 15)
-                return std::cerr << "SUBLET_BYTES is not a string of hexadecimal digits\n", 2;
-            input.push_back(static_cast<unsigned char>(16 * digit(i) + digit(i + 1)));
-        }
+        if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != digits.npos)
+            return std::cerr << "SUBLET_BYTES is not pairs of digits from 0 to f\n", 2;
+        for (std::size_t i = 0; i != digits.size(); i += 2)
+            input.push_back(static_cast<unsigned char>(std::stoul(digits.substr(i, 2), nullptr, 16)));
         fuzzed = {true, input};
     }
     return doctest::Context(count, words).run();

@@ -4,6 +4,9 @@
 file(STRINGS ${FILE} inputs)
 list(POP_FRONT inputs test)
 string(REGEX REPLACE "^[^:]*: " "" test "${test}")
+if(NOT inputs)
+  message(FATAL_ERROR "${FILE} has no input")
+endif()
 foreach(bytes IN LISTS inputs)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env SUBLET_BYTES=${bytes} ${PROGRAM} "--test-case=${test}"
                   OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE status)
