@@ -18,5 +18,6 @@
 
 extern std::atomic<std::size_t> heap_allocations; // total number
 extern std::atomic<std::size_t> heap_limit;       // largest number of them
+extern std::atomic<std::size_t> live_allocations; // allocated and not yet freed
 
 #endif

@@ -14,17 +14,24 @@
 
 std::atomic<std::size_t> heap_allocations = 0;
 std::atomic<std::size_t> heap_limit = ~std::size_t{0};
+std::atomic<std::size_t> live_allocations = 0;
 
 #if !defined(HEAP_IS_NOT_COUNTED)
 [[gnu::noinline]] void* operator new(std::size_t bytes) // if inlined, GCC 12 warns of a mismatched pair
 {
     if (heap_allocations >= heap_limit) throw std::bad_alloc();
+    void* const block = std::malloc(bytes == 0 ? 1 : bytes);
+    if (block == nullptr) throw std::bad_alloc();
     ++heap_allocations;
-    if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
-    throw std::bad_alloc();
+    ++live_allocations;
+    return block;
 }
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block) noexcept
+{
+    if (block != nullptr) --live_allocations;
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
 #endif
 
 #if defined(SUBLET_FUZZER)
