@@ -149,6 +149,23 @@ void write_unsized()
     save("list.onnx", list.bytes());
 }
 
+/// The bytes of a weight are said to be in the file `never`.
+void write_external_data()
+{
+    model_builder m;
+    m.input("x").output("y");
+    auto& weight = *m.graph().add_initializer();
+    weight.set_name("w");
+    weight.set_data_type(onnx::TensorProto::FLOAT);
+    weight.add_dims(4);
+    weight.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto& location = *weight.add_external_data();
+    location.set_key("location");
+    location.set_value("never");
+    m.node("Add", {"x", "w"}, {"y"});
+    save("external_data.onnx", m.bytes());
+}
+
 void write_misordered()
 {
     model_builder later;
@@ -541,6 +558,7 @@ int main(int count, char** words)
     folder = words[1];
     write_unreadable();
     write_unsized();
+    write_external_data();
     write_misordered();
     write_wrong_attributes();
     save("chain.onnx", chain(false).bytes());
