@@ -24,7 +24,12 @@ struct checked_resource {
         }
         requests.push_back({bytes, alignment});
         void* const at = ::operator new(bytes, std::align_val_t{alignment});
-        live_blocks[at] = requests.back();
+        try {
+            live_blocks[at] = requests.back();
+        } catch (...) {
+            ::operator delete(at, std::align_val_t{alignment});
+            throw;
+        }
         return at;
     }
     void deallocate(void* at, std::size_t bytes, std::size_t alignment)

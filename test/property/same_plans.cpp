@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSL-1.0
+// Equal input and options give equal placements, plans and orders: on every compiler, at every optimization
+// level, header-only or compiled, on any number of threads. The hashes here were recorded with one compiler.
+// If you change how buffers are placed or steps are ordered, update them; nothing else may change them.
+#include <sublet/ordering/order.hpp>
+#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_symbolic.hpp>
+
+#include "../../bench/decoder_graphs.hpp"
+#include "../network.hpp"
+#include "../random_flow.hpp"
+#include "../random_placements.hpp"
+#include "../random_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+
+namespace {
+
+/// Fowler, Noll and Vo's hash.
+struct digest {
+    std::uint64_t value = 14695981039346656037u;
+
+    void add(std::uint64_t number)
+    {
+        for (int byte = 0; byte != 8; ++byte, number >>= 8) value = (value ^ (number & 255)) * 1099511628211u;
+    }
+    void add(placement_problem const& problem)
+    {
+        std::ostringstream text;
+        text << problem;
+        for (char c : text.str()) add(static_cast<std::uint64_t>(c));
+    }
+    void add(placement const& placed)
+    {
+        for (byte_count offset : placed.offset) add(offset);
+        for (placement::pool_result const& pool : placed.pools) {
+            add(pool.height);
+            add(pool.lower_bound);
+            add(pool.nodes);
+            for (buffer_id b : pool.proof.buffers) add(b);
+        }
+    }
+    void add(memory_plan const& plan)
+    {
+        for (buffer_id b : plan.buffer_of) add(std::uint64_t{b});
+        for (memory_plan::placed_buffer const& b : plan.buffers)
+            for (std::uint64_t part :
+                 {std::uint64_t{b.life.first}, std::uint64_t{b.life.last}, b.size, b.offset})
+                add(part);
+        for (handoff h : plan.handoffs) add(std::uint64_t{h.from} << 32 | h.to);
+        for (byte_count bytes : plan.arena_bytes) add(bytes);
+    }
+    template <class Planned>
+    void add_planned(Planned const& planned)
+    {
+        add(planned.plan);
+        add(planned.figures.lower_bound_bytes);
+        add(std::uint64_t{planned.figures.refuted.has_value()});
+    }
+    /// What the planners for one order, for any order, and with hand-offs make of it.
+    void add_plans(snapshot const& program, plan_options const& options)
+    {
+        add_planned(plan_memory(program, options));
+        add_planned(plan_concurrent(program, options));
+        add_planned(plan_with_handoffs(program, options));
+    }
+};
+
+/// Live ranges of all lengths and sizes of all magnitudes, which greedy orders alone do not place well.
+placement_problem hard_problem(std::uint32_t seed, std::uint32_t buffers, std::uint32_t positions)
+{
+    std::mt19937 random(seed);
+    auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    placement_problem problem;
+    for (std::uint32_t i = 0; i != buffers; ++i) {
+        step_id const first = below(positions), length = 1 + below(1 + positions / 3);
+        byte_count const size = byte_count{1 + below(64)} << below(8);
+        problem.buffers.push_back({{first, first + length}, size});
+    }
+    return problem;
+}
+
+} // namespace
+
+TEST_CASE("small problems with all features are placed equally on every platform")
+{
+    digest problems, placements;
+    for (unsigned seed = 0; seed != 300; ++seed) {
+        random_source pick{std::mt19937{seed}};
+        auto const problem = draw_placement(pick, draw_placement_shape(pick));
+        problems.add(problem);
+        placements.add(detail::pack(problem));
+    }
+    REQUIRE(problems.value == 7590278099454851428u); // the problems are the same
+    CHECK(placements.value == 9022950184430084510u);
+}
+
+TEST_CASE("orders, repair and search give equal placements on every platform, on any number of threads")
+{
+    detail::pack_options const few{.improve_visits = 2'000'000, .nodes = 3000};
+    digest problems, one_thread, three_threads;
+    for (std::uint32_t buffers : {50u, 150u, 400u, 3000u}) {
+        auto const problem = hard_problem(buffers, buffers, buffers / 2);
+        problems.add(problem);
+        one_thread.add(place(problem, {}, few));
+        three_threads.add(place(problem, {.threads = 3}, few));
+    }
+    REQUIRE(problems.value == 11129625743202695548u);
+    CHECK(one_thread.value == 14187984110260329962u);
+    CHECK(three_threads.value == one_thread.value);
+}
+
+TEST_CASE("each network has the same plans and the same best order on every platform")
+{
+    std::uint64_t const recorded[] = {5843417734536617750u,  5151917364363762503u,  6510443645028173958u,
+                                      10940504358229199237u, 15744066322412045050u, 7004939109916496502u,
+                                      7745680050903147994u,  7122986698808207178u,  16058110475197492673u,
+                                      14639196157476558980u};
+    static_assert(std::size(recorded) == std::size(bench::graph_models));
+    std::size_t at = 0;
+    for (bench::named_model const& model : bench::graph_models) {
+        CAPTURE(model.name);
+        bench::decoder_graph const g(model.model, 150);
+        digest plans;
+        plans.add_planned(plan_memory(g.program(), g.options(effort::fast)));
+        plans.add_plans(g.program(), g.options());
+        for (node_id n : order(g.program(), g.options()).order) plans.add(std::uint64_t{n});
+        CHECK(plans.value == recorded[at++]);
+    }
+    auto const resnet = network::resnet50();
+    digest plans;
+    plans.add_plans(resnet.program(), resnet.options());
+    CHECK(plans.value == 12233145588212081306u);
+
+    std::vector<affine_bytes> sizes;
+    for (byte_count b : resnet.bytes) sizes.push_back({0, b});
+    digest formulas;
+    auto const planned = plan_symbolic(
+        resnet.program(),
+        {.bytes = sizes, .max_batch = 32, .role = resnet.options().role, .alias_of = resnet.alias_of});
+    CHECK(bool(planned));
+    for (symbolic_plan::buffer const& b : planned.plan.buffers) {
+        formulas.add(b.start.fixed);
+        formulas.add(b.start.per_batch);
+    }
+    CHECK(formulas.value == 14848333831569537571u);
+}
+
+TEST_CASE("random programs and control flow have the same plans on every platform")
+{
+    digest listed, flows;
+    for (unsigned seed = 0; seed != 200; ++seed) {
+        random_source pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick);
+        listed.add_plans(p.program(), p.options());
+        snapshot const flow = draw_flow(pick).program();
+        flows.add_planned(plan_flow(flow, {.bytes = [](value_id v) { return byte_count{8} << v % 5; }}));
+    }
+    CHECK(listed.value == 16552922622876798502u);
+    CHECK(flows.value == 3671911170595934369u);
+}
+
+} // namespace this_test
