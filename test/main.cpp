@@ -26,6 +26,15 @@ std::atomic<std::size_t> live_allocations = 0;
     ++live_allocations;
     return block;
 }
+// The address sanitizer has its own, whose blocks it does not let the function below free.
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept
+{
+    try {
+        return operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
 [[gnu::noinline]] void operator delete(void* block) noexcept
 {
     if (block != nullptr) --live_allocations;
