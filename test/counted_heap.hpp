@@ -3,7 +3,7 @@
 #define SUBLET_TEST_COUNTED_HEAP_HPP
 
 /// The free store of a test program, which main.cpp counts and can limit. Under the thread sanitizer nothing
-/// is counted: the counters would order what it has to find unordered.
+/// is counted: the counters would order what it has to find unordered. The memory sanitizer has its own.
 
 #include <atomic>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #if defined(__SANITIZE_THREAD__)
 #define HEAP_IS_NOT_COUNTED 1
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define HEAP_IS_NOT_COUNTED 1
 #endif
 #endif

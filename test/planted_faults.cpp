@@ -6,8 +6,8 @@
 #include <sublet/execution/stream_schedule.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
 
+#include <future>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 int main(int count, char** words)
@@ -24,7 +24,7 @@ int main(int count, char** words)
         auto learn = [&] {
             for (int i = 0; i != 1000; ++i) clocks.join_mark(0, mark);
         };
-        std::jthread const other(learn);
+        auto const other = std::async(std::launch::async, learn);
         learn();
         return 0;
     }

@@ -24,8 +24,8 @@
 
 namespace sublet {
 
-/// The only exception type of the library's core. It owns its sentence, of at most 511 characters (a longer one is
-/// cut and ends with "..."): throwing it allocates nothing more, and needs no `std::string`.
+/// The only exception type of the library's core. It owns its sentence, of at most 511 characters (a longer
+/// one is cut and ends with "..."): throwing it allocates nothing more, and needs no `std::string`.
 class precondition_error : public std::exception {
 public:
     explicit precondition_error(char const* sentence) noexcept;
@@ -53,8 +53,8 @@ struct sentence_part {
 
 /// Throws the sentence, each `%` in it replaced by one part; without exceptions prints it and aborts. The
 /// choice is made where the library is compiled: in every file that includes it, or once for
-/// sublet::compiled. If files of one program differ in exceptions, sanitizers or the like, use the latter: the
-/// linker keeps only one of two differently compiled copies of an inline function.
+/// sublet::compiled. If files of one program differ in exceptions, sanitizers or the like, use the latter:
+/// the linker keeps only one of two differently compiled copies of an inline function.
 [[noreturn]] void broken_precondition(char const* sentence);
 [[noreturn]] void broken_precondition(char const* sentence, sentence_part a, sentence_part b = "",
                                       sentence_part c = "", sentence_part d = "");
@@ -111,15 +111,23 @@ struct tree_value {
 
 /// An integer type other than bool and the character types.
 template <class I>
-concept integer = std::integral<I> && !
-std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> && !std::same_as<I, char8_t> &&
-    !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
+concept integer =
+    std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> &&
+    !std::same_as<I, char8_t> && !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
+
+/// What a constant `vector<bool>` returns: a truth value, in libc++ in a class that converts to it.
+template <class N>
+inline constexpr bool is_constant_bit = std::is_same_v<N, bool>;
+#if defined(_LIBCPP_VERSION)
+template <>
+inline constexpr bool is_constant_bit<std::vector<bool>::const_reference> = true;
+#endif
 
 /// An integer, or a type that converts to one: an unscoped enum, an id type with a conversion, a proxy. Unary
 /// `+` yields the integer type, so no value is truncated to 32 bits unnoticed.
 template <class N>
-concept integer_like = integer<N> ||
-                       (!std::is_arithmetic_v<N> && requires(N const& n) { requires integer<decltype(+n)>; });
+concept integer_like = integer<N> || (!std::is_arithmetic_v<N> && !is_constant_bit<N> &&
+                                      requires(N const& n) { requires integer<decltype(+n)>; });
 
 /// Converts a user's integer to an id. -1 of a signed type, or of 64 bits, is a common "none": it becomes
 /// `no_value` (which is also `no_node`, `no_buffer` ...).

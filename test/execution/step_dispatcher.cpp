@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <set>
 #include <thread>
 #include <vector>
@@ -84,7 +85,7 @@ TEST_CASE("several workers run each step once, after all that it waits for")
                 });
             };
             {
-                std::jthread const a(work), b(work);
+                auto const a = std::async(std::launch::async, work), b = std::async(std::launch::async, work);
                 work();
             }
             CHECK(wrong == 0);
@@ -114,7 +115,7 @@ TEST_CASE("after a stop no step begins, and sleeping workers are woken to leave"
             });
         };
         {
-            std::jthread const a(work), b(work);
+            auto const a = std::async(std::launch::async, work), b = std::async(std::launch::async, work);
             work();
         }
         CHECK(steps == static_cast<int>(stops_at) + 1);

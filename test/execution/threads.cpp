@@ -118,6 +118,7 @@ struct no_thread {
     {
         throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
     }
+    void join() {}
 };
 
 static_assert(!std::is_copy_constructible_v<executor>);
@@ -490,19 +491,19 @@ static_assert(std::is_nothrow_move_constructible_v<thread_pool> &&
               !std::is_copy_constructible_v<thread_pool>);
 
 /// Threads of a limited number.
-struct failing_thread : std::jthread {
+struct failing_thread : std::thread {
     static inline int left = 0;
     template <class F>
-    explicit failing_thread(F f) : std::jthread(start(f))
+    explicit failing_thread(F f) : std::thread(start(f))
     {
     }
     template <class F>
-    static std::jthread start(F f)
+    static std::thread start(F f)
     {
         if (left == 0)
             throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
         --left;
-        return std::jthread(f);
+        return std::thread(f);
     }
 };
 

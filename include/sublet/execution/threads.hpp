@@ -61,7 +61,7 @@ namespace detail {
 
 /// Threads that are started at first need and kept between runs. Calls are claimed by a counter, by the
 /// calling thread too, so a run completes even if a thread cannot be created or wakes late.
-template <class Thread = std::jthread>
+template <class Thread = std::thread>
 class basic_thread_pool {
 public:
     basic_thread_pool() = default;
@@ -73,7 +73,8 @@ public:
             s.is_closing = true;
             s.publish(0);
         }
-    } // threads end before the state that they share
+        for (Thread& t : threads_) t.join();
+    }
 
     /// Requires:   one run at a time; f throws nothing.
     /// Complexity: no allocation unless more threads are needed than before; n = 1 needs none.

@@ -57,8 +57,14 @@ SUBLET_DECL void timed_control::run(std::size_t tasks, task_ref task)
         }
     };
     {
-        std::vector<std::jthread> helpers;
-        for (std::size_t k = 1; k < threads_ && k < tasks; ++k) helpers.emplace_back(work);
+        struct joined { // std::jthread, which libc++ 19 has as an experiment only
+            std::vector<std::thread> threads = {};
+            ~joined()
+            {
+                for (std::thread& t : threads) t.join();
+            }
+        } helpers;
+        for (std::size_t k = 1; k < threads_ && k < tasks; ++k) helpers.threads.emplace_back(work);
         work();
     }
     for (std::exception_ptr const& e : thrown)

@@ -48,7 +48,7 @@ SUBLET_DECL void token_set_store::store(step_id x, std::span<token_range const> 
     stored_set& d = stored_[x];
     if (d.readers_left == 0) return;
     SUBLET_EXPECTS(store_.size() < no_node / 2, "sublet: more token ranges than 32-bit ids");
-    std::uint32_t& free_head = free_lists_[std::bit_width(ranges.size() - 1)];
+    std::uint32_t& free_head = free_lists_[static_cast<std::uint8_t>(std::bit_width(ranges.size() - 1))];
     d.ranges = static_cast<std::uint32_t>(ranges.size());
     d.at = free_head;
     if (d.at != no_node) {
@@ -64,7 +64,7 @@ SUBLET_DECL void token_set_store::drop_reader(step_id x)
 {
     stored_set& d = stored_[x];
     if (--d.readers_left != 0 || d.ranges == 0) return;
-    std::uint32_t& free_head = free_lists_[std::bit_width(d.ranges - 1)];
+    std::uint32_t& free_head = free_lists_[static_cast<std::uint8_t>(std::bit_width(d.ranges - 1))];
     store_[d.at].first = free_head;
     free_head = d.at;
 }
