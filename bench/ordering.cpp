@@ -165,7 +165,7 @@ void measure_families(std::size_t most)
     for (std::size_t n : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000}})
         for (family const& f : families) {
             if (n > most) continue;
-            generator pick(static_cast<generator::result_type>(n));
+            generator pick(n);
             operations const ops = f.make(n, pick);
             snapshot const p = sequence(
                 ops.uses.size(), ops.uses.size(), [&](auto op) -> auto& { return ops.uses[op]; },

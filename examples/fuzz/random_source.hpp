@@ -24,7 +24,7 @@ public:
     }
 
     /// Requires: count != 0.
-    std::size_t below(std::size_t count) { return static_cast<std::size_t>(number() % count); }
+    std::size_t below(std::size_t count) { return number() % count; }
     int between(int first, int last)
     {
         return first + static_cast<int>(below(static_cast<std::size_t>(last - first) + 1));

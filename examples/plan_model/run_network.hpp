@@ -87,7 +87,7 @@ public:
     template <class Executor>
     void bind(Executor& run)
     {
-        if (block_.empty()) block_.resize(static_cast<std::size_t>(total_bytes()));
+        if (block_.empty()) block_.resize(total_bytes());
         sublet::fill_noise(bytes(0, end_), ~std::uint64_t{0});
         for (window const& w : windows_) {
             std::span<std::byte> const storage = bytes(w.begin, w.size);
@@ -123,8 +123,8 @@ private:
     {
         void* first = block_.data();
         std::size_t room = block_.size();
-        std::align(static_cast<std::size_t>(alignment_), static_cast<std::size_t>(end_), first, room);
-        return {static_cast<std::byte*>(first) + begin, static_cast<std::size_t>(size)};
+        std::align(alignment_, end_, first, room);
+        return std::span(static_cast<std::byte*>(first) + begin, size);
     }
 
     sublet::byte_count alignment_, end_ = 0;

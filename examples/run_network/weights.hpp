@@ -92,7 +92,7 @@ public:
     {
         given_layout layout = layout_of(all);
         parts_ = std::move(layout.parts);
-        block_.resize(static_cast<std::size_t>(layout.bytes));
+        block_.resize(layout.bytes);
         std::vector<operand_use> const uses = uses_of(all);
         for (part const& p : parts_) fill(all, p, uses[p.value], seed, is_uniform);
     }

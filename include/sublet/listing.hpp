@@ -97,7 +97,7 @@ private:
     std::size_t cell_of(H const& h) const
     {
         std::uint64_t const key = hash_of(h) >> near_;
-        auto at = static_cast<std::size_t>((key / 16 * 0x9e3779b97f4a7c15u >> shift_) * 16 + key % 16);
+        auto at = to_size((key / 16 * 0x9e3779b97f4a7c15u >> shift_) * 16 + key % 16);
         while (cells_[at] != no_value && !(handles_[cells_[at]] == h)) at = (at + 1) & (cells_.size() - 1);
         return at;
     }

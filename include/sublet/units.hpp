@@ -165,6 +165,13 @@ constexpr decltype(auto) call_user(F& f, Arguments&&... arguments)
 #endif
 }
 
+/// An index or a size that fits into memory. With 64 bits it is the same type; with 32 bits the mask narrows it
+/// without a cast, which a compiler with 64 bits would call useless.
+[[nodiscard]] constexpr std::size_t to_size(std::uint64_t number) noexcept
+{
+    return number & ~std::size_t{0};
+}
+
 /// Throws: precondition_error for a negative one.
 template <detail::integer_like N>
 [[nodiscard]] constexpr byte_count to_byte_count(N const& number)

@@ -143,7 +143,7 @@ TEST_CASE("in a window of a random program each node needs what it needs in the 
         moments.push_back({walk.done(), walk.live()});
 
         for (int jump = 0; jump != 6; ++jump) { // between any two positions of the order
-            auto const n = static_cast<node_id>(pick.below(static_cast<std::uint32_t>(w.nodes.size())));
+            node_id const n = pick.below(static_cast<std::uint32_t>(w.nodes.size()));
             std::size_t changed = 0;
             std::size_t const ran = walk.ran();
             walk.move_to(

@@ -377,7 +377,7 @@ bool drop_a_use(random_source& pick, random_tasks& tasks)
 /// Keeps the order of a task and its operand, but frees the operand before that task's touch.
 bool free_a_touch_early(random_source& pick, random_tasks& tasks)
 {
-    auto const t = static_cast<node_id>(pick.below(static_cast<unsigned>(tasks.tasks.size())));
+    node_id const t = pick.below(static_cast<unsigned>(tasks.tasks.size()));
     auto& uses = tasks.tasks[t].uses;
     if (uses.empty()) return false;
     auto const at = pick.below(static_cast<unsigned>(uses.size()));

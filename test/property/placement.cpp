@@ -174,7 +174,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and otherwise report
         if (shapes.fault != shape_fault::none) return;
         placement_oracle const oracle(problem);
         auto const lowest = oracle.lowest_stacking();
-        auto const around = static_cast<std::int64_t>(lowest == oracle.unplaceable ? 20 : lowest);
+        std::int64_t const around = lowest == oracle.unplaceable ? 20 : lowest;
         for (std::int64_t more : {-1, 0, 1, -2, static_cast<int>(pick.below(8)) - 6}) {
             byte_count const capacity = capacity_of(around + more);
             CAPTURE(capacity);

@@ -316,7 +316,7 @@ TEST_CASE("memonger.cc 11: planning a planned program again gives the same slots
     std::vector<value_id> slot_of; // names of slots, as a rewriter would write them into the program
     for (value_id v = 0; v != first.program.values(); ++v) {
         buffer_id const b = first.slots.plan.buffer_of[v];
-        slot_of.push_back(b == no_buffer ? v : static_cast<value_id>(100 + first.slots.slots.slot_of[b]));
+        slot_of.push_back(b == no_buffer ? v : 100 + first.slots.slots.slot_of[b]);
     }
     snapshot const renamed = sequence(ops.reads.size(), 200, [&](step_id s, effect_sink& sink) {
         for (touch t : first.program.touches(s))

@@ -51,7 +51,7 @@ struct subject {
             for (buffer const& b : lowered.table.buffers) {
                 if (b.is_planned() && has_role(b.role, value_role::input)) give(run, b.root, number);
                 if (b.is_planned() || b.size == 0 || number == 2) continue;
-                auto const room = static_cast<std::size_t>(b.size == no_size ? 64 : b.size);
+                std::size_t const room = to_size(b.size == no_size ? 64 : b.size);
                 std::span<std::byte> const bytes = std::span(bound[b.root].bytes).first(room);
                 fill_noise(bytes, b.root);
                 run.bind(b.root, bytes);

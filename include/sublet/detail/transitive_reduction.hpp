@@ -87,7 +87,7 @@ template <class PairOf>
                 if (earlier > from && (origins[words * earlier + n / 64] >> n % 64 & 1) != 0)
                     result[queries[i].id] = 1;
         }
-        for (std::size_t i = first; i != last; ++i) number[queries[i].tie] = 0;
+        for (std::size_t i = first; i != last; ++i) number[to_size(queries[i].tie)] = 0;
     }
     return result;
 }

@@ -200,7 +200,7 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
                     return its.is_planned() && its.pool == pool ? its.life : live_range{};
                 },
                 [&](buffer_id b) { return table.buffers[b].size; }, positions);
-        byte_count const here = levels.live_bytes[by_pool[i].tie];
+        byte_count const here = levels.live_bytes[to_size(by_pool[i].tie)];
         auto above = [&](byte_count more) {
             byte_count const height = checked_add(here, more);
             return height > levels.peak ? height - levels.peak : 0;

@@ -15,7 +15,7 @@ SUBLET_DECL void push_ranges(std::vector<live_range>& to, std::span<live_range c
 SUBLET_DECL range_sets::range_sets(std::size_t owners, std::uint64_t most)
     : head_(owners, 0), most_(smaller(most, std::uint64_t{no_step} / 2))
 {
-    storage_.resize(smaller(owners, static_cast<std::size_t>(most_)) + 1);
+    storage_.resize(smaller(owners, to_size(most_)) + 1);
 }
 
 SUBLET_DECL void range_sets::erase(std::size_t owner)
@@ -38,7 +38,7 @@ SUBLET_DECL void range_sets::assign(std::size_t owner, std::vector<live_range> c
     if (gaps_ > used_ / (is_full ? 4 : 2) + 1024) compact(widest_);
     std::size_t const needed = used_ + ranges.size() + 1;
     if (storage_.size() < needed) {
-        auto const limit = static_cast<std::size_t>(most_ + most_ / 16); // this set, then coarser sets
+        auto const limit = to_size(most_ + most_ / 16); // this set, then coarser sets
         storage_.reserve(larger(needed, smaller(needed + needed / 2, limit)));
         storage_.resize(storage_.capacity());
     }

@@ -127,7 +127,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
         }
         for (std::uint32_t at : detail::match_overwrites(buffers_of)) taken.push_back({allowed[at].id, 0, 0});
         sort_by_key(taken);
-        for (detail::sort_key const& t : taken) match(pairs[t.key]);
+        for (detail::sort_key const& t : taken) match(pairs[detail::to_size(t.key)]);
         allowed.clear();
         buffers_of.clear();
         taken.clear();

@@ -38,7 +38,8 @@ struct slot_options {
 
     slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
     slot_choice choice = slot_choice::grow_largest; ///< not for `fewest`
-    std::size_t most_ranges = no_limit; ///< tokens: ranges that a step passes on; the oldest are dropped
+    /// For tokens: ranges that a step passes on; the oldest are dropped.
+    std::size_t most_ranges = ~std::size_t{0};
     /// By step. A buffer touched by a step that takes no part keeps a slot of its own.
     per_value<bool> takes_part = true;
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution enforces
@@ -63,7 +64,7 @@ struct buffer_slot_options {
     slot_choice choice = slot_choice::grow_largest;
     per_value<pool_id> pool = pool_id{0}; // only buffers of one pool share
     per_value<bool> eligible = true;      // false keeps a slot of its own
-    std::size_t most_ranges = no_limit;
+    std::size_t most_ranges = ~std::size_t{0};
     std::uint64_t visits = 4'000'000;
 };
 

@@ -123,8 +123,7 @@ public:
     void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s)
     {
         inner_->fill(to, with, bytes, s);
-        touch(add(stream_commands::operation_kind::work, s, no_step), {to, static_cast<std::size_t>(bytes)},
-              true);
+        touch(add(stream_commands::operation_kind::work, s, no_step), {to, detail::to_size(bytes)}, true);
     }
     void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s)
     {

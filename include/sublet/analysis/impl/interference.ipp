@@ -34,7 +34,7 @@ SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix
     if (!interference_graph::would_fit(matrix.values(), degrees / 2, budget))
         return {matrix.values(), degrees / 2};
     csr_rows rows;
-    rows.reserve(matrix.values(), degrees);
+    rows.reserve(matrix.values(), to_size(degrees));
     for (value_id v = 0; v != matrix.values(); ++v) {
         for (value_id u : matrix.neighbors(v)) rows.append(u);
         rows.close_row();

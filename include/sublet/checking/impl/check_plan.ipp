@@ -897,7 +897,7 @@ public:
 
         std::uint64_t const answer = queries_.first_failed();
         if (no_clash && answer == queries_.none) return std::nullopt;
-        std::size_t const pair = answer != queries_.none ? answer : pairs_.size() - 2;
+        std::size_t const pair = answer != queries_.none ? to_size(answer) : pairs_.size() - 2;
         value_id const u = pairs_[pair], v = pairs_[pair + 1];
         witness w = clash_schedule(order_, touches_, plan_, in_place_, u, v);
         auto const common = overlap(required_, plan_, u, v);

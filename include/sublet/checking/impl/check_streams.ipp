@@ -421,7 +421,7 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     require_handoffs(handoffs);
 
     std::uint64_t const answer = queries.first_failed();
-    if (answer != queries.none) return races[answer];
+    if (answer != queries.none) return races[to_size(answer)];
     return reversed;
 }
 

@@ -174,7 +174,7 @@ public:
     [[nodiscard]] std::span<std::byte> value_bytes(value_id v) const
     {
         std::span<std::byte> const all = bytes_of(lowered_.table.buffer_of[v]);
-        return all.first(static_cast<std::size_t>(smaller(lowered_.bytes[v], byte_count{all.size()})));
+        return all.first(to_size(smaller(lowered_.bytes[v], byte_count{all.size()})));
     }
 
     void bind(buffer_id b, std::span<std::byte> bytes)

@@ -156,7 +156,7 @@ SUBLET_DECL void clobber_checker::discard_unowned(std::size_t pool, byte_count b
 {
     std::byte* const arena = values_.arenas()[pool].bytes;
     owners_[pool].each(begin, end, [&](byte_count first, byte_count last, buffer_id id) {
-        if (id == owner) poison_bytes(std::span(arena + first, static_cast<std::size_t>(last - first)));
+        if (id == owner) poison_bytes(std::span(arena + first, to_size(last - first)));
     });
 }
 

@@ -80,8 +80,7 @@ SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignmen
     if (bytes > limit_ || use_.bytes.live > limit_ - bytes)
         throw memory_limit_exceeded(bytes, use_.bytes.live, limit_);
     if (bytes > ~std::size_t{0}) throw std::bad_alloc(); // more than can be addressed
-    void* const block =
-        source_.allocate(static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+    void* const block = source_.allocate(to_size(bytes), to_size(alignment));
     if (block == nullptr && bytes != 0) throw std::bad_alloc(); // a resource should not return null
     for (memory_use* use : {&use_, &since_mark_}) {
         use->bytes.add(bytes);
@@ -93,7 +92,7 @@ SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignmen
 SUBLET_DECL void counted_memory::deallocate(void* block, byte_count bytes, byte_count alignment)
 {
     detail::scoped_lock const guard(lock());
-    source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment));
+    source_.deallocate(block, to_size(bytes), to_size(alignment));
     for (memory_use* use : {&use_, &since_mark_}) {
         use->bytes.remove(bytes);
         use->allocations.remove(1);

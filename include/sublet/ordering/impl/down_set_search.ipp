@@ -13,7 +13,7 @@ SUBLET_DECL std::size_t down_set_table::bytes() const
 
 SUBLET_DECL down_set_table::insertion down_set_table::find_or_insert(word const* set, std::uint64_t hash)
 {
-    std::size_t at = hash & (buckets_.size() - 1);
+    std::size_t at = to_size(hash & (buckets_.size() - 1));
     for (; buckets_[at] != none; at = (at + 1) & (buckets_.size() - 1)) {
         id const other = buckets_[at];
         if (hash_[other] != hash) continue;
@@ -33,7 +33,7 @@ SUBLET_DECL void down_set_table::rehash()
 {
     buckets_ = std::vector<id>(buckets_.size() * 2, none);
     for (id number = 0; number != hash_.size(); ++number) {
-        std::size_t at = hash_[number] & (buckets_.size() - 1);
+        std::size_t at = to_size(hash_[number] & (buckets_.size() - 1));
         while (buckets_[at] != none) at = (at + 1) & (buckets_.size() - 1);
         buckets_[at] = number;
     }

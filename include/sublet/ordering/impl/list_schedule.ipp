@@ -73,7 +73,7 @@ SUBLET_DECL pressure_tracker::pressure_tracker(order_graph const& g)
     }
     for (buffer_id b = 0; b != g.buffers(); ++b) {
         has_begun_[b] = g.is_given[b];
-        if (left_[b] == 1 && !g.is_kept[b]) ends_[sum_left_[b]] += g.size[b];
+        if (left_[b] == 1 && !g.is_kept[b]) ends_[to_size(sum_left_[b])] += g.size[b];
     }
 }
 

@@ -221,7 +221,7 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
 
 SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 {
-    std::uint64_t const nodes = g.nodes(), buffers = g.buffers();
+    std::size_t const nodes = g.nodes(), buffers = g.buffers();
     // By node: its touches, each buffer once.
     std::vector<touched_buffer> touches;
     std::vector<std::size_t> first_touch{0};
@@ -246,7 +246,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
     }
 
     std::vector<byte_count> live_through(nodes, 0);
-    if (nodes * buffers <= std::uint64_t{1} << 31) {
+    if (std::uint64_t{nodes} * buffers <= std::uint64_t{1} << 31) {
         std::vector<node_id> const order = any_order(g);
         // 64 buffers at a time: those live before each node, and those needed after it.
         std::vector<std::uint64_t> own(nodes), before(nodes), touched_after(nodes);

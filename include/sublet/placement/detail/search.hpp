@@ -102,7 +102,7 @@ inline constexpr std::uint32_t first_random_restart = 2;
     search_order order{static_cast<search_rule>(random_below(3)), {}, random_below(4) != 0};
     search_key keys[] = {search_key::total, search_key::width, search_key::area, search_key::size};
     for (std::size_t i = 0; i != 3; ++i) {
-        std::size_t const other = i + random_below(4 - i);
+        std::size_t const other = i + to_size(random_below(4 - i));
         order.keys[i] = keys[other];
         keys[other] = keys[i];
     }

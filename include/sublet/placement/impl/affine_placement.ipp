@@ -176,7 +176,7 @@ public:
     std::size_t random_below(std::size_t n)
     {
         random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<std::size_t>(random_ >> 33) % n;
+        return to_size(random_ >> 33) % n;
     }
 
 private:

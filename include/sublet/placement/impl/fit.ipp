@@ -253,7 +253,7 @@ SUBLET_DECL void sort_descending(std::vector<std::uint32_t>& ids, std::vector<by
     for (std::uint32_t id : ids) differ |= key[id] ^ key[ids[0]];
     std::vector<std::uint32_t> sorted(ids.size()), next(std::size_t{1} << digit_bits);
     for (unsigned shift = 0; shift < 64; shift += digit_bits) {
-        auto digit = [&](std::uint32_t id) { return (~key[id] >> shift) % next.size(); };
+        auto digit = [&](std::uint32_t id) { return to_size((~key[id] >> shift) % next.size()); };
         if ((differ >> shift) % next.size() == 0) continue;
         next.assign(next.size(), 0);
         for (std::uint32_t id : ids) ++next[digit(id)];

@@ -49,8 +49,8 @@ SUBLET_DECL std::vector<live_level> highest_by_column(std::vector<live_level> co
 {
     std::vector<byte_count> highest(std::size_t{columns} + 1, 0);
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-        std::uint64_t const last = portion(columns, levels[i + 1].position - 1, positions);
-        for (auto c = portion(columns, levels[i].position, positions); c <= last; ++c)
+        std::size_t const last = to_size(portion(columns, levels[i + 1].position - 1, positions));
+        for (std::size_t c = to_size(portion(columns, levels[i].position, positions)); c <= last; ++c)
             if (highest[c] < levels[i].bytes) highest[c] = levels[i].bytes;
     }
     std::vector<live_level> result;

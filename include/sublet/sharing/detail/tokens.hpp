@@ -168,7 +168,7 @@ struct token_options {
     slot_choice choice = slot_choice::grow_largest;
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
-    std::size_t most_ranges = no_limit;   ///< token ranges that a step passes on; the oldest are dropped
+    std::size_t most_ranges = ~std::size_t{0}; ///< token ranges that a step passes on; the oldest are dropped
 };
 
 struct token_plan : sized_slot_plan {

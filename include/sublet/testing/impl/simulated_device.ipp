@@ -152,7 +152,7 @@ SUBLET_DECL std::size_t stream_queues::random_below(std::size_t count)
     std::uint64_t z = random_state_;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return static_cast<std::size_t>((z ^ z >> 31) % count);
+    return to_size((z ^ z >> 31) % count);
 }
 
 // --- pool ------------------------------------------------------------------------------------------------
@@ -338,7 +338,9 @@ SUBLET_DECL void simulated_device::deallocate(std::byte* data, byte_count bytes,
 SUBLET_DECL void simulated_device::fill(std::byte* to, std::byte with, byte_count bytes, stream_type s)
 {
     call(s);
-    if (bytes != 0) queues_.push(s.number, no_step, [=] { std::memset(to, static_cast<int>(with), bytes); });
+    if (bytes != 0)
+        queues_.push(s.number, no_step,
+                     [=] { std::memset(to, static_cast<int>(with), detail::to_size(bytes)); });
 }
 
 SUBLET_DECL void simulated_device::copy_to_device(std::byte* to, std::span<std::byte const> from,
@@ -388,7 +390,8 @@ SUBLET_DECL void simulated_device::call()
 
 SUBLET_DECL void simulated_device::paint(std::byte* data, byte_count bytes, stream_type s)
 {
-    if (is_painting_ && bytes != 0) queues_.push(s.number, no_step, [=] { std::memset(data, 0xFF, bytes); });
+    if (is_painting_ && bytes != 0)
+        queues_.push(s.number, no_step, [=] { std::memset(data, 0xFF, detail::to_size(bytes)); });
 }
 
 SUBLET_DECL void simulated_device::report()
