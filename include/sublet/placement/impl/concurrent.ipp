@@ -240,7 +240,7 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        return to_size(state >> 11) % n;
+        return to_size((state >> 11) % n);
     };
     packing now = best;
     std::vector<std::uint32_t> too_high, next;     // indexes into the order
