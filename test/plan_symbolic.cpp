@@ -190,6 +190,37 @@ TEST_CASE("pools have capacities for the largest batch, and the report gives the
     CHECK(plan_symbolic(chain, options).report().fits_up_to == 0);
 }
 
+TEST_CASE("for every capacity the largest batch that fits is that of a search from below")
+{
+    symbolic_options options{
+        .bytes = {affine_bytes{5, 3}, {0, 7}, {40, 0}, {1, 1}}, .max_batch = 13, .alignment = 4};
+    symbolic_plan const plan = plan_symbolic(chain, options).plan;
+    for (byte_count capacity = 0; capacity != plan.at(13).arena_bytes[0] + 2; ++capacity) {
+        CAPTURE(capacity);
+        byte_count most = 0;
+        while (most != 13 && plan.at(most + 1).arena_bytes[0] <= capacity) ++most;
+        options.pools = {{.capacity = capacity}};
+        CHECK(plan_symbolic(chain, options).report().fits_up_to == most);
+    }
+}
+
+TEST_CASE("a view of a view lies at the sum of both offsets, for every batch")
+{
+    auto const views = sequence(3, 3, [](step_id step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        else s.use(step - 1), s.view(step);
+    });
+    auto const planned = plan_symbolic(views, {.bytes = {affine_bytes{16, 64}, {8, 32}, {0, 16}},
+                                               .max_batch = 3,
+                                               .alias_of = {-1, 0, 1},
+                                               .view_offset = {affine_bytes{}, {4, 8}, {0, 2}}});
+    REQUIRE(planned);
+    for (byte_count n : {1u, 2u, 3u}) {
+        CHECK(planned.plan.offset_of(1, n) - planned.plan.offset_of(0, n) == 4 + 8 * n);
+        CHECK(planned.plan.offset_of(2, n) - planned.plan.offset_of(0, n) == 4 + 10 * n);
+    }
+}
+
 TEST_CASE("a program that uses a value before its definition has no plan for any batch")
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 2, .order = {1, 0, 2, 3}};

@@ -114,17 +114,42 @@ TEST_CASE("the empty program has no positions")
     CHECK(!dependences(snapshot{}).violation);
 }
 
+/// The same tasks, but half of those with an edge to another read their operands at their end. None of these
+/// reads early: it would begin without waiting for what it reads at its end.
+static snapshot with_reads_at_ends(random_tasks const& tasks)
+{
+    auto const n = static_cast<node_id>(tasks.tasks.size());
+    auto reads_at_end = [&](node_id t) {
+        return t % 2 == 0 && !tasks.tasks[t].next.empty() && tasks.tasks[t].early.empty();
+    };
+    return flow(
+        n, tasks.values(), [&](node_id t) -> auto const& { return tasks.tasks[t].next; },
+        [&](node_id t, effect_sink& s) {
+            random_tasks::task const& task = tasks.tasks[t];
+            if (!reads_at_end(t))
+                for (value_id v : task.uses) s.use(v);
+            for (value_id v : task.early) s.use_early(v);
+            add_results(s, task.defs, tasks.alias_of);
+            for (node_id pred = 0; pred != n; ++pred)
+                if (reads_at_end(pred) && tasks.tasks[pred].next.front() == t)
+                    for (value_id v : tasks.tasks[pred].uses) s.use_at_end_of(pred, v);
+        });
+}
+
 TEST_CASE("every numbering is topological, and paths agree with the definition")
 {
+    std::size_t at_ends = 0; // reads at the end of a node
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(14), .shuffled = seed % 2 == 1});
         sharing_rule const rule(tasks);
+        snapshot const p = seed % 3 == 0 ? with_reads_at_ends(tasks) : tasks.program();
+        at_ends += p.edge_uses().size();
         for (auto order : {dependence_options::position_order::depth_first,
                            dependence_options::position_order::breadth_first,
                            dependence_options::position_order::as_listed}) {
-            dependence_graph const g = dependences(tasks.program(), {.role = tasks.role, .order = order});
+            dependence_graph const g = dependences(p, {.role = tasks.role, .order = order});
             REQUIRE(!g.violation);
             std::vector<std::vector<bool>> reaches(g.positions(), std::vector<bool>(g.positions()));
             for (step_id at = static_cast<step_id>(g.positions()); at-- != 0;) {
@@ -143,6 +168,7 @@ TEST_CASE("every numbering is topological, and paths agree with the definition")
                     if (a != b) REQUIRE(reaches[g.position_of[a]][g.start_of(b)] == rule.before[a][b]);
         }
     }
+    CHECK(at_ends > rounds(30));
 }
 
 TEST_CASE("a chain of a million steps does not overflow the stack")
@@ -206,7 +232,7 @@ TEST_CASE("an input has no begin, and an output never ends")
     CHECK(lives.last(1) == 1);
 }
 
-TEST_CASE("reuse agrees with its definition, views and early reads included")
+TEST_CASE("reuse agrees with its definition, with views, early reads and reads at the end of a node")
 {
     for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
@@ -214,7 +240,7 @@ TEST_CASE("reuse agrees with its definition, views and early reads included")
         random_tasks const tasks = draw_tasks(
             pick, {.tasks = 1 + pick.below(12), .early = 30, .views = 30, .shuffled = seed % 3 == 0});
         sharing_rule const rule(tasks);
-        snapshot const p = tasks.program();
+        snapshot const p = seed % 2 == 0 ? with_reads_at_ends(tasks) : tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         REQUIRE(!g.violation);
         std::vector<buffer_id> buffer_of;

@@ -249,6 +249,57 @@ TEST_CASE("the status of each pool and of the placement follows from height, bou
     CHECK(t.what() == placement_fault::kind::wrong_status);
 }
 
+TEST_CASE(
+    "by clocks of two threads, buffers share bytes if on each thread the same one ends before the other")
+{
+    for (unsigned drawn = 0; drawn != 256 * 16; ++drawn) { // all clocks below 4, and which end they are
+        std::vector<step_id> begin, end;
+        for (unsigned i = 0; i != 4; ++i) {
+            begin.push_back(drawn >> 2 * i & 3);
+            end.push_back(begin.back() + 1 + (drawn >> (8 + i) & 1));
+        }
+        placement_problem const problem{.buffers = {{{}, 8}, {{}, 8}}, .clocks = {2, begin, end}};
+        CAPTURE(drawn);
+        bool const first_is_free = end[0] <= begin[2] && end[1] <= begin[3];
+        bool const second_is_free = end[2] <= begin[0] && end[3] <= begin[1];
+        auto const shared = check_placement(problem, described(problem, {0, 7}));
+        REQUIRE(shared.has_value() == (!first_is_free && !second_is_free));
+        if (shared) REQUIRE(shared->what == placement_fault::kind::unordered);
+        REQUIRE(!check_placement(problem, described(problem, {0, 8})));
+    }
+}
+
+TEST_CASE("each buffer lies in one block, and no block is too large")
+{
+    unsigned right = 0;
+    for (byte_count first : {0u, 3u, 6u, 9u})
+        for (byte_count second : {0u, 3u, 6u, 9u, 12u})
+            for (byte_count border = 0; border <= std::max(first, second) + 6; ++border) {
+                // The second begins when the first has ended: they may share bytes.
+                placement_problem const problem{{{{0, 1}, 6}, {{1, 2}, 6}}, {{.largest_block = 12}}};
+                placement placed = described(problem, {first, second});
+                byte_count const top = placed.pools[0].height;
+                placed.pools[0].blocks = {{0, 0, border}, {0, border, top - border}};
+                CAPTURE(first);
+                CAPTURE(second);
+                CAPTURE(border);
+                auto const found = check_placement(problem, placed);
+                bool const is_too_large = border > 12 || top - border > 12;
+                auto lies_in_one = [=](byte_count at) { return at + 6 <= border || at >= border; };
+                if (is_too_large) {
+                    REQUIRE(found);
+                    CHECK(found->what == placement_fault::kind::wrong_blocks);
+                } else if (!lies_in_one(first) || !lies_in_one(second)) {
+                    REQUIRE(found);
+                    CHECK(found->what == placement_fault::kind::crosses_block);
+                } else {
+                    CHECK(!found);
+                    ++right;
+                }
+            }
+    CHECK(right > 20);
+}
+
 TEST_CASE("a buffer counts as moved if it had an offset and has another")
 {
     three_buffers t;

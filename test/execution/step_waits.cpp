@@ -222,6 +222,17 @@ TEST_CASE("the reader of a view waits for the step that defines it, whether that
     }
 }
 
+TEST_CASE("the step that makes a view waits for the step that makes its storage, though it reads nothing")
+{
+    snapshot const program = sequence(3, 2, [](step_id step, effect_sink& s) {
+        if (step == 0) s.def(0);
+        if (step == 1) s.view(1);
+        if (step == 2) s.use(1);
+    });
+    plan_options const options{.bytes = 8, .alias_of = {-1, 0}};
+    CHECK(run_order_of(program, options, no_plan{}).waits.list == list{{0, 1, data}, {1, 2, data}});
+}
+
 TEST_CASE("a use of a view at the end of a node waits for the step that defines the view")
 {
     enum : value_id { a, v };

@@ -341,6 +341,18 @@ TEST_CASE("a common alignment pads all buffers of a position but the highest")
     CHECK(bound_of(window).bytes == 20);
 }
 
+TEST_CASE("the padding of shapes that can interleave is not counted, since no stacking proves it")
+{
+    // At offset 0 each of the first two is above the other at half of the positions.
+    placement_problem problem{{{{0, 4}, 13, 8}, {{0, 4}, 13, 8}, {{0, 4}, 5, 8}},
+                              {},
+                              {{0, {0, 2}, 0, 5}, {0, {2, 4}, 8, 13}, {1, {0, 2}, 8, 13}, {1, {2, 4}, 0, 5}}};
+    CHECK(bound_of(problem).bytes == 15);
+    CHECK(bound_of(problem).kind == placement::proof::reason::live_bytes);
+    problem.gaps.pop_back(); // the second has a byte that it needs at all positions
+    CHECK(bound_of(problem).kind == placement::proof::reason::exhausted);
+}
+
 TEST_CASE("a pin, or a size above the live bytes, bounds the arena too")
 {
     auto const pinned = bound_of({{{{0, 1}, 8, 1, 0, 100}, {{0, 1}, 20}, {{0, 1}, 8, 1, 0, 100}}});

@@ -12,6 +12,8 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
@@ -74,6 +76,15 @@ std::vector<std::vector<bool>> order_of(detail::step_order const& found, std::si
     return before;
 }
 
+std::vector<std::vector<bool>> order_of(detail::run_order const& run, std::size_t steps)
+{
+    std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
+    for (step_waits::wait const& w : run.waits.list)
+        before[run.lowered.step_at[w.from]][run.lowered.step_at[w.to]] = true;
+    make_transitive(before);
+    return before;
+}
+
 } // namespace
 
 TEST_CASE("an order is legal exactly if it keeps the order of accesses of each byte, and plans for it hold")
@@ -131,6 +142,18 @@ TEST_CASE("planners and checkers order the accesses of each byte, and nothing el
         auto const checked = detail::order_of_steps(p, detail::derive_requirements(p, options), {});
         REQUIRE(!checked.fault);
         REQUIRE(order_of(checked, p.steps()) == expected);
+    }
+}
+
+TEST_CASE("the waits of a run without a plan order the accesses of each byte, and nothing else")
+{
+    for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views const views = draw_views(pick, 9);
+        snapshot const p = views.program();
+        auto const run = detail::run_order_of(p, views.options(), no_plan{});
+        REQUIRE(order_of(run, p.steps()) == views.order());
     }
 }
 
