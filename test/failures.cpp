@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Public calls where memory runs out at any of their allocations, or a callable throws at any of its calls.
 #include "counted_heap.hpp"
+#include "failing_calls.hpp"
 #include "random_program.hpp"
 #include "random_source.hpp"
 
@@ -25,9 +26,6 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <new>
-#include <optional>
 #include <sstream>
 #include <string>
 
@@ -36,65 +34,6 @@
 namespace this_test {
 
 using namespace sublet;
-
-/// Calls with room for no allocation, for one, and so on, until the call returns: each failure is `bad_alloc`
-/// and frees all that was allocated, and the result of the last call prints as that of a call with enough
-/// memory. Returns the number of failures.
-template <class Call, class Print>
-static std::size_t fail_each_allocation(Call call, Print print)
-{
-    std::string const expected = print(call());
-    for (std::size_t room = 0;; ++room) {
-        REQUIRE(room < 100'000);
-        std::size_t const before = live_allocations;
-        std::size_t after = before;
-        bool has_failed = false, is_same = false;
-        {
-            std::optional<decltype(call())> result;
-            heap_limit = heap_allocations + room;
-            try {
-                result.emplace(call());
-            } catch (std::bad_alloc const&) {
-                has_failed = true;
-            } catch (...) {
-                heap_limit = ~std::size_t{0};
-                throw;
-            }
-            heap_limit = ~std::size_t{0};
-            if (result) is_same = print(*result) == expected;
-        }
-        after = live_allocations;
-        CHECK(after == before);
-        if (has_failed) continue;
-        CHECK(is_same);
-        return room;
-    }
-}
-
-template <class Planned>
-static std::string printed_plan(Planned const& planned)
-{
-    std::ostringstream out;
-    if (!planned) return "no plan";
-    out << planned << '\n';
-    for (auto [value, pool, offset] : planned) out << value << ' ' << pool << ' ' << offset << '\n';
-    return out.str();
-}
-
-template <class Ids>
-static std::string printed_ids(Ids const& ids)
-{
-    std::ostringstream out;
-    for (auto const& id : ids) out << id << ' ';
-    return out.str();
-}
-
-static std::string printed_finding(std::optional<witness> const& found)
-{
-    std::ostringstream out;
-    if (found) out << *found;
-    return out.str();
-}
 
 /// Two chains that meet, with a view, a result in place and a pool of its own.
 struct subject {
@@ -210,35 +149,6 @@ TEST_CASE("placement on one thread and on several runs out of memory at any allo
     for (std::size_t threads : {1u, 3u})
         CHECK(fail_each_allocation([&] { return place(problem, {.threads = threads}); },
                                    [](placement const& placed) { return printed_ids(placed.offset); }) > 10);
-}
-
-struct refusal {
-    std::size_t at;
-};
-
-/// Calls `call` with a function that throws the first time that it is called, then the second time, and so
-/// on, until `call` returns: what was thrown arrives as it was, and all that was allocated is freed. Returns
-/// the number of failures.
-template <class Call>
-static std::size_t throw_at_each_call(Call call)
-{
-    for (std::size_t room = 0;; ++room) {
-        REQUIRE(room < 100'000);
-        std::size_t const before = live_allocations;
-        std::size_t thrown = ~std::size_t{0};
-        try {
-            std::atomic<std::size_t> calls = 0;
-            call([&] {
-                if (calls++ == room) throw refusal{room};
-            });
-        } catch (refusal const& caught) {
-            thrown = caught.at;
-        }
-        std::size_t const after = live_allocations;
-        CHECK(after == before);
-        if (thrown == ~std::size_t{0}) return room;
-        CHECK(thrown == room);
-    }
 }
 
 TEST_CASE("what a callable throws at any of its calls arrives, and nothing leaks")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "in_process.hpp"
 
+#include "counted_bytes.hpp"
+
 #include "../memonger/program.hpp"
 #include "../pack/program.hpp"
 #include "../plan_model/program.hpp"
@@ -8,20 +10,26 @@
 #include "../transpiler/program.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 namespace fuzz {
 namespace {
 
 constexpr program programs[] = {
-    {"plan_model", plan_model::run_program, "012"},
-    {"run_network", run_network::run_program, "0123"},
-    {"pack", pack::run_program, "0123"},
-    {"memonger", memonger::run_program, "02"},
-    {"transpiler", transpiler::run_program, "02"},
+    {"plan_model", plan_model::run_program, "012", 64 << 20},
+    {"run_network", run_network::run_program, "0123", 64 << 20},
+    {"pack", pack::run_program, "0123", 128 << 20},
+    {"memonger", memonger::run_program, "02", 512 << 20}, // it colours up to 20 million edges
+    {"transpiler", transpiler::run_program, "02", 64 << 20},
 };
+
+/// A program may allocate so many bytes for a byte of a file, and for a byte of the limit of a run.
+constexpr std::size_t bytes_of_file = 256, bytes_of_run = 4;
 
 /// Whether a line is one sentence of the program about the file.
 bool is_sentence(program const& which, std::string_view line)
@@ -30,6 +38,23 @@ bool is_sentence(program const& which, std::string_view line)
     return line.size() > begin.size() && line.starts_with(begin) &&
            std::none_of(line.begin(), line.end(),
                         [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; });
+}
+
+/// Those of the files that are read, and those of a run.
+std::size_t bytes_asked_for(std::vector<std::string> const& words)
+{
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i != words.size(); ++i) {
+        std::string const option = i == 0 ? "" : words[i - 1];
+        std::error_code none;
+        if (option == "--limit") bytes += bytes_of_run * std::stoul(words[i]);
+        else if (option == "--csv" || option == "--svg" || option == "--dot" || option == "--why-peak" ||
+                 option == "--output")
+            continue;
+        else if (std::uintmax_t const size = std::filesystem::file_size(words[i], none); !none)
+            bytes += bytes_of_file * static_cast<std::size_t>(size);
+    }
+    return bytes;
 }
 
 std::vector<std::string> lines_of(std::string const& text)
@@ -63,14 +88,20 @@ outcome run(program const& which, std::vector<std::string> const& words)
     std::vector<char const*> all{name.c_str()};
     for (std::string const& word : words) all.push_back(word.c_str());
     std::ostringstream out, err;
+    std::size_t const before = allocated_bytes;
+    most_allocated_bytes = before;
     int const status = which.run(static_cast<int>(all.size()), all.data(), out, err);
-    return {status, std::move(out).str(), std::move(err).str()};
+    std::size_t const most = most_allocated_bytes - before;
+    return {status, std::move(out).str(), std::move(err).str(), bytes_asked_for(words), most};
 }
 
 std::string contract_violation(program const& which, outcome const& result)
 {
     if (which.statuses.find(static_cast<char>('0' + result.status)) == std::string_view::npos)
         return "ends with a status that is not documented";
+    if (result.most_bytes > which.memory + result.asked_bytes)
+        return "allocates " + std::to_string(result.most_bytes) + " bytes at once, more than " +
+               std::to_string(which.memory + result.asked_bytes) + " for files of this size";
     if (!result.err.empty() && result.err.back() != '\n') return "ends without a line end";
     std::vector<std::string> const lines = lines_of(result.err);
     if (result.status == 2 && lines.size() != 1) return "does not refuse with one sentence";

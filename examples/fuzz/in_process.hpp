@@ -4,6 +4,7 @@
 
 /// The example programs, called as functions: hundreds of runs in the time of one process start.
 
+#include <cstddef>
 #include <filesystem>
 #include <iosfwd>
 #include <string>
@@ -16,6 +17,7 @@ struct program {
     std::string_view name;
     int (*run)(int count, char const* const* words, std::ostream& out, std::ostream& err);
     std::string_view statuses; ///< one digit for each exit status that it documents for invalid input
+    std::size_t memory;        ///< bytes that it may allocate for the smallest file
 };
 
 /// Null if no program has that name.
@@ -24,13 +26,16 @@ program const* find_program(std::string_view name);
 struct outcome {
     int status = 0;
     std::string out, err;
+    std::size_t asked_bytes = 0; ///< what it may allocate for files of this size
+    std::size_t most_bytes = 0;  ///< allocated by operator new at once
 };
 
 /// `words` without the program's name. An exception that leaves the program ends this one.
 outcome run(program const& which, std::vector<std::string> const& words);
 
-/// The rule for all programs that an outcome breaks, or empty: no undocumented exit status, exactly one
-/// sentence per refusal, no answer beside a refusal, no internal words.
+/// The rule for all programs that an outcome breaks, or empty: no undocumented exit status, no more memory
+/// than in proportion to the files, exactly one sentence per refusal, no answer beside a refusal, no internal
+/// words.
 std::string contract_violation(program const& which, outcome const& result);
 
 /// Whether a text matches a pattern in which `*` stands for any text.

@@ -4,6 +4,7 @@
 // files that once caused errors, models drawn at random, and files damaged at random.
 
 #include "drawn_models.hpp"
+#include "grown_files.hpp"
 #include "in_process.hpp"
 #include "mutate.hpp"
 #include "plan_answers.hpp"
@@ -21,6 +22,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -31,10 +33,12 @@ constexpr char usage[] =
     "usage: fuzz cases PROGRAM TABLE [--work FOLDER]\n"
     "       fuzz models plan_model|run_network [--seed S] [--cases N] [--work FOLDER]\n"
     "       fuzz mutants PROGRAM [--seed S] [--cases N] [--work FOLDER] [FILE ...]\n"
+    "       fuzz sizes PROGRAM [--work FOLDER]\n"
     "\n"
     "  cases    run the program on the files of a table, and compare with the answers or refusals in it\n"
     "  models   draw valid models, and run the program on each in all its modes\n"
     "  mutants  damage given files and drawn models, and run the program on each\n"
+    "  sizes    run the program on small files with the largest numbers, and on files from 1 KiB to 1 MiB\n"
     "\n"
     "Case i depends only on the seed S + i and the files: --seed S+i --cases 1 repeats it and prints the\n"
     "call. Exit status: 0 if the program passes; 1 if not; 2 for bad usage.\n";
@@ -335,6 +339,34 @@ int run_mutants(arguments const& args)
     return all.finish();
 }
 
+// --- files that grow ------------------------------------------------------------------------------------
+
+/// The memory that each takes is checked with every outcome.
+int run_sizes(arguments const& args)
+{
+    session all(args);
+    auto const modes = modes_of(args.program);
+    auto run_file = [&](grown_file const& f, std::size_t first, std::size_t step) {
+        std::string const file = (args.work / f.name).string();
+        write_file(file, f.bytes);
+        write_file(args.work / "order", "0\n");
+        for (std::size_t m = first % step; m < modes.size(); m += step) {
+            auto const words = words_of_mode(modes[m], file, args.work);
+            all.begin(args.program + joined(words) + ", " + std::to_string(f.bytes.size()) + " bytes");
+            outcome const result = all.run(words);
+            all.check_outcome(result, mistake_about_damaged(args.program, words, result));
+        }
+    };
+    for (grown_file const& f : boasting_files(args.program)) run_file(f, 0, 1);
+    // Fewer modes for larger files, others for each.
+    std::size_t const at_least = modes.size() > 8 ? 8 : 1;
+    std::size_t next = 0;
+    for (auto [bytes, step] :
+         {std::pair<std::size_t, std::size_t>{1 << 10, 1}, {1 << 14, 1}, {1 << 17, 2}, {1 << 20, 4}})
+        for (grown_file const& f : grown_files(args.program, bytes)) run_file(f, next++, step * at_least);
+    return all.finish();
+}
+
 } // namespace
 
 int main(int count, char** words)
@@ -346,6 +378,7 @@ int main(int count, char** words)
         if (args.command == "cases" && args.files.size() == 1) return run_cases(args);
         if (args.command == "models" && args.files.empty()) return run_models(args);
         if (args.command == "mutants") return run_mutants(args);
+        if (args.command == "sizes" && args.files.empty()) return run_sizes(args);
         throw std::invalid_argument("no such command, or not with these files (see --help)");
     } catch (std::exception const& e) {
         std::cerr << "fuzz: " << e.what() << '\n';

@@ -62,8 +62,7 @@ public:
     [[nodiscard]] value_id find(H const& h) const
     {
         if constexpr (hashable<H>) {
-            if (cells_.empty()) return no_value;
-            return cells_[cell_of(h)];
+            return table_.cells.empty() ? no_value : table_.cells[cell_of(h, table_)];
         } else {
             auto const found = numbers_.find(h);
             return found == numbers_.end() ? no_value : found->second;
@@ -76,49 +75,65 @@ public:
     }
 
 private:
+    struct hash_table {
+        std::vector<value_id> cells; // a power of two, at most half of them taken; empty for ordered handles
+        unsigned shift = 63;         // to the bits of a product that number a line
+        unsigned near = 0;           // to the bits in which handles differ that are close
+    };
+
     static constexpr std::uint64_t hash_of(H const& h) { return std::hash<H>{}(h); }
 
+    /// If something throws, nothing has changed.
     value_id add_new(H const& h)
     {
         SUBLET_EXPECTS(handles_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
         if constexpr (hashable<H>) {
-            if (2 * handles_.size() >= cells_.size()) grow();
-            std::size_t const at = cell_of(h);
+            if (2 * handles_.size() >= table_.cells.size()) grow();
+            std::size_t const at = cell_of(h, table_);
             handles_.push_back(h);
-            return cells_[at] = size() - 1;
+            return table_.cells[at] = size() - 1;
         } else {
             handles_.push_back(h);
-            return numbers_.emplace(h, size() - 1).first->second;
+            struct removal {
+                std::vector<H>* from;
+                ~removal()
+                {
+                    if (from != nullptr) from->pop_back();
+                }
+            } unless_numbered{&handles_};
+            numbers_.emplace(h, size() - 1);
+            unless_numbered.from = nullptr;
+            return size() - 1;
         }
     }
     /// The cell that holds the number of h, or is free for it. Lines of 16 cells are found by multiplicative
     /// hashing (Knuth, The Art of Computer Programming 3, 6.4), and handles that are close to each other, as
     /// pointers to objects made one after another are, lie in one line: each line is a cache miss.
-    std::size_t cell_of(H const& h) const
+    std::size_t cell_of(H const& h, hash_table const& in) const
     {
-        std::uint64_t const key = hash_of(h) >> near_;
-        auto at = to_size((key / 16 * 0x9e3779b97f4a7c15u >> shift_) * 16 + key % 16);
-        while (cells_[at] != no_value && !(handles_[cells_[at]] == h)) at = (at + 1) & (cells_.size() - 1);
+        std::vector<value_id> const& cells = in.cells;
+        std::uint64_t const key = hash_of(h) >> in.near;
+        auto at = to_size((key / 16 * 0x9e3779b97f4a7c15u >> in.shift) * 16 + key % 16);
+        while (cells[at] != no_value && !(handles_[cells[at]] == h)) at = (at + 1) & (cells.size() - 1);
         return at;
     }
     void grow()
     {
-        unsigned const shift = cells_.empty() ? 63 : shift_ - 2;
-        cells_.assign(std::size_t{16} << (64 - shift), no_value);
-        shift_ = shift;
-        near_ = handles_.empty() ? 0 : 12;
+        hash_table grown;
+        grown.shift = table_.cells.empty() ? 63 : table_.shift - 2;
+        grown.cells.assign(std::size_t{16} << (64 - grown.shift), no_value);
+        grown.near = handles_.empty() ? 0 : 12;
         for (std::size_t i = 1; i < handles_.size() && i != 64; ++i) {
             std::uint64_t const a = hash_of(handles_[i - 1]), b = hash_of(handles_[i]);
-            while (near_ != 0 && (larger(a, b) - smaller(a, b)) >> near_ == 0) --near_;
+            while (grown.near != 0 && (larger(a, b) - smaller(a, b)) >> grown.near == 0) --grown.near;
         }
-        for (value_id v = 0; v != size(); ++v) cells_[cell_of(handles_[v])] = v;
+        for (value_id v = 0; v != size(); ++v) grown.cells[cell_of(handles_[v], grown)] = v;
+        table_ = std::move(grown);
     }
 
     struct none {};
     std::vector<H> handles_;
-    std::vector<value_id> cells_; // a power of two, at most half of them taken; empty for ordered handles
-    unsigned shift_ = 63; // to the bits of a product that number a line
-    unsigned near_ = 0;   // to the bits in which handles differ that are close
+    hash_table table_;
     std::conditional_t<hashable<H>, none, std::map<H, value_id>> numbers_;
 };
 
@@ -134,7 +149,7 @@ public:
         if (v == table_.size()) return table_.push_back(said);
         if (v > table_.size()) table_.resize(std::size_t{v} + 1, unsaid_);
         SUBLET_EXPECTS(table_[v] == unsaid_ || table_[v] == said,
-                       "sublet: a value of a listing is described twice");
+                       "sublet: value % of a listing is described twice", v);
         table_[v] = said;
     }
     [[nodiscard]] per_value<T> of(std::size_t values) const
@@ -158,9 +173,16 @@ public:
     void add(std::uint32_t id, std::string_view name)
     {
         if (name.empty() || !(*this)[id].empty()) return;
-        if (id >= at_.size()) at_.resize(std::size_t{id} + 1);
+        reserve_for(id, name);
         at_[id] = {text_.size(), name.size()};
         text_.insert(text_.end(), name.begin(), name.end());
+    }
+    /// The next add(id, name) does not throw.
+    void reserve_for(std::uint32_t id, std::string_view name)
+    {
+        if (name.empty()) return;
+        if (id >= at_.size()) at_.resize(std::size_t{id} + 1);
+        reserve_more(text_, name.size());
     }
     /// Empty if none is said.
     [[nodiscard]] std::string_view operator[](std::uint32_t id) const
@@ -182,6 +204,9 @@ private:
 
 namespace sublet {
 
+/// If a call throws, because memory runs out or a handle throws, it has added no step, touch, block or edge,
+/// and can be repeated; it may have numbered its handles and noted some of their facts.
+///
 /// Requires: handles are copyable, and hashable by std::hash and comparable by ==, or ordered by <.
 template <class Handle>
 class listing {
@@ -285,8 +310,9 @@ public:
     step_ref step(std::string_view label = {})
     {
         SUBLET_EXPECTS(steps() + 1 < no_step, "sublet: more steps than 32-bit ids");
+        auto const number = static_cast<step_id>(steps());
+        step_names_.reserve_for(number, label);
         record_.next_step();
-        auto const number = static_cast<step_id>(steps() - 1);
         step_names_.add(number, label);
         return step_ref(*this, number);
     }
@@ -297,9 +323,11 @@ public:
     {
         SUBLET_EXPECTS(!block_begin_.empty() || steps() == 0, "sublet: a step stands before the first block");
         if (ends_in_empty_block()) static_cast<void>(step());
+        auto const number = static_cast<node_id>(block_begin_.size());
+        block_names_.reserve_for(number, label);
         block_begin_.push_back(static_cast<step_id>(steps()));
-        block_names_.add(static_cast<node_id>(block_begin_.size() - 1), label);
-        return block_ref(static_cast<node_id>(block_begin_.size() - 1));
+        block_names_.add(number, label);
+        return block_ref(number);
     }
     void edge(block_ref from, block_ref to)
     {

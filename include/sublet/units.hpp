@@ -291,6 +291,18 @@ struct live_range {
 
 namespace detail {
 
+/// The next `more` elements are appended without an allocation. Amortized O(1) for each, as push_back().
+template <class T>
+void reserve_more(std::vector<T>& list, std::size_t more = 1)
+{
+    if (list.capacity() - list.size() >= more) return;
+    list.reserve(larger(2 * list.capacity(), list.size() + more));
+}
+
+} // namespace detail
+
+namespace detail {
+
 /// The live range of each value or buffer, by dense index.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.

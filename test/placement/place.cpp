@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -462,6 +463,41 @@ TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buf
     placement const fewer = place(problem, {}, few);
     CHECK(fewer.pools[0].proof.kind == placement::proof::reason::antichain);
     CHECK(check_proof(problem, fewer, 0).verdict == proof_finding::outcome::proved);
+}
+
+TEST_CASE("more conflicts of buffers with clocks than fit memory are refused before they take any")
+{
+    placement_problem problem{.buffers = {}, .clocks = {2, {}, {}}};
+    for (step_id i = 0; i != 6000; ++i) { // each begins by itself, and conflicts with all others
+        problem.buffers.push_back({{}, 1});
+        for (step_id t = 0; t != 2; ++t) {
+            problem.clocks.begin.push_back(t == 0 ? i : 6000 - i);
+            problem.clocks.end.push_back(6000);
+        }
+    }
+    CHECK_THROWS_WITH_AS((void)place(problem),
+                         "sublet: too many buffers with clocks conflict: their sets have more than 16777216 "
+                         "entries",
+                         precondition_error);
+}
+
+TEST_CASE("shapes of very many pieces are not searched: no stop is asked for while they are compared")
+{
+    auto is_searched = [](step_id buffers, step_id gaps) {
+        placement_problem problem;
+        for (buffer_id b = 0; b != buffers; ++b) {
+            problem.buffers.push_back({{0, 2 * gaps + 1}, 8});
+            for (step_id g = 0; g != gaps; ++g)
+                problem.gaps.push_back({b, {2 * g, 2 * g + 1}, 0, 4 + g % 2});
+        }
+        std::vector<buffer_id> all(buffers);
+        std::iota(all.begin(), all.end(), buffer_id{0});
+        return detail::is_searched(detail::shapes_of(problem, all, {}));
+    };
+    CHECK(is_searched(100, 100));
+    CHECK(!is_searched(500, 500));
+    CHECK(is_searched(2000, 0));
+    CHECK(!is_searched(2001, 0));
 }
 
 TEST_CASE("clocks that are not those of the buffers are refused")

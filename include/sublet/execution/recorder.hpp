@@ -205,7 +205,7 @@ struct recorded_storage {
 };
 
 /// Models `program`: one node per call, in the order of recording. Regular; a copy is independent. `Call` is
-/// the type of the executor's call: see recorded_call.
+/// the type of the executor's call: see recorded_call. A member that throws changes nothing.
 template <class Call>
 class basic_recorder {
 public:
@@ -218,7 +218,10 @@ public:
         SUBLET_EXPECTS(bytes_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
         SUBLET_EXPECTS(storage.alignment != 0, "sublet: an alignment is 0");
         byte_count const bytes = checked_multiply(count, sizeof(T));
-        alignment_.push_back(detail::combine_alignment(alignof(T), storage.alignment));
+        byte_count const alignment = detail::combine_alignment(alignof(T), storage.alignment);
+        reserve_more(alignment_), reserve_more(bytes_), reserve_more(role_), reserve_more(pool_);
+        reserve_more(is_defined_), reserve_more(is_updated_);
+        alignment_.push_back(alignment);
         bytes_.push_back(bytes);
         role_.push_back(role);
         pool_.push_back(storage.pool);
@@ -274,7 +277,10 @@ public:
         }
         for (value_id v : writes.values()) expect_declared(v);
         SUBLET_EXPECTS(functions_.size() + 1 < no_step, "sublet: more steps than 32-bit ids");
-        functions_.emplace_back(std::move(function));
+        reserve_more(successors_), reserve_more(pairs_);
+        reads_.reserve_more(reads.values().size());
+        writes_.reserve_more(writes.values().size());
+        functions_.emplace_back(std::move(function)); // nothing throws from here on
         successors_.emplace_back();
         pairs_.emplace_back();
         for (value_id v : reads.values()) reads_.append(v);

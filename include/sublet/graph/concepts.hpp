@@ -213,6 +213,15 @@ public:
         item_.reserve(items);
     }
     void append(std::uint32_t item) { item_.push_back(item); }
+    /// The next row, of so many items, is appended without an allocation.
+    /// Throws: precondition_error if that makes more than 2^32 - 1 items.
+    void reserve_more(std::size_t items)
+    {
+        SUBLET_EXPECTS(items <= no_node - item_.size(),
+                       "sublet: more edges, or items of other lists, than 32-bit ids");
+        detail::reserve_more(first_, first_.empty() ? 2 : 1);
+        detail::reserve_more(item_, items);
+    }
     /// Throws: precondition_error if there are more than 2^32 - 1 items.
     void close_row()
     {

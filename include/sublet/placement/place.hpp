@@ -69,9 +69,10 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             and clocks. All else asks for a stop within some 10,000 steps for up to 2000 buffers, and
 ///             some 100,000 for more.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
-///             64 bits, for clocks that are not one begin and one later end for each buffer and thread or
-///             that come with gaps or colocations, where choose_pools() or replan() do, or if a table does
-///             not have one entry per buffer; and what the listener throws.
+///             64 bits, for clocks that are not one begin and one later end for each buffer and thread, that
+///             come with gaps or colocations, or with many more than 16 million pairs that conflict, where
+///             choose_pools() or replan() do, or if a table does not have one entry per buffer; and what the
+///             listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});
 
 /// Bases for the pools of a plan in one memory, around pools with a given base.

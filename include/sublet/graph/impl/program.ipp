@@ -9,15 +9,13 @@ namespace sublet::detail {
 /// Moves definitions to the end, from touch `first` on; all others stay in their order.
 SUBLET_DECL void put_definitions_last(std::vector<touch>& touches, std::size_t first)
 {
-    std::size_t const last = touches.size();
+    std::vector<touch> definitions;
+    for (std::size_t i = first; i != touches.size(); ++i)
+        if (touches[i].defines()) definitions.push_back(touches[i]);
     std::size_t end = first;
-    for (std::size_t i = first; i != last; ++i) {
-        touch const t = touches[i];
-        if (t.defines()) touches.push_back(t);
-        else touches[end++] = t;
-    }
-    touches.erase(touches.begin() + static_cast<std::ptrdiff_t>(end),
-                  touches.begin() + static_cast<std::ptrdiff_t>(last));
+    for (std::size_t i = first; i != touches.size(); ++i)
+        if (!touches[i].defines()) touches[end++] = touches[i];
+    for (touch t : definitions) touches[end++] = t;
 }
 
 /// A step that makes a value and writes it does one thing: joins the two touches, from touch `first` on.
@@ -47,6 +45,7 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
 
 SUBLET_DECL void effect_record::next_step()
 {
+    reserve_more(step_begin); // if it throws, the last step is still open
     close_step();
     step_begin.push_back(static_cast<std::uint32_t>(touches.size()));
 }

@@ -102,8 +102,11 @@ placement::proof contradiction(placement_problem const& problem, placement_shape
 placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
                           placement_bound const& bound);
 
-/// Exact search is not tried for more shapes: a node costs too much.
+/// Exact search is not tried for more shapes: a node costs too much. Nor for this many shapes times pieces: all
+/// pairs of shapes are compared, piece by piece, before the first node, and nothing stops that.
 inline constexpr std::size_t max_searched_shapes = 2000;
+inline constexpr std::uint64_t max_compared_pieces = 100'000'000;
+[[nodiscard]] bool is_searched(placement_shapes const& shapes);
 
 /// Reports the best height and the bound of the pool, not of the current subproblem.
 class pool_control final : public search_control {
@@ -257,9 +260,12 @@ struct positioned_clocks {
 inline constexpr std::size_t max_antichain_buffers = 4096;
 inline constexpr std::uint64_t max_antichain_visits = 50'000'000;
 
+/// The most entries of all positions: each costs about 100 bytes until the buffers are placed.
+inline constexpr std::uint64_t most_clock_entries = std::uint64_t{1} << 24;
+
 /// Complexity: O(n^2 threads) if the lives are long; O(pairs that conflict) memory; and the flow.
 /// Throws:     precondition_error if the clocks are not those of the buffers, a buffer ends before it
-///             begins, or there are gaps or colocations.
+///             begins, there are gaps or colocations, or more than most_clock_entries.
 [[nodiscard]] positioned_clocks positions_of_clocks(placement_problem const& problem);
 
 /// Places the buffers, each in its own pool, as place() says. With clocks n is the number of pairs that

@@ -73,6 +73,12 @@ SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placemen
     return proof;
 }
 
+SUBLET_DECL bool is_searched(placement_shapes const& shapes)
+{
+    return shapes.size() <= max_searched_shapes &&
+           (shapes.size() == 0 || shapes.pieces.size() <= max_compared_pieces / shapes.size());
+}
+
 /// Above so many shapes the visit budget grows with their number.
 inline constexpr std::size_t visits_scale_above = 200'000;
 
@@ -156,7 +162,7 @@ SUBLET_DECL packing pack_cuts(placement_shapes const& shapes, placement_bound co
     packing found = first_packing(composed.shapes, left, control);
     if (found.height > left.bytes)
         found = best_packing(composed.shapes, left, visits / 4, std::move(found), control, out.packings);
-    if (found.height > left.bytes && n <= max_searched_shapes && nodes != 0) {
+    if (found.height > left.bytes && is_searched(composed.shapes) && nodes != 0) {
         minimize_result lowest =
             minimize(composed.shapes, left.bytes, std::move(found), {.nodes = nodes}, control);
         out.nodes += lowest.nodes;
@@ -290,7 +296,7 @@ SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bou
             now.height = best.height;
             for (std::uint32_t s : ids) now.origin.push_back(best.origin[s]);
             spent += own.size();
-            if (least < best.height) {
+            if (least < best.height && is_searched(own)) {
                 search_options const options{
                     .nodes = smaller(nodes_each * own.size(), nodes - smaller(spent, nodes)), .seed = seed};
                 minimize_result const found = minimize(own, least, std::move(now), options, control);
@@ -336,7 +342,7 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     std::uint64_t const visits = n <= visits_scale_above || options.visits > no_limit / n
                                      ? options.visits
                                      : options.visits / visits_scale_above * n;
-    bool const is_small = n <= max_searched_shapes;
+    bool const is_small = is_searched(shapes);
     byte_count least_stacking = 0;
     auto search = [&](std::uint64_t nodes) {
         if (nodes == 0) return; // what the search needs is quadratic in the shapes at worst
@@ -831,6 +837,12 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
             least[c * clocks.threads + t] =
                 smaller(least[(c + 1) * clocks.threads + t], clocks.begin(order[first_of[c]])[t]);
 
+    auto expect_few = [](std::uint64_t entries) {
+        SUBLET_EXPECTS(entries <= most_clock_entries,
+                       "sublet: too many buffers with clocks conflict: their sets have more than % entries",
+                       most_clock_entries);
+    };
+    std::uint64_t least_entries = n; // a class has a set with each buffer before it that it conflicts with
     result.begin = class_of;
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
@@ -843,7 +855,9 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
             if (clocks.precedes(b, order[first_of[c]])) continue;
             if (c != conflicting.last) ranges.push_back(std::exchange(conflicting, {c, c}));
             ++conflicting.last;
+            ++least_entries;
         }
+        expect_few(least_entries);
         ranges.push_back(conflicting);
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
@@ -883,8 +897,7 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
         if (sets.empty()) add_set();
         for (conflicting_set& s : sets) {
             entries += s.members.size();
-            SUBLET_EXPECTS(entries < no_node,
-                           "sublet: buffers with clocks have more conflicts than 32-bit ids");
+            expect_few(entries);
             auto const position = static_cast<step_id>(result.at.size());
             for (buffer_id m : s.members) {
                 live_range& life = buffers[m].life;

@@ -30,6 +30,7 @@ namespace detail {
 
 SUBLET_DECL std::uint32_t stream_queues::add_stream()
 {
+    runnable_.reserve(streams_.size() + 1); // to run queued work takes no memory
     streams_.emplace_back();
     return static_cast<std::uint32_t>(streams_.size() - 1);
 }
@@ -307,15 +308,19 @@ SUBLET_DECL void stream_pool::coalesce(std::size_t at, stream_queues const& queu
 SUBLET_DECL simulated_device::stream_type simulated_device::make_stream()
 {
     call();
+    detail::reserve_more(is_stream_);
+    std::uint32_t const number = queues_.add_stream();
     is_stream_.push_back(true);
-    return {queues_.add_stream()};
+    return {number};
 }
 
 SUBLET_DECL simulated_device::event_type simulated_device::make_event()
 {
     call();
+    detail::reserve_more(is_event_);
+    std::uint32_t const number = queues_.add_event();
     is_event_.push_back(true);
-    return {queues_.add_event()};
+    return {number};
 }
 
 SUBLET_DECL std::byte* simulated_device::allocate(byte_count bytes, byte_count alignment, stream_type s)

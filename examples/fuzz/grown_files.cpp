@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "grown_files.hpp"
+
+#include "random_source.hpp"
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace fuzz {
+namespace {
+
+/// A short name: digits, then letters.
+std::string name_of(std::size_t i)
+{
+    std::string name;
+    do name.insert(name.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[i % 36]);
+    while ((i /= 36) != 0);
+    return name;
+}
+
+/// `begin`, then lines up to that size.
+template <class Line>
+std::string grown_text(std::size_t bytes, std::string text, Line line)
+{
+    for (std::size_t i = 0; text.size() < bytes; ++i) text += line(i);
+    return text;
+}
+
+std::string in_colons(std::uint64_t a, std::uint64_t b)
+{
+    return std::to_string(a) + ':' + std::to_string(b);
+}
+
+std::vector<grown_file> grown_tables(std::size_t bytes)
+{
+    using std::to_string;
+    std::string const head = "id,lower,upper,size\n";
+    random_source d(1);
+    std::vector<grown_file> files;
+    files.push_back({"all_alive.csv", grown_text(bytes, head, [](std::size_t) { return "0,0,9,1\n"; })});
+    files.push_back({"chain.csv", grown_text(bytes, head, [](std::size_t i) {
+                         return "0," + to_string(i) + ',' + to_string(i + 2) + ",1\n";
+                     })});
+    files.push_back({"random.csv", grown_text(bytes, head, [&](std::size_t) {
+                         std::size_t const first = d.below(1000);
+                         return "0," + to_string(first) + ',' + to_string(first + 1 + d.below(300)) + ',' +
+                                to_string(1 + d.below(1000)) + '\n';
+                     })});
+    files.push_back({"gaps.csv", grown_text(bytes, "id,lower,upper,size,gaps\n", [](std::size_t i) {
+                         std::string row = "0,0,999,9,";
+                         for (std::size_t k = i % 7; k < 500; k += 7)
+                             row += to_string(2 * k) + '-' + to_string(2 * k + 1) + "@1:2 ";
+                         return row + '\n';
+                     })});
+    files.push_back({"clocks.csv", grown_text(bytes, head, [](std::size_t) { return "0,0:0,9:9,1\n"; })});
+    auto const tangled = grown_text(bytes, head, [&](std::size_t) {
+        std::size_t const a = d.below(50), b = d.below(50);
+        return "0," + in_colons(a, b) + ',' + in_colons(a + d.below(20), b + d.below(20)) + ',' +
+               to_string(1 + d.below(99)) + '\n';
+    });
+    // Conflicts of clocks grow with the square of the rows: more are refused.
+    if (bytes <= 16384 || bytes >= 1048576) files.push_back({"tangled.csv", tangled});
+    return files;
+}
+
+std::vector<grown_file> grown_nets(std::size_t bytes)
+{
+    std::string const head = "net a dag\ninput 0\n";
+    random_source d(2);
+    std::vector<grown_file> files;
+    files.push_back({"chain.net", grown_text(bytes, head, [](std::size_t i) {
+                         return "op R " + name_of(i) + " -> " + name_of(i + 1) + '\n';
+                     })});
+    files.push_back({"star.net", grown_text(bytes, head, [](std::size_t i) {
+                         return "op R 0 -> " + name_of(i + 1) + "_grad\n";
+                     })});
+    files.push_back({"random.net", grown_text(bytes, head, [&](std::size_t i) {
+                         return "op R " + name_of(d.below(i + 1)) + ' ' + name_of(d.below(i + 1)) + " -> " +
+                                name_of(i + 1) + '\n';
+                     })});
+    files.push_back({"devices.net", grown_text(bytes, head, [](std::size_t i) {
+                         return "op R 0 -> " + name_of(i + 1) + " @gpu:" + std::to_string(i) + '\n';
+                     })});
+    files.push_back(
+        {"deep.net", grown_text(bytes, head, [](std::size_t) { return "op R 0 -> x {\nnet s\n"; })});
+    return files;
+}
+
+std::vector<grown_file> grown_programs(std::size_t bytes)
+{
+    std::string const head = "block -1\nvar 0 float32 4\n";
+    std::vector<grown_file> files;
+    files.push_back({"chain.prog", grown_text(bytes, head, [](std::size_t i) {
+                         return "var " + name_of(i + 1) + " float32 4\nop R " + name_of(i) + " -> " +
+                                name_of(i + 1) + '\n';
+                     })});
+    files.push_back({"star.prog", grown_text(bytes, head, [](std::size_t i) {
+                         return "var " + name_of(i + 1) + " float32 " + std::to_string(i + 1) +
+                                "\nop R 0 -> " + name_of(i + 1) + '\n';
+                     })});
+    files.push_back({"deep.prog", grown_text(bytes, head, [](std::size_t i) {
+                         return "op w 0 -> 0 block=" + std::to_string(i + 1) + "\nblock " +
+                                std::to_string(i) + '\n';
+                     })});
+    files.push_back({"dimensions.prog", grown_text(bytes, "block -1\nvar 0 float32 ", [](std::size_t) {
+                                            return "1 ";
+                                        }) + "\nop R 0 ->\n"});
+    return files;
+}
+
+void declare(onnx::ValueInfoProto& info, std::string const& name, std::vector<std::int64_t> const& size)
+{
+    info.set_name(name);
+    auto& tensor = *info.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(onnx::TensorProto::FLOAT);
+    for (std::int64_t d : size) tensor.mutable_shape()->add_dim()->set_dim_value(d);
+}
+
+/// A model with the input "0".
+onnx::ModelProto model_with_input(std::vector<std::int64_t> const& size = {4})
+{
+    onnx::ModelProto model;
+    model.set_ir_version(8);
+    model.add_opset_import()->set_version(13);
+    model.mutable_graph()->set_name("grown");
+    declare(*model.mutable_graph()->add_input(), "0", size);
+    return model;
+}
+
+/// `out` is an output of the graph if it has a size.
+void add_node(onnx::GraphProto& graph, char const* type, std::vector<std::string> const& inputs,
+              std::string const& out, std::vector<std::int64_t> const& size = {})
+{
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type(type);
+    for (std::string const& name : inputs) node.add_input(name);
+    node.add_output(out);
+    if (!size.empty()) declare(*graph.add_output(), out, size);
+}
+
+std::vector<grown_file> grown_models(std::size_t bytes)
+{
+    random_source d(3);
+    std::vector<grown_file> files;
+    auto grow = [&](char const* name, std::size_t bytes_of_node, auto add) {
+        onnx::ModelProto model = model_with_input();
+        std::size_t const count = bytes / bytes_of_node + 1;
+        for (std::size_t i = 0; i != count; ++i) add(*model.mutable_graph(), i, i + 1 == count);
+        files.push_back({name, model.SerializeAsString()});
+    };
+    using shape = std::vector<std::int64_t>;
+    grow("chain.onnx", 20, [](onnx::GraphProto& g, std::size_t i, bool is_last) {
+        add_node(g, "Relu", {name_of(i)}, name_of(i + 1), is_last ? shape{4} : shape{});
+    });
+    grow("random.onnx", 24, [&](onnx::GraphProto& g, std::size_t i, bool is_last) {
+        add_node(g, "Add", {name_of(d.below(i + 1)), name_of(d.below(i + 1))}, name_of(i + 1),
+                 is_last ? shape{4} : shape{});
+    });
+    grow("outputs.onnx", 40,
+         [](onnx::GraphProto& g, std::size_t i, bool) { add_node(g, "Relu", {"0"}, name_of(i + 1), {4}); });
+    grow("values.onnx", 30, [](onnx::GraphProto& g, std::size_t i, bool) { // of an operator that is not known
+        if (i == 0) add_node(g, "Foo", {"0"}, "1", {4});
+        g.mutable_node(0)->add_output(name_of(i + 2));
+        declare(*g.add_value_info(), name_of(i + 2), {4});
+    });
+    onnx::ModelProto long_shape = model_with_input(shape(bytes / 6, 1));
+    add_node(*long_shape.mutable_graph(), "Relu", {"0"}, "1", {1});
+    files.push_back({"dimensions.onnx", long_shape.SerializeAsString()});
+    return files;
+}
+
+} // namespace
+
+std::vector<grown_file> grown_files(std::string_view program, std::size_t bytes)
+{
+    if (program == "pack") return grown_tables(bytes);
+    if (program == "memonger") return grown_nets(bytes);
+    if (program == "transpiler") return grown_programs(bytes);
+    return grown_models(bytes);
+}
+
+std::vector<grown_file> boasting_files(std::string_view program)
+{
+    std::vector<grown_file> files;
+    auto text = [&](char const* name, std::string bytes) { files.push_back({name, std::move(bytes)}); };
+    if (program == "pack") {
+        for (char const* row : {"0,0,18446744073709551615,1", "0,0,4294967294,18446744073709551615",
+                                "0,0,4294967294,4611686018427387903", "0,4294967293,4294967294,1",
+                                "0,0:4294967294,4294967294:4294967294,1", "0,0,18446744073709551616,1"})
+            text("numbers.csv", "id,lower,upper,size\n" + std::string(row) + '\n' + row + '\n');
+        text("gap.csv", "id,lower,upper,size,gaps\n0,0,4294967294,9,1-4294967293@0:4611686018427387903\n");
+        text("alignment.csv", "id,lower,upper,size,alignment\n0,0,2,1,4611686018427387903\n"
+                              "1,0,2,1,4611686018427387902\n");
+    } else if (program == "memonger") {
+        text("size.net", "net a dag\ninput 0\nsize 0 18446744073709551615\nsize 1 18446744073709551615\n"
+                         "op R 0 -> 1\nop R 1 -> 2\n");
+        text("device.net", "net a dag\ninput 0\nop R 0 -> 1 @gpu:18446744073709551615\n");
+    } else if (program == "transpiler") {
+        text("dimensions.prog", "block -1\nvar 0 float32 4294967296 4294967296 4294967296\n"
+                                "var 1 float32 9223372036854775807\nop R 0 -> 1\n");
+        text("block.prog", "block -1\nvar 0 float32 4\nop w 0 -> 0 block=18446744073709551615\n");
+        text("parent.prog", "block 4294967295\nvar 0 float32 4\nop R 0 -> 0\n");
+    } else {
+        auto model = [&](char const* name, auto change) {
+            onnx::ModelProto made = model_with_input();
+            change(*made.mutable_graph());
+            text(name, made.SerializeAsString());
+        };
+        for (std::int64_t size : {INT64_MAX, std::int64_t{1} << 62, std::int64_t{1} << 40, INT64_MIN})
+            model("input.onnx", [&](onnx::GraphProto& g) {
+                g.clear_input();
+                declare(*g.add_input(), "0", {size, 4});
+                add_node(g, "Relu", {"0"}, "1", {size, 4});
+            });
+        model("weight.onnx", [](onnx::GraphProto& g) { // with no contents
+            onnx::TensorProto& t = *g.add_initializer();
+            t.set_name("w");
+            t.set_data_type(onnx::TensorProto::FLOAT);
+            t.add_dims(std::int64_t{1} << 60);
+            add_node(g, "Add", {"0", "w"}, "1", {4});
+        });
+        for (char const* type : {"ConstantOfShape", "Expand", "Tile", "Reshape", "Range", "OneHot", "Pad"})
+            model("contents.onnx", [&](onnx::GraphProto& g) { // a shape among the contents
+                onnx::TensorProto& t = *g.add_initializer();
+                t.set_name("n");
+                t.set_data_type(onnx::TensorProto::INT64);
+                t.add_dims(2);
+                t.add_int64_data(std::int64_t{1} << 33);
+                t.add_int64_data(std::int64_t{1} << 33);
+                std::string const named = type;
+                if (named == "ConstantOfShape") add_node(g, type, {"n"}, "1");
+                else add_node(g, type, {"0", "n", "n"}, "1");
+                add_node(g, "Relu", {"1"}, "2", {4});
+            });
+        model("split.onnx", [](onnx::GraphProto& g) {
+            add_node(g, "Split", {"0"}, "1", {4});
+            onnx::AttributeProto& a = *g.mutable_node(0)->add_attribute();
+            a.set_name("num_outputs");
+            a.set_type(onnx::AttributeProto::INT);
+            a.set_i(INT64_MAX);
+        });
+        model("text.onnx", [](onnx::GraphProto& g) { add_node(g, "Relu", {"0"}, "1", {4}); });
+        // The last length says more bytes than there are.
+        files.back().bytes += std::string("\x3a\xff\xff\xff\xff\x07", 6);
+    }
+    return files;
+}
+
+} // namespace fuzz
