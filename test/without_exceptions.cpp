@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Compiled without exceptions and type information, in both forms: plans, checks, places and colours, and prints
-// the README's plan. With an argument it breaks a precondition, whose sentence is printed before the abort.
+// Compiled without exceptions and type information, in both forms: plans, checks, places and colours, and
+// prints the README's plan. With an argument it breaks a precondition, whose sentence is printed before the
+// abort.
 
 #include <sublet/sublet.hpp>
 
