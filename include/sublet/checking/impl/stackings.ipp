@@ -271,7 +271,7 @@ SUBLET_DECL std::int64_t stacking_enumerator::least_origin(rigid_group const& g,
 {
     if (g.pin != rigid_group::nowhere)
         return g.pin >= least && is_allowed(g, g.pin) ? g.pin : rigid_group::nowhere;
-    byte_count period = 1, step = 0, above = 0;
+    byte_count period = 1, step = 1, above = 0;
     for (buffer_id b : g.members) {
         byte_count const alignment = combine_alignment(problem_.buffers[b].alignment, limits_.alignment);
         period = combine_alignment(period, alignment);
