@@ -154,11 +154,10 @@ public:
     {
     }
     per_value(per_value const& other) : held_(other.actions_->copy(other.held_)), actions_(other.actions_) {}
-    per_value& operator=(per_value const& other)
+    per_value& operator=(per_value other) // copying it may throw, so not noexcept
     {
-        per_value copy(other);
-        std::swap(held_, copy.held_);
-        std::swap(actions_, copy.actions_);
+        std::swap(held_, other.held_);
+        std::swap(actions_, other.actions_);
         return *this;
     }
     ~per_value() { actions_->destroy(held_); }

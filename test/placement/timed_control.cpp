@@ -183,6 +183,28 @@ TEST_CASE("a stop request is empty, a stop token or a predicate")
 #endif
 }
 
+TEST_CASE("if copying a stop request throws, the one that it is assigned to stays")
+{
+    struct predicate {
+        bool const* fails;
+        explicit predicate(bool const& when) : fails(&when) {}
+        predicate(predicate const& other) : fails(other.fails)
+        {
+            if (*fails) throw std::runtime_error("no copy");
+        }
+        bool operator()() const { return true; }
+    };
+    bool fails = false;
+    stop_request const always = predicate(fails);
+    stop_request never;
+    fails = true;
+    CHECK_THROWS_AS(never = always, std::runtime_error);
+    CHECK(!never());
+    fails = false;
+    never = always;
+    CHECK(never());
+}
+
 static_assert(!std::convertible_to<int, stop_request> && !std::convertible_to<int, search_listener>);
 
 } // namespace this_test

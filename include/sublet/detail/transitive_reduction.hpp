@@ -56,7 +56,7 @@ template <class PairOf>
     }
     sort_by_key(queries);
 
-    constexpr unsigned words = 8;
+    constexpr std::size_t words = 8;
     std::vector<unsigned char> result(pairs);
     std::vector<std::uint32_t> number(before.rows(), 0);       // of an origin in its sweep, from 1 on
     std::vector<std::uint64_t> origins(words * before.rows()); // by node: origins that reach it, with itself

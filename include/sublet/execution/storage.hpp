@@ -301,7 +301,7 @@ public:
     void release_all(lowered_program const& lowered);
 
 private:
-    explicit value_storage(counted_memory memory)
+    explicit value_storage(counted_memory const& memory)
         : memory_(memory) {} // delegated to: the destructor will run
 
     /// Counts one touch; true for the last. If steps run concurrently, for exactly one of them.

@@ -406,7 +406,7 @@ public:
         if constexpr (std::is_lvalue_reference_v<Kernel>) {
             queues_.push(s.number, step, [its = &kernel, what] { (*its)(what); });
         } else {
-            auto work = [its = std::move(kernel), what]() mutable { its(what); };
+            auto work = [its = std::forward<Kernel>(kernel), what]() mutable { its(what); };
             queues_.push(s.number, step, std::move(work));
         }
     }

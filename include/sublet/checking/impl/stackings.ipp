@@ -271,7 +271,7 @@ SUBLET_DECL std::int64_t stacking_enumerator::least_origin(rigid_group const& g,
 {
     if (g.pin != rigid_group::nowhere)
         return g.pin >= least && is_allowed(g, g.pin) ? g.pin : rigid_group::nowhere;
-    byte_count period = 1, step = 0, above = 0;
+    byte_count period = 1, step = 1, above = 0;
     for (buffer_id b : g.members) {
         byte_count const alignment = combine_alignment(problem_.buffers[b].alignment, limits_.alignment);
         period = combine_alignment(period, alignment);
@@ -407,6 +407,7 @@ SUBLET_DECL bool stacking_enumerator::can_pass(rigid_group const& a, rigid_group
     return found;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as there are groups, a few
 SUBLET_DECL bool stacking_enumerator::closes_cycle(std::size_t first, std::size_t at,
                                                    std::int64_t distance_above_root,
                                                    std::vector<unsigned char>& is_passed)
@@ -435,6 +436,7 @@ SUBLET_DECL bool stacking_enumerator::is_allowed(rigid_group const& g, std::int6
     return solid_.is_inconsistent[g.root] == 0;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as there are groups, a few
 SUBLET_DECL std::int64_t stacking_enumerator::extend(std::vector<rigid_group> const& groups,
                                                      std::vector<std::int64_t>& origin, std::int64_t height)
 {

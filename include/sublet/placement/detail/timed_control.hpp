@@ -52,7 +52,12 @@ public:
           copy_(other.copy_), destroy_(other.destroy_)
     {
     }
-    copyable_function& operator=(copyable_function other) noexcept
+    copyable_function(copyable_function&& other) noexcept
+        : target_(std::exchange(other.target_, nullptr)), call_(other.call_), copy_(other.copy_),
+          destroy_(other.destroy_)
+    {
+    }
+    copyable_function& operator=(copyable_function other) // copying it may throw, so not noexcept
     {
         std::swap(target_, other.target_);
         std::swap(call_, other.call_);

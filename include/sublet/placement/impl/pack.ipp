@@ -1018,6 +1018,7 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
     }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): once, without clocks
 SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
                            search_control& control)
 {

@@ -70,6 +70,7 @@ SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates con
     set_overall_status(result);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): once, without clocks
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& given,
                             pack_options const& budgets)
 {

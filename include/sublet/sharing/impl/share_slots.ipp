@@ -21,7 +21,8 @@ SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_live_
                                         .pool = options.pool,
                                         .eligible = options.eligible,
                                         .most_ranges = options.most_ranges});
-    return {std::move(found), found.undecided, {}, {}};
+    std::uint64_t const undecided = found.undecided;
+    return {std::move(found), undecided, {}, {}};
 }
 
 SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
