@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Compiled without exceptions and type information, in both forms: plans, checks, places and colours, and
-// prints the README's plan. With an argument it breaks a precondition, whose sentence is printed before the
+// prints the README's plan. With an argument it breaks a precondition: the sentence is printed before the
 // abort.
 
 #include <sublet/sublet.hpp>
