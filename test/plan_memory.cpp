@@ -267,7 +267,7 @@ TEST_CASE("a plan of more than 4 GiB, and one of buffers as large as they may be
 TEST_CASE("invalid options are refused with a sentence")
 {
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = {1, 2}}),
-                         "sublet: the table of a property has 2 entries for 4 values", precondition_error);
+                         "sublet: the table of bytes has 2 entries for 4 values", precondition_error);
     CHECK_THROWS_WITH_AS((void)plan_memory(chain, {.bytes = 8, .alignment = 0}),
                          "sublet: the alignment of value 0 is 0, but has to be at least 1",
                          precondition_error);

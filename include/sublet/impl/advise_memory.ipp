@@ -184,10 +184,10 @@ public:
                 add(pair.step, pair.out);
             }
         });
-        result_.alias_of = options.alias_of.tabulate(p.values());
-        result_.view_offset = options.view_offset.tabulate(p.values());
+        result_.alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+        result_.view_offset = options.view_offset.tabulate(p.values(), "view_offset");
         offset_in_root_ = offsets_in_roots(result_.alias_of, result_.view_offset);
-        result_.role = options.role.tabulate(p.values());
+        result_.role = options.role.tabulate(p.values(), "role");
         classes_ = aliases(p.values(), [&](value_id v) { return result_.alias_of[v]; });
         for (std::size_t v = 0; v != p.values(); ++v) {
             result_.origin.push_back(static_cast<value_id>(v));
@@ -428,9 +428,9 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
     buffer_table const unjoined = gather_buffers(lifetimes(p, detail::lifetimes_of(options)), options);
     buffer_table const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     in_place = joined.in_place;
-    auto const remat_cost = how.remat_cost.tabulate(p.values());
-    auto const movable = how.movable.tabulate(p.values());
-    auto const roles = options.role.tabulate(p.values());
+    auto const remat_cost = how.remat_cost.tabulate(p.values(), "remat_cost");
+    auto const movable = how.movable.tabulate(p.values(), "movable");
+    auto const roles = options.role.tabulate(p.values(), "role");
     std::vector<unsigned char> is_resident(joined.buffers.size(), 0);
     for (std::size_t v = 0; v != p.values(); ++v)
         if (!movable[v]) is_resident[joined.buffer_of[v]] = 1;

@@ -117,7 +117,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 
     result.figures.refuted = refuse_unclear_view(p, options);
     if (result.figures.refuted) return result;
-    auto const role = options.role.tabulate(p.values());
+    auto const role = options.role.tabulate(p.values(), "role");
     dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
     if (g.violation) {
         result.figures.refuted = as_witness(*g.violation);

@@ -93,7 +93,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& listed, plan_options const& g
 
     result.figures.refuted = detail::refuse_unclear_view(p, options);
     if (result.figures.refuted) return result;
-    std::vector<value_role> const role = options.role.tabulate(p.values());
+    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // by step
     for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;

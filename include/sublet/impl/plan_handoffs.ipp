@@ -140,8 +140,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         return result; // hand-offs may resolve two pins
     result.bytes_without = result.figures.arena_bytes;
 
-    auto const role = options.role.tabulate(p.values());
-    auto const pinned = options.pinned.tabulate(p.values());
+    auto const role = options.role.tabulate(p.values(), "role");
+    auto const pinned = options.pinned.tabulate(p.values(), "pinned");
     dependence_options graph = detail::dependences_of(options, plan.handoffs);
     dependence_graph const g = dependences(p, graph);
     placement_problem problem{{}, options.pools};

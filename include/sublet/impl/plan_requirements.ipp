@@ -85,16 +85,16 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     std::size_t const values = program.values();
     plan_requirements d;
     d.position = positions_in(options.order, program);
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(values);
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
     d.root = roots_of(alias_of);
-    d.offset_in_root = offsets_along(alias_of, options.view_offset.tabulate(values));
-    d.role = options.role.tabulate(values);
+    d.offset_in_root = offsets_along(alias_of, options.view_offset.tabulate(values, "view_offset"));
+    d.role = options.role.tabulate(values, "role");
     d.class_role = std::vector<value_role>(values);
-    d.alignment = options.alignment.tabulate(values);
-    d.bytes = options.bytes.tabulate(values);
-    d.pinned = options.pinned.tabulate(values);
-    d.pool = options.pool.tabulate(values);
-    d.eligible = options.eligible.tabulate(values);
+    d.alignment = options.alignment.tabulate(values, "alignment");
+    d.bytes = options.bytes.tabulate(values, "bytes");
+    d.pinned = options.pinned.tabulate(values, "pinned");
+    d.pool = options.pool.tabulate(values, "pool");
+    d.eligible = options.eligible.tabulate(values, "eligible");
     for (pool_limits const& p : options.pools)
         SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     for (value_id v = 0; v != values; ++v) {

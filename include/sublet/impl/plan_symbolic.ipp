@@ -56,7 +56,7 @@ struct equal_size_pairs {
 SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_options const& options,
                                                  live_ranges const& lives, symbolic_plan& plan)
 {
-    auto const bytes = options.bytes.tabulate(p.values());
+    auto const bytes = options.bytes.tabulate(p.values(), "bytes");
     buffer_table table = gather_buffers(lives, options.at(options.max_batch));
     std::optional<witness> refuted;
     for (byte_count batch : {options.max_batch, byte_count{1}})
@@ -82,8 +82,8 @@ SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_opt
     }
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
     if (table.offset_in_root.empty()) return refuted;
-    auto const offset = options.view_offset.tabulate(p.values());
-    auto const alias_of = options.alias_of.tabulate(p.values());
+    auto const offset = options.view_offset.tabulate(p.values(), "view_offset");
+    auto const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     plan.offset_in_root = std::vector<affine_bytes>(p.values());
     for (value_id v = 0; v != p.values(); ++v)
         for (value_id view = v; alias_of[view] != no_value; view = alias_of[view])

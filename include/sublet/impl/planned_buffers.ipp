@@ -35,8 +35,8 @@ SUBLET_DECL std::optional<witness> refuse_unclear_view(snapshot const& p, plan_o
 
 SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& options)
 {
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values());
-    std::vector<value_role> const role = options.role.tabulate(p.values());
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
     std::vector<unsigned char> exists;
     for (value_role flags : role) exists.push_back(is_given(flags));
@@ -110,7 +110,7 @@ SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& optio
     list_planned(table, plan, problem);
     for (plan_options::pool_choice const& c : options.pool_choices) {
         SUBLET_EXPECTS(c.value < table.buffer_of.size(),
-                       "sublet: a choice names a value that does not exist");
+                       "sublet: a choice names value %, but there are only % values", c.value, table.buffer_of.size());
         buffer_id const b = plan.buffer_of[c.value];
         if (b != no_buffer && plan.buffers[b].root == c.value) problem.choices.push_back({b, c.pool, c.cost});
     }

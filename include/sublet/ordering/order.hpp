@@ -34,7 +34,8 @@ namespace sublet {
 ///             are never worse than the listed order; exact gives up after a million down-sets.
 /// Complexity: O(E + V log V) and order_lower_bound(); least_peak makes at most 32 schedules; exact is
 ///             exponential in the width of the graph.
-/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
+///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options, node_order::method method);
 
 namespace detail {
@@ -61,7 +62,8 @@ node_order order(order_graph const& g, order_limits limits = {});
 /// Ensures:    never a higher peak than the listed order. `is_optimal()` says that no order has a lower one;
 ///             `lower_bound` is proved in any case. The same program gives the same order on every platform.
 /// Complexity: bounded by `options.effort`, plus O((V + E) buffers / 64 + touches) for the lower bound.
-/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
+/// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
+///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options);
 /// The same for a listing: assign the order to `list.order`.
 template <detail::listed L>

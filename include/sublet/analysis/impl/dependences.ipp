@@ -171,8 +171,8 @@ SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
                                                            std::vector<step_id> const& def_of,
                                                            std::vector<value_id>& root)
 {
-    std::vector<value_role> const role = options.role.tabulate(p.values());
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values());
+    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
     for (buffer_id b : classes.buffer_of) root.push_back(classes.root[b]);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -205,7 +205,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     dependence_options const& options = *asked;
     dependence_graph g;
     std::vector<step_id> def_of;
-    g.violation = detail::unique_defs(p, options.role.tabulate(p.values()), def_of);
+    g.violation = detail::unique_defs(p, options.role.tabulate(p.values(), "role"), def_of);
     if (g.violation) return g;
     std::vector<value_id> root; // by value; filled if some step makes a view
     if (p.has_views()) {

@@ -45,7 +45,7 @@ SUBLET_DECL lifetimes_options lifetimes_of(plan_options const& options)
 SUBLET_DECL std::optional<unclear_view> find_unclear_view(snapshot const& p,
                                                           per_value<value_id> const& alias_of)
 {
-    std::vector<value_id> const of = alias_of.tabulate(p.values());
+    std::vector<value_id> const of = alias_of.tabulate(p.values(), "alias_of");
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
             if (t.defines() && t.makes_view() != (of[t.value] != no_value)) {
@@ -95,16 +95,16 @@ SUBLET_DECL std::vector<unsigned char> count_writes(snapshot const& p, buffer_cl
 SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options)
 {
     std::size_t const values = p.values();
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(values);
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
     buffer_classes const classes = aliases(values, [&](value_id v) { return alias_of[v]; });
-    std::vector<unsigned char> const writes = count_writes(p, classes, options.role.tabulate(values));
+    std::vector<unsigned char> const writes = count_writes(p, classes, options.role.tabulate(values, "role"));
     ordered_bytes result;
     bool any = false;
     for (unsigned char w : writes) any |= w == 2;
     if (!any) return result;
 
-    std::vector<byte_count> const begin = offsets_in_roots(alias_of, options.view_offset.tabulate(values));
-    std::vector<byte_count> const bytes = options.bytes.tabulate(values);
+    std::vector<byte_count> const begin = offsets_in_roots(alias_of, options.view_offset.tabulate(values, "view_offset"));
+    std::vector<byte_count> const bytes = options.bytes.tabulate(values, "bytes");
     std::vector<byte_count> end;
     for (value_id v = 0; v != values; ++v) {
         bool const is_empty_storage = bytes[classes.root[classes.buffer_of[v]]] == 0;
@@ -188,7 +188,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
                                       &lifetimes_options::bytes);
     lifetimes_options const& options = *asked;
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
-    std::vector<value_role> const role = options.role.tabulate(p.values());
+    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
     auto const positions = static_cast<step_id>(steps.size());
 
     live_ranges lives;
@@ -235,7 +235,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
     }
     if (lives.violation) return lives;
     if (p.has_views()) { // a view needs the storage that it names
-        std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values());
+        std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
         buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
         for (step_id at = 0; at != positions; ++at)
             for (touch t : p.touches(steps[at]))
@@ -256,14 +256,14 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
 SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options const& options)
 {
     std::size_t const values = lives.of.size();
-    auto const alias_of = options.alias_of.tabulate(values);
-    auto const bytes = options.bytes.tabulate(values);
-    auto const alignment = options.alignment.tabulate(values);
-    auto const role = options.role.tabulate(values);
-    auto const pool = options.pool.tabulate(values);
-    auto const pinned = options.pinned.tabulate(values);
-    auto const eligible = options.eligible.tabulate(values);
-    auto view_offset = options.view_offset.tabulate(values);
+    auto const alias_of = options.alias_of.tabulate(values, "alias_of");
+    auto const bytes = options.bytes.tabulate(values, "bytes");
+    auto const alignment = options.alignment.tabulate(values, "alignment");
+    auto const role = options.role.tabulate(values, "role");
+    auto const pool = options.pool.tabulate(values, "pool");
+    auto const pinned = options.pinned.tabulate(values, "pinned");
+    auto const eligible = options.eligible.tabulate(values, "eligible");
+    auto view_offset = options.view_offset.tabulate(values, "view_offset");
     bool has_offsets = false;
     for (std::size_t v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
 
@@ -277,6 +277,8 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         b.pool = pool[root];
     }
     if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
+    for (pool_limits const& p : options.pools)
+        SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     for (std::size_t v = 0; v != values; ++v) {
         SUBLET_EXPECTS(alignment[v] >= 1, "sublet: the alignment of value % is 0, but has to be at least 1",
                        v);

@@ -220,8 +220,8 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
 {
     std::size_t const values = p.values();
     versioned_program result;
-    result.role = options.role.tabulate(values);
-    result.alias_of = options.alias_of.tabulate(values);
+    result.role = options.role.tabulate(values, "role");
+    result.alias_of = options.alias_of.tabulate(values, "alias_of");
     result.number.assign(values, 0);
     for (value_id v = 0; v != values; ++v) result.value_of.push_back(v);
     result.last = result.value_of;
@@ -235,7 +235,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     detail::listed_touches const listed(p, options.order);
     result.violation = detail::edge_against_order(listed);
     if (result.violation) return result;
-    auto const same_storage = options.same_storage.tabulate(values);
+    auto const same_storage = options.same_storage.tabulate(values, "same_storage");
     std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
     buffer_classes const classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
     for (value_id v = 0; v != values; ++v)

@@ -487,7 +487,7 @@ private:
     /// Checks sizes and tops of the plan's buffers; check_plan() derives sizes from the program instead.
     std::optional<witness> too_small(plan_requirements const& required) const
     {
-        auto const bytes = options_.bytes.tabulate(program_.values());
+        auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
             symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
@@ -546,7 +546,7 @@ private:
     /// As plan_checker::clash(), for both ends of the batch range; in-place pairs are in one buffer.
     std::optional<witness> clash(plan_requirements const& required) const
     {
-        auto const bytes = options_.bytes.tabulate(program_.values());
+        auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
         std::vector<live_range> life(plan_.buffers.size());
         std::vector<symbolic_plan::buffer> needed = plan_.buffers; // sized by their values
         for (symbolic_plan::buffer& b : needed) b.size = {};

@@ -11,7 +11,7 @@ namespace sublet::detail {
 class rewrite_checker {
 public:
     rewrite_checker(snapshot const& before, snapshot const& after, rewrite_options const& options)
-        : before_(before), after_(after), root_(roots_of(options.alias_of.tabulate(before.values()))),
+        : before_(before), after_(after), root_(roots_of(options.alias_of.tabulate(before.values(), "alias_of"))),
           before_state_(before.values()), after_state_(after.values())
     {
     }
@@ -196,9 +196,9 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
     detail::rewrite_checker checker(before, after, options);
     if (auto fact = checker.changed_shape()) return fact;
 
-    auto const role = options.role.tabulate(before.values());
-    auto const given_as = options.given_as.tabulate(before.values());
-    auto const kept_as = options.kept_as.tabulate(before.values());
+    auto const role = options.role.tabulate(before.values(), "role");
+    auto const given_as = options.given_as.tabulate(before.values(), "given_as");
+    auto const kept_as = options.kept_as.tabulate(before.values(), "kept_as");
     for (value_id v = 0; v != before.values(); ++v) {
         if (!detail::is_given(role[v])) continue;
         if (auto fact = checker.changed_input(v, given_as[v] == no_value ? v : given_as[v])) return fact;

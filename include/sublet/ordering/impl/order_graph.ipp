@@ -58,6 +58,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     result.listed = options.order;
     if (options.order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) result.listed.push_back(n);
+    else static_cast<void>(steps_in_order(p, options.order)); // which refuses what names a node twice, or not
     {
         versioned_program const listed = versions_of(p, {.role = options.role,
                                                          .alias_of = options.alias_of,
@@ -77,7 +78,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
         if (result.violation) return result;
     }
 
-    auto const role = options.role.tabulate(p.values());
+    auto const role = options.role.tabulate(p.values(), "role");
     live_ranges touched{std::vector<live_range>(p.values()), 1, std::nullopt};
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(role[v], value_role::input) || has_role(role[v], value_role::output))

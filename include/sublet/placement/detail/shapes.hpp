@@ -59,6 +59,7 @@ using sublet::align_up; // and for residue classes:
 [[nodiscard]] constexpr bool restrict_to(residue_class& one, residue_class const& other)
 {
     if (one.alignment % other.alignment == 0) return one.phase % other.alignment == other.phase;
+    SUBLET_EXPECTS(other.alignment < byte_count{1} << 62, "sublet: a common alignment is too large");
     // Invariant: inverse * one.alignment is congruent to divisor modulo other.alignment.
     std::int64_t inverse = 1, next_inverse = 0;
     byte_count divisor = one.alignment, next = other.alignment;

@@ -41,7 +41,7 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: the table of buffers has % entries for % values",
                    buffer_of.size(), p.values());
-    detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values()));
+    detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values(), "role"));
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step
     for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;

@@ -46,9 +46,9 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
     SUBLET_EXPECTS(!versioned.violation, "sublet: a program without versions cannot be renamed");
     SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan has % entries for % versions",
                    plan.slot_of.size(), versions);
-    auto const bytes = options.bytes.tabulate(versions);
-    auto const pool = options.pool.tabulate(versions);
-    auto const is_slot = naming.is_slot.tabulate(values), keeps_name = naming.keeps_name.tabulate(values);
+    auto const bytes = options.bytes.tabulate(versions, "bytes");
+    auto const pool = options.pool.tabulate(versions, "pool");
+    auto const is_slot = naming.is_slot.tabulate(values, "is_slot"), keeps_name = naming.keeps_name.tabulate(values, "keeps_name");
     for (slot_id s : plan.slot_of)
         SUBLET_EXPECTS(s == no_slot || s < plan.slots,
                        "sublet: a plan names slot %, but there are only % slots", s, plan.slots);
@@ -132,8 +132,8 @@ SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options
     for (value_id v = 0; v != p.values(); ++v) versioned.value_of.push_back(v);
     versioned.last = versioned.value_of;
     versioned.number.assign(p.values(), 0);
-    versioned.role = options.role.tabulate(p.values());
-    versioned.alias_of = options.alias_of.tabulate(p.values());
+    versioned.role = options.role.tabulate(p.values(), "role");
+    versioned.alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     return versioned;
 }
 
@@ -144,8 +144,8 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
 {
     SUBLET_EXPECTS(plan.slot_of.size() == p.values(), "sublet: a slot plan has % entries for % values",
                    plan.slot_of.size(), p.values());
-    auto const bytes = options.bytes.tabulate(p.values());
-    auto const alias_of = options.alias_of.tabulate(p.values());
+    auto const bytes = options.bytes.tabulate(p.values(), "bytes");
+    auto const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     std::vector<step_id> const steps = detail::steps_in_order(p, order);
     std::vector<step_id> defined_at(p.values(), no_step);
     for (step_id at = 0; at != steps.size(); ++at)

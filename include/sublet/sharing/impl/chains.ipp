@@ -184,9 +184,9 @@ SUBLET_DECL void number_slots(std::vector<sort_key> const& by_rank, std::vector<
 SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values,
                                               exact_options const& options)
 {
-    auto const bytes = options.bytes.tabulate(values);
-    auto const pool_of = options.pool.tabulate(values);
-    auto fixed = options.fixed.tabulate(values);
+    auto const bytes = options.bytes.tabulate(values, "bytes");
+    auto const pool_of = options.pool.tabulate(values, "pool");
+    auto fixed = options.fixed.tabulate(values, "fixed");
     std::vector<sort_key> by_rank;
     byte_count sum = 0;
     for (value_id v = 0; v != values; ++v) {
