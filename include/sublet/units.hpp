@@ -165,8 +165,9 @@ constexpr decltype(auto) call_user(F& f, Arguments&&... arguments)
 #endif
 }
 
-/// An index or a size in memory; of a number that does not fit, the largest, which no allocation grants. With 64
-/// bits it is the same type; with 32 bits the mask narrows it without a cast, which 64 bits would call useless.
+/// An index or a size in memory; of a number that does not fit, the largest, which no allocation grants. With
+/// 64 bits it is the same type; with 32 bits the mask narrows it without a cast, which 64 bits would call
+/// useless.
 [[nodiscard]] constexpr std::size_t to_size(std::uint64_t number) noexcept
 {
     constexpr std::uint64_t largest = ~std::size_t{0};

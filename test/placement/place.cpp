@@ -487,8 +487,7 @@ TEST_CASE("shapes of very many pieces are not searched: no stop is asked for whi
         placement_problem problem;
         for (buffer_id b = 0; b != buffers; ++b) {
             problem.buffers.push_back({{0, 2 * gaps + 1}, 8});
-            for (step_id g = 0; g != gaps; ++g)
-                problem.gaps.push_back({b, {2 * g, 2 * g + 1}, 0, 4 + g % 2});
+            for (step_id g = 0; g != gaps; ++g) problem.gaps.push_back({b, {2 * g, 2 * g + 1}, 0, 4 + g % 2});
         }
         std::vector<buffer_id> all(buffers);
         std::iota(all.begin(), all.end(), buffer_id{0});

@@ -117,7 +117,7 @@ std::vector<plain_loop> plain_loops(csr_graph const& g, depth_first_forest const
     add_loops_of(std::vector<bool>(g.rows(), true));
     for (std::size_t i = 0; i != found.size(); ++i) {
         is_header[found[i].header] = true; // a header of one loop only
-        auto const body = found[i].body; // it adds to `found`
+        auto const body = found[i].body;   // it adds to `found`
         add_loops_of(body);
     }
     return found;

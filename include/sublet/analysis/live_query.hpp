@@ -144,7 +144,8 @@ private:
                (join_column_[b] != no_node && reached_joins_.test(row_of_[a], join_column_[b]));
     }
 
-    // NOLINTBEGIN(misc-no-recursion): is_needed_across() asks for a node in the tree of `def`, so one level deep
+    // NOLINTBEGIN(misc-no-recursion): is_needed_across() asks for a node in the tree of `def`, so one level
+    // deep
     /// `any_use(is_relevant)`: whether `is_relevant(node, is_at_end)` holds for some use of the value.
     template <class AnyUse>
     [[nodiscard]] bool is_needed(node_id n, node_id def, AnyUse const& any_use) const

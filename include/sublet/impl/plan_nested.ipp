@@ -45,7 +45,8 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     for (std::size_t i = 0; i != programs; ++i)
         for (plan_options::pool_choice choice : options[i].pool_choices) {
             SUBLET_EXPECTS(choice.value < flat.flat_of[i].size(),
-                           "sublet: a choice names value %, but there are only % values", choice.value, flat.flat_of[i].size());
+                           "sublet: a choice names value %, but there are only % values", choice.value,
+                           flat.flat_of[i].size());
             value_id const to = flat.flat_of[i][choice.value];
             if (flat.value_of[to] != detail::tree_value{static_cast<program_id>(i), choice.value}) continue;
             choice.value = to;

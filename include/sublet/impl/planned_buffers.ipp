@@ -110,7 +110,8 @@ SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& optio
     list_planned(table, plan, problem);
     for (plan_options::pool_choice const& c : options.pool_choices) {
         SUBLET_EXPECTS(c.value < table.buffer_of.size(),
-                       "sublet: a choice names value %, but there are only % values", c.value, table.buffer_of.size());
+                       "sublet: a choice names value %, but there are only % values", c.value,
+                       table.buffer_of.size());
         buffer_id const b = plan.buffer_of[c.value];
         if (b != no_buffer && plan.buffers[b].root == c.value) problem.choices.push_back({b, c.pool, c.cost});
     }

@@ -103,7 +103,8 @@ SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_option
     for (unsigned char w : writes) any |= w == 2;
     if (!any) return result;
 
-    std::vector<byte_count> const begin = offsets_in_roots(alias_of, options.view_offset.tabulate(values, "view_offset"));
+    std::vector<byte_count> const begin =
+        offsets_in_roots(alias_of, options.view_offset.tabulate(values, "view_offset"));
     std::vector<byte_count> const bytes = options.bytes.tabulate(values, "bytes");
     std::vector<byte_count> end;
     for (value_id v = 0; v != values; ++v) {

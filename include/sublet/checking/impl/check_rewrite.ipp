@@ -11,7 +11,8 @@ namespace sublet::detail {
 class rewrite_checker {
 public:
     rewrite_checker(snapshot const& before, snapshot const& after, rewrite_options const& options)
-        : before_(before), after_(after), root_(roots_of(options.alias_of.tabulate(before.values(), "alias_of"))),
+        : before_(before), after_(after),
+          root_(roots_of(options.alias_of.tabulate(before.values(), "alias_of"))),
           before_state_(before.values()), after_state_(after.values())
     {
     }

@@ -120,7 +120,9 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
     std::vector<sort_key> choices; // ascending {value, pool}
     std::vector<unsigned char> has_choice(plan.buffer_of.size(), 0);
     for (plan_options::pool_choice const& c : options.pool_choices) {
-        SUBLET_EXPECTS(c.value < has_choice.size(), "sublet: a choice names value %, but there are only % values", c.value, has_choice.size());
+        SUBLET_EXPECTS(c.value < has_choice.size(),
+                       "sublet: a choice names value %, but there are only % values", c.value,
+                       has_choice.size());
         has_choice[c.value] = 1;
         choices.push_back({c.value, c.pool, 0});
     }

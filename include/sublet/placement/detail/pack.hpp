@@ -102,8 +102,8 @@ placement::proof contradiction(placement_problem const& problem, placement_shape
 placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
                           placement_bound const& bound);
 
-/// Exact search is not tried for more shapes: a node costs too much. Nor for this many shapes times pieces: all
-/// pairs of shapes are compared, piece by piece, before the first node, and nothing stops that.
+/// Exact search is not tried for more shapes: a node costs too much. Nor for this many shapes times pieces:
+/// all pairs of shapes are compared, piece by piece, before the first node, and nothing stops that.
 inline constexpr std::size_t max_searched_shapes = 2000;
 inline constexpr std::uint64_t max_compared_pieces = 100'000'000;
 [[nodiscard]] bool is_searched(placement_shapes const& shapes);

@@ -48,7 +48,8 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
                    plan.slot_of.size(), versions);
     auto const bytes = options.bytes.tabulate(versions, "bytes");
     auto const pool = options.pool.tabulate(versions, "pool");
-    auto const is_slot = naming.is_slot.tabulate(values, "is_slot"), keeps_name = naming.keeps_name.tabulate(values, "keeps_name");
+    auto const is_slot = naming.is_slot.tabulate(values, "is_slot"),
+               keeps_name = naming.keeps_name.tabulate(values, "keeps_name");
     for (slot_id s : plan.slot_of)
         SUBLET_EXPECTS(s == no_slot || s < plan.slots,
                        "sublet: a plan names slot %, but there are only % slots", s, plan.slots);
