@@ -26,7 +26,7 @@ std::atomic<std::size_t> live_allocations = 0;
     ++live_allocations;
     return block;
 }
-// The address sanitizer has its own, whose blocks it does not let the function below free.
+// Without it, blocks of the address sanitizer would reach the function below, which may not free them.
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept
 {
     try {
