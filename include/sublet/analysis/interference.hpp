@@ -189,7 +189,8 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
     // Visits each pair once. A pair is recorded at its value that starts again, of two such at the one with
     // the lower number, for one stripe of these values at a time.
     std::size_t const word_bits = bit_rows::word_bits;
-    std::size_t const affordable = budget / (8 * (byte_count{values} + 1));
+    std::size_t const affordable =
+        to_size(smaller(budget / (8 * (byte_count{values} + 1)), byte_count{numbers}));
     std::size_t const stripe =
         word_bits * smaller(larger<std::size_t>(affordable, 1), numbers / word_bits + 1);
     auto each_pair = [&](auto visit) {
@@ -221,7 +222,7 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
         if (!interference_graph::would_fit(values, edges, budget)) return {values, edges};
     }
 
-    std::vector<std::uint32_t> row_end(values), neighbors(2 * edges);
+    std::vector<std::uint32_t> row_end(values), neighbors(to_size(2 * edges));
     each_pair([&](value_id u, value_id v) { ++row_end[u], ++row_end[v]; }); // degrees
     for (std::uint32_t begin = 0; std::uint32_t & row : row_end) begin += std::exchange(row, begin);
     each_pair([&](value_id u, value_id v) {
