@@ -238,7 +238,7 @@ public:
     /// Throws: unsound_plan if a buffer has no offset, or ends outside of the arena of its pool;
     ///         precondition_error for an alignment that is no power of two; allocation_error.
     template <memory_mode Mode>
-    value_storage(lowered_program const& lowered, Mode const& mode, counted_memory memory)
+    value_storage(lowered_program const& lowered, Mode const& mode, counted_memory const& memory)
         : value_storage(memory)
     {
         std::size_t const buffers = lowered.table.buffers.size();
