@@ -220,7 +220,8 @@ TEST_CASE("nothing, or one of everything, is planned by every call")
                              {.bytes = 8, .role = value_role::external}},
                             {chain(), {.bytes = 8, .eligible = false}},
                             {chain(), {.bytes = 8}}})
-        for (auto const& [name, one] : all_calls()) {
+        for (auto const& [label, one] : all_calls()) {
+            std::string const name = label;
             CAPTURE(name);
             CAPTURE(in.program.steps());
             CAPTURE(in.program.values());
@@ -290,7 +291,8 @@ TEST_CASE("what contradicts itself or the program is a sentence of every call th
          {.bytes = 3, .alignment = (byte_count{1} << 63) + 1, .pools = {{.alignment = byte_count{1} << 62}}}},
     };
     for (contradiction const& one : all)
-        for (auto const& [name, run] : all_calls()) {
+        for (auto const& [label, run] : all_calls()) {
+            std::string const name = label;
             CAPTURE(name);
             CAPTURE(std::string(one.named));
             std::string const sentence = outcome_of(run, one.program, one.options);
@@ -329,7 +331,8 @@ TEST_CASE("sizes, alignments and pins near 2^64 are planned validly, or are a se
         if (has_view) options.alias_of = {-1, 0, -1, -1};
         options.pools = {{.capacity = draw(sizes, no_limit), .alignment = draw(alignments, 1)}};
         if (pick.below(4) == 0) options.pools[0].largest_block = draw(sizes, no_limit);
-        for (auto const& [name, one] : all_calls()) {
+        for (auto const& [label, one] : all_calls()) {
+            std::string const name = label;
             CAPTURE(name);
             if (!is_planner(name) && name != "advise_memory") {
                 (void)outcome_of(one, chain(has_view), options);

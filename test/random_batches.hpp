@@ -64,18 +64,25 @@ inline random_batches draw_batches(random_source& pick, std::uint32_t most_nodes
     bool const is_apart = pick.below(4) == 0;
     std::vector<sublet::pool_limits> pools;
     if (pick.below(4) == 0) pools = {{.alignment = 1 + pick.below(12)}};
-    return {p,
-            {.bytes = bytes,
-             .max_batch = most,
-             .alignment = p.alignment,
-             .role = p.role,
-             .alias_of = p.alias_of,
-             .pool = p.pool,
-             .eligible = p.eligible,
-             .pools = pools,
-             .order = p.order,
-             .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart
-                                : sublet::symbolic_options::mixing_rule::proved}};
+    random_batches all{p,
+                       {.bytes = bytes,
+                        .max_batch = most,
+                        .alignment = p.alignment,
+                        .role = p.role,
+                        .alias_of = p.alias_of,
+                        .pool = p.pool,
+                        .eligible = p.eligible,
+                        .pools = pools,
+                        .order = p.order,
+                        .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart
+                                           : sublet::symbolic_options::mixing_rule::proved}};
+    // The order was drawn for views that may be smaller: larger ones can overlap where it exchanges accesses.
+    if (!p.order.empty() &&
+        lifetimes(all.program(), sublet::detail::lifetimes_of(all.options.at(most))).violation) {
+        all.drawn.order.clear();
+        all.options.order.clear();
+    }
+    return all;
 }
 
 /// Buffers of one pool, at up to `most_positions` positions.

@@ -100,6 +100,23 @@ TEST_CASE("buffers of other sizes or pools and pinned ones are not joined")
     CHECK(are_joined(first, 0, 1, {.bytes = 8, .role = std::vector{value_role::input, value_role{}}}));
 }
 
+TEST_CASE("an operand that the step also reads at another offset keeps its storage")
+{
+    for (byte_count const second : {0u, 1u}) { // the bytes of the operand from here on, as value 1
+        snapshot const p = flow(
+            2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+            [](node_id n, effect_sink& s) {
+                if (n == 0) return s.def(0), s.view(1);
+                s.use_early(0), s.use(1), s.def(2);
+                s.may_overwrite(0, 2), s.may_overwrite(1, 2);
+            });
+        plan_options const options{.bytes = std::vector<byte_count>{8, 8 - second, 8},
+                                   .alias_of = std::vector{-1, 0, -1},
+                                   .view_offset = std::vector<byte_count>{0, second, 0}};
+        CHECK(are_joined(p, 0, 2, options) == (second == 0));
+    }
+}
+
 TEST_CASE("buffers that are overwritten in both directions need declarations at both steps")
 {
     // 1: b over a, and then 2 reads b for the last time, for c, and writes a as well

@@ -251,8 +251,7 @@ public:
     {
         if (!touches(pair.step, pair.in, false) || !touches(pair.step, pair.out, true)) return;
         buffer_id const a = buffer_of(pair.in), b = buffer_of(pair.out);
-        std::vector<byte_count> const& begin = table_.offset_in_root;
-        if (!begin.empty() && begin[pair.in] != begin[pair.out]) return;
+        if (!lie_alike(pair)) return;
         if (a == b || !are_alike(table_.buffers[a], table_.buffers[b])) return;
         if (overlaps({life_[a].ranges.data(), life_[a].ranges.size()},
                      {life_[b].ranges.data(), life_[b].ranges.size()}))
@@ -296,6 +295,12 @@ private:
             if (t.value == v && (t.defines()) == writes) return true;
         return false;
     }
+    /// In buffers that begin at the same byte.
+    bool lie_alike(overwrite pair) const
+    {
+        std::vector<byte_count> const& begin = table_.offset_in_root;
+        return begin.empty() || begin[pair.in] == begin[pair.out];
+    }
     static bool are_alike(buffer const& a, buffer const& b)
     {
         return a.is_planned() && b.is_planned() && a.size == b.size && a.pool == b.pool &&
@@ -312,7 +317,7 @@ private:
                 if (!t.defines() || buffer_of(t.value) != to) continue;
                 bool is_declared = false;
                 for (overwrite o : p_.overwrites(h.step))
-                    is_declared |= o.in == h.operand && o.out == t.value;
+                    is_declared |= o.in == h.operand && o.out == t.value && lie_alike(o);
                 if (!is_declared) return false;
             }
         }
