@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include "../written_file.hpp"
 #include "arguments.hpp"
 #include "draw_placement.hpp"
 #include "explain.hpp"
@@ -18,7 +19,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
@@ -42,13 +42,9 @@ std::string with_decimals(double number, int digits)
 }
 
 template <class Write>
-void write_file(std::string const& file, Write write)
+void write_if_asked(std::string const& file, Write write)
 {
-    if (file.empty()) return;
-    std::ofstream out(file, std::ios::binary);
-    if (out) write(out);
-    out.close();
-    if (!out) throw input_error(file + ": cannot be written");
+    if (!file.empty() && !written::write_file(file, write)) throw input_error(file + ": cannot be written");
 }
 
 /// The witness of the library's checker; empty if the placement is valid.
@@ -99,9 +95,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     if (is_infeasible) {
         say("nothing fits: " + explain(pool.proof, table));
     } else {
-        write_file(args.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
+        write_if_asked(args.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
         std::string const title = std::filesystem::path(args.input).filename().string();
-        write_file(args.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
+        write_if_asked(args.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
     }
     if (!args.quiet)
         out << "buffers: " << table.rows.size() << "\nlower_bound: " << pool.lower_bound

@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include "../written_file.hpp"
 #include "any_batch.hpp"
 #include "arguments.hpp"
 #include "choose_order.hpp"
@@ -24,7 +25,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <ostream>
@@ -55,13 +55,9 @@ std::string explain(sublet::witness const& w, network const& net, std::vector<su
 }
 
 template <class Write>
-void write_file(std::string const& file, Write write)
+void write_if_asked(std::string const& file, Write write)
 {
-    if (file.empty()) return;
-    std::ofstream out(file, std::ios::binary);
-    if (out) write(out);
-    out.close();
-    if (!out) throw input_error(file + ": cannot be written");
+    if (!file.empty() && !written::write_file(file, write)) throw input_error(file + ": cannot be written");
 }
 
 /// Without a verified plan the comparison stays empty: no unsound plan is run.
@@ -129,9 +125,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return by == sublet::no_node ? "input" : net.operations[by].type;
     };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
-    write_file(args.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
-    write_file(args.svg,
-               [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
+    write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
+    write_if_asked(
+        args.svg, [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots =
         timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);
@@ -139,11 +135,11 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         auto const b = planned.plan.buffer_of[v];
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
     };
-    write_file(args.dot, [&](auto& to) {
+    write_if_asked(args.dot, [&](auto& to) {
         sublet::write_dot(to, as_program(net), slot_of, name_of, label_of,
                           {.title = title, .given_without_slot = false});
     });
-    write_file(args.why_peak, [&](auto& to) {
+    write_if_asked(args.why_peak, [&](auto& to) {
         sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);
     });
     summary const s{.model = args.model,
