@@ -314,7 +314,7 @@ TEST_CASE("invalid options of a tree are refused with a sentence")
             "sublet: value 2 of body 1 is an input or an output: bind it, or capture one");
     refuses({good, {.bytes = 8, .alias_of = value_id{7}}},
             "sublet: a view of program 1 names value 7, but it has only 1 values");
-    refuses({{.bytes = {8}}, good}, "sublet: the table of a property has 1 entries for 2 values");
+    refuses({{.bytes = {8}}, good}, "sublet: the table of bytes has 1 entries for 2 values");
 }
 
 TEST_CASE("values of any program of the tree are in the pools that their choices name")

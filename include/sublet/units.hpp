@@ -300,10 +300,6 @@ void reserve_more(std::vector<T>& list, std::size_t more = 1)
     list.reserve(larger(2 * list.capacity(), list.size() + more));
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// The live range of each value or buffer, by dense index.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.

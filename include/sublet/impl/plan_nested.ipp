@@ -18,12 +18,12 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
         SUBLET_EXPECTS(o.order.empty(),
                        "sublet: nested programs are planned in listed order, without options.order");
     // By flat value; a spare has the size, alignment and pool of the value that it holds.
-    auto lift = [&](auto property) {
-        auto const all = property(options[0]).tabulate(flat.flat_of[0].size());
+    auto lift = [&](auto property, char const* name) {
+        auto const all = (options[0].*property).tabulate(flat.flat_of[0].size(), name);
         auto lifted = all;
         lifted.resize(flat.value_of.size());
         for (std::size_t i = 1; i != programs; ++i) {
-            auto const table = property(options[i]).tabulate(flat.flat_of[i].size());
+            auto const table = (options[i].*property).tabulate(flat.flat_of[i].size(), name);
             for (std::size_t v = 0; v != table.size(); ++v) {
                 value_id const to = flat.flat_of[i][v];
                 if (flat.value_of[to] ==
@@ -38,9 +38,9 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
         return lifted;
     };
     plan_options all = options[0];
-    all.bytes = lift([](plan_options const& o) -> auto& { return o.bytes; });
-    all.alignment = lift([](plan_options const& o) -> auto& { return o.alignment; });
-    all.pool = lift([](plan_options const& o) -> auto& { return o.pool; });
+    all.bytes = lift(&plan_options::bytes, "bytes");
+    all.alignment = lift(&plan_options::alignment, "alignment");
+    all.pool = lift(&plan_options::pool, "pool");
     all.pool_choices.clear();
     for (std::size_t i = 0; i != programs; ++i)
         for (plan_options::pool_choice choice : options[i].pool_choices) {
@@ -52,11 +52,11 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
             choice.value = to;
             all.pool_choices.push_back(choice);
         }
-    auto eligible = lift([](plan_options const& o) -> auto& { return o.eligible; });
-    auto role = lift([](plan_options const& o) -> auto& { return o.role; });
-    auto alias_of = lift([](plan_options const& o) -> auto& { return o.alias_of; });
-    auto view_offset = lift([](plan_options const& o) -> auto& { return o.view_offset; });
-    auto pinned = lift([](plan_options const& o) -> auto& { return o.pinned; });
+    auto eligible = lift(&plan_options::eligible, "eligible");
+    auto role = lift(&plan_options::role, "role");
+    auto alias_of = lift(&plan_options::alias_of, "alias_of");
+    auto view_offset = lift(&plan_options::view_offset, "view_offset");
+    auto pinned = lift(&plan_options::pinned, "pinned");
     for (std::size_t v = 0; v != flat.value_of.size(); ++v) {
         auto const [program, value] = flat.value_of[v];
         if (v >= flat.first_spare) {
@@ -99,7 +99,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
     for (std::size_t i = 0; i != tree.size(); ++i) {
         std::size_t const values = tree.program_of(static_cast<program_id>(i)).values();
         options.push_back(*detail::tabulated_options(given[i], values));
-        alias_of.push_back(options[i].alias_of.tabulate(values));
+        alias_of.push_back(options[i].alias_of.tabulate(values, "alias_of"));
     }
 
     planned_nested result;

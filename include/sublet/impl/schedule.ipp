@@ -75,7 +75,7 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
                                              parallel_schedule_options const& options)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
-    auto const durations = duration.tabulate(g.position_of.size());
+    auto const durations = duration.tabulate(g.position_of.size(), "duration");
     tick_count all = 0;
     for (std::size_t s = 0; s != durations.size(); ++s) {
         SUBLET_EXPECTS(durations[s] != 0, "sublet: the duration of step % is 0 (a schedule needs at least 1)",

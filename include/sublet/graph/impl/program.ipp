@@ -9,13 +9,16 @@ namespace sublet::detail {
 /// Moves definitions to the end, from touch `first` on; all others stay in their order.
 SUBLET_DECL void put_definitions_last(std::vector<touch>& touches, std::size_t first)
 {
-    std::vector<touch> definitions;
-    for (std::size_t i = first; i != touches.size(); ++i)
-        if (touches[i].defines()) definitions.push_back(touches[i]);
+    std::size_t const last = touches.size();
+    reserve_more(touches, last - first); // nothing throws from here on
     std::size_t end = first;
-    for (std::size_t i = first; i != touches.size(); ++i)
-        if (!touches[i].defines()) touches[end++] = touches[i];
-    for (touch t : definitions) touches[end++] = t;
+    for (std::size_t i = first; i != last; ++i) {
+        touch const t = touches[i];
+        if (t.defines()) touches.push_back(t);
+        else touches[end++] = t;
+    }
+    touches.erase(touches.begin() + static_cast<std::ptrdiff_t>(end),
+                  touches.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
 /// A step that makes a value and writes it does one thing: joins the two touches, from touch `first` on.

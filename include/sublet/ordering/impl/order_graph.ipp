@@ -58,7 +58,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     result.listed = options.order;
     if (options.order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) result.listed.push_back(n);
-    else static_cast<void>(steps_in_order(p, options.order)); // which refuses what names a node twice, or not
+    else static_cast<void>(steps_in_order(p, options.order)); // throws unless it names each node once
     {
         versioned_program const listed = versions_of(p, {.role = options.role,
                                                          .alias_of = options.alias_of,

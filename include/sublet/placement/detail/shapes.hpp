@@ -59,7 +59,12 @@ using sublet::align_up; // and for residue classes:
 [[nodiscard]] constexpr bool restrict_to(residue_class& one, residue_class const& other)
 {
     if (one.alignment % other.alignment == 0) return one.phase % other.alignment == other.phase;
-    SUBLET_EXPECTS(other.alignment < byte_count{1} << 62, "sublet: a common alignment is too large");
+    auto expect_small = [&](byte_count alignment) {
+        SUBLET_EXPECTS(alignment < byte_count{1} << 62,
+                       "sublet: the alignments % and % have no common multiple below 2^62", one.alignment,
+                       other.alignment);
+    };
+    expect_small(other.alignment);
     // Invariant: inverse * one.alignment is congruent to divisor modulo other.alignment.
     std::int64_t inverse = 1, next_inverse = 0;
     byte_count divisor = one.alignment, next = other.alignment;
@@ -74,7 +79,7 @@ using sublet::align_up; // and for residue classes:
     }
     byte_count const steps = other.alignment / divisor; // steps of `one` after which `other` repeats
     byte_count const common = checked_multiply(one.alignment, steps);
-    SUBLET_EXPECTS(common < byte_count{1} << 62, "sublet: a common alignment is too large");
+    expect_small(common);
     byte_count const from = one.phase % other.alignment;
     byte_count const missing =
         other.phase >= from ? other.phase - from : other.alignment - from + other.phase;

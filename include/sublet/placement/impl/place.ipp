@@ -83,10 +83,10 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
         placement result = place(clocks.problem, options, clocks.budgets(budgets));
         if (!result.is_timed_out) {
             std::size_t const buffers = problem.buffers.size();
-            clocks.lower(result, options.objective, budgets.visits, options.keep.tabulate(buffers));
+            clocks.lower(result, options.objective, budgets.visits, options.keep.tabulate(buffers, "keep"));
             if (result.cost > result.cost_bound && result.status == placement::outcome::optimal)
                 result.status = placement::outcome::feasible;
-            auto const previous = options.previous.tabulate(buffers);
+            auto const previous = options.previous.tabulate(buffers, "previous");
             result.moved_bytes = 0;
             for (std::size_t b = 0; b != buffers; ++b)
                 if (previous[b] != no_offset && result.offset[b] != no_offset &&
@@ -100,8 +100,8 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
         return result;
     }
     std::size_t const buffers = problem.buffers.size();
-    auto const previous = options.previous.tabulate(buffers);
-    auto const keep = options.keep.tabulate(buffers);
+    auto const previous = options.previous.tabulate(buffers, "previous");
+    auto const keep = options.keep.tabulate(buffers, "keep");
 
     timed_control control(options.threads, options.stop, options.progress, options.time_limit);
     if (problem.choices.empty()) return place_fixed(problem, previous, keep, budgets, control);
