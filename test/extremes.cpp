@@ -8,6 +8,7 @@
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/ordering/order.hpp>
@@ -25,6 +26,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -343,6 +345,99 @@ TEST_CASE("sizes, alignments and pins near 2^64 are planned validly, or are a se
     }
     CHECK(planned > 20);
     CHECK(refused > 20);
+}
+
+TEST_CASE("checkers judge offsets, sizes and arenas near 2^64 as code without sums does")
+{
+    byte_count const top = byte_count{1} << 63;
+    byte_count const all[] = {0,   1,       2,           3,           top - 2,    top - 1,
+                              top, top + 1, no_size - 3, no_size - 2, no_size - 1};
+    snapshot const both = flow(
+        3, 2, [](node_id n) { return std::vector<node_id>(n == 2 ? 0 : 1, n + 1); },
+        [](node_id n, effect_sink& sink) {
+            if (n != 2) sink.def(n);
+            else sink.use(0), sink.use(1);
+        });
+    std::size_t valid = 0, proved = 0;
+    for (unsigned seed = 0; seed != rounds(5000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(first_seed() + seed)};
+        auto draw = [&](std::size_t from) {
+            return all[from + pick.below(static_cast<std::uint32_t>(std::size(all) - from))];
+        };
+        memory_plan plan{.buffer_of = {0, 1}};
+        std::vector<byte_count> bytes, alignment;
+        for (value_id v = 0; v != 2; ++v) {
+            bytes.push_back(draw(1));
+            alignment.push_back(pick.below(4) == 0 ? draw(1) : 1);
+            // Often at a place where the other one or the arena ends, or a byte next to it.
+            byte_count const offset = pick.below(2) == 0 ? draw(0) : bytes[0] - pick.below(2);
+            plan.buffers.push_back({v, {v, 3}, bytes[v], alignment[v], 0, offset});
+        }
+        byte_count const arena = pick.below(2) == 0 ? draw(0) : bytes[0] + bytes[1] - pick.below(2);
+        plan.arena_bytes = {arena};
+        plan_options options{.bytes = bytes, .alignment = alignment};
+        options.pools = {{.capacity = pick.below(2) == 0 ? no_limit : draw(0)}};
+        // No byte has the number 2^64 - 1, which means that there is none.
+        auto is_counted = [](auto const& b) { return b.offset < no_size - b.size; };
+        bool const expected = is_valid(plan, options.pools) && std::ranges::all_of(plan.buffers, is_counted);
+        valid += expected;
+        std::ostringstream at;
+        for (auto const& b : plan.buffers)
+            at << b.size << " bytes at " << b.offset << ", alignment " << b.alignment << "; ";
+        CAPTURE(at.str());
+        CAPTURE(arena);
+        CAPTURE(options.pools[0].capacity);
+
+        CHECK(check_plan(both, plan, options).has_value() != expected);
+        CHECK(static_cast<bool>(fits(plan, both, options)) == expected);
+        memory_plan read = plan;
+        read.valid_for = program_reading::concurrent;
+        CHECK(check_concurrent_plan(both, read, options).has_value() != expected);
+        read.valid_for = program_reading::control_flow;
+        CHECK(check_flow_plan(both, read, options).has_value() != expected);
+
+        placement_problem problem;
+        placement placed{.pools = {{.height = arena, .status = placement::outcome::feasible}},
+                         .status = placement::outcome::feasible};
+        byte_count highest = 0; // where no sum is too large
+        for (auto const& b : plan.buffers) {
+            problem.buffers.push_back({b.life, b.size, b.alignment});
+            placed.offset.push_back(b.offset);
+            highest = std::max(highest, b.offset + b.size);
+        }
+        bool const is_placed = is_valid(plan, {}) && highest == arena && arena != no_size;
+        CHECK(check_placement(problem, placed).has_value() != is_placed);
+
+        bool const has_sum = bytes[0] < no_size - bytes[1];
+        placed.pools[0].proof = {placement::proof::reason::live_bytes, arena, 1};
+        placed.pools[0].peak_position = 1;
+        try {
+            proof_finding::outcome const verdict = check_proof(problem, placed, 0).verdict;
+            bool const is_proved = has_sum && bytes[0] + bytes[1] == arena;
+            CHECK((verdict == proof_finding::outcome::proved) == is_proved);
+            proved += is_proved;
+        } catch (precondition_error const&) {
+            CHECK(!has_sum);
+        }
+
+        // Formulas round offsets up.
+        symbolic_plan formulas{.buffer_of = {0, 1}, .arena = {{arena, 0}}};
+        for (auto const& b : plan.buffers)
+            formulas.buffers.push_back({b.root, b.life, {b.size, 0}, b.alignment, 0, {b.offset, 0}});
+        try {
+            bool const found = check_plan(both, formulas, symbolic(options, 2)).has_value();
+            memory_plan const first = formulas.at(1);
+            bool const is_in = is_valid(first, options.pools) && first.arena_bytes[0] <= arena;
+            bool const is_aligned = first.buffers == plan.buffers; // otherwise more padding is reserved
+            CHECK((found ? !is_in || !is_aligned : is_in));
+        } catch (precondition_error const&) {
+            for (auto& b : plan.buffers) b.offset = align_up(b.offset, b.alignment);
+            CHECK(!std::ranges::all_of(plan.buffers, is_counted));
+        }
+    }
+    CHECK(valid > 0);
+    CHECK(proved > 0);
 }
 
 } // namespace this_test
