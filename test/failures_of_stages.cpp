@@ -43,6 +43,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -116,6 +117,11 @@ TEST_CASE("graphs, control flow and liveness run out of memory at any allocation
     CHECK(fail_each_allocation([] { return branches(); }) > 5);
     snapshot const p = branches();
     csr_graph const& g = p.graph();
+    CHECK(fail_each_allocation([&] {
+              return from_graph(
+                  g, 6, [](node_id n) -> auto& { return flow_uses[n]; },
+                  [](node_id n) -> auto& { return flow_defs[n]; });
+          }) > 5);
     CHECK(fail_each_allocation([&] { return depth_first(g); },
                                [](auto const& found) { return reverse_postorder(found); }) > 0);
     CHECK(fail_each_allocation([&] { return dominators(g); },
@@ -322,6 +328,23 @@ TEST_CASE("renaming runs out of memory at any allocation without a leak")
     CHECK(throw_at_each_call([&](auto const& poll) {
               (void)unused_names("slot_", 3, 7, [&](value_id v) { return poll(), v; });
           }) >= 7);
+
+    program_tree const tree(p);
+    flat_tree const flat = flatten(tree);
+    slot_renaming const of_tree = name_slots(values_as_versions(flat.program, options), plan, options);
+    struct refusing {
+        std::function<void()> poll;
+        void set_input(program_id, step_id, std::size_t, std::size_t) { poll(); }
+        void set_output(program_id, step_id, std::size_t, std::size_t) { poll(); }
+        void set_at_end(program_id, node_id, std::size_t, std::size_t) { poll(); }
+        void set_capture(program_id, std::size_t, std::size_t) { poll(); }
+        void set_binding(program_id, std::size_t, program_body::binding_part, std::size_t) { poll(); }
+    };
+    CHECK(throw_at_each_call([&](auto const& poll) {
+              refusing renamer{std::cref(poll)};
+              rename(tree, flat, of_tree, renamer);
+          }) >= 5);
+
     release_points const points = releases(p, 7, {0, 1, 2, 3, 3, 4, 5}, lifetimes_of(options));
     CHECK(throw_at_each_call([&](auto const& poll) {
               insert_releases(points, {}, [&](step_id, std::span<buffer_id const>) { poll(); });
