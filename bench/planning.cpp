@@ -11,14 +11,15 @@
 //
 // A placement examines overlapping pairs, so kinds in which n values overlap in n * n pairs end at fewer
 // values. Every plan is checked; milliseconds are medians, bytes are those of the process beyond the program.
+// `concurrent` is one call of plan_concurrent().
 //
-// planning --decoders [--smoke] [--csv] [--most N] [--concurrent N] [--nodes N] [--model NAME] [--parts A,B]:
+// planning --decoders [--smoke] [--csv] [--most N] [--nodes N] [--model NAME] [--parts A,B]:
 // nanoseconds per node for every part, on the graphs of decoder_graphs.hpp:
 //
 //     ids, listing              the program and its options, from ids and by handles
 //     fast, balanced, thorough  plan_memory() at each effort, checked; and by how much it exceeds the bound
 //     check                     check_plan()
-//     concurrent, handoffs      up to `--concurrent` nodes (default 2000): more than linear
+//     concurrent, handoffs      plan_concurrent(), plan_with_handoffs()
 //     order                     order()
 //
 // After the sizes of a model a row `ratio`: by part, the largest ratio of two neighbouring sizes' times per
@@ -189,6 +190,7 @@ std::size_t const sizes[] = {100, 1000, 10'000, 30'000, 100'000, 1'000'000};
 
 struct row {
     bench::timing lifetimes, buffers, place, check, all;
+    double any_order = 0;
     std::uint32_t packings = 0;
     double gap_percent = 0, mebibytes = 0, bytes_per_buffer = 0;
 };
@@ -237,17 +239,21 @@ row measure(sized_program const& p, int runs)
     result.place = bench::timing_of(ms_place);
     result.check = bench::timing_of(ms_check);
     result.all = bench::timing_of(ms_all);
+    result.any_order = bench::milliseconds([&] {
+        if (!plan_concurrent(p.program, {.bytes = std::span(p.bytes)}))
+            throw std::runtime_error("there is no plan for steps in any order");
+    });
     return result;
 }
 
 void print(kind const& k, std::size_t n, row const& r, bool as_csv)
 {
     char const* const format =
-        as_csv ? "%zu,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%u,%.2f,%.0f,%.0f\n"
-               : "%8zu %-9s %10.2f %10.2f %10.2f %10.2f %10.2f %8.0f %9u %7.2f %9.0f %13.0f\n";
+        as_csv ? "%zu,%s,%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%u,%.2f,%.0f,%.0f,%.3f\n"
+               : "%8zu %-9s %10.2f %10.2f %10.2f %10.2f %10.2f %8.0f %9u %7.2f %9.0f %13.0f %10.2f\n";
     std::printf(format, n, k.name, r.lifetimes.median, r.buffers.median, r.place.median, r.check.median,
                 r.all.median, 100 * r.all.spread(), r.packings, r.gap_percent, r.mebibytes,
-                r.bytes_per_buffer);
+                r.bytes_per_buffer, r.any_order);
     std::fflush(stdout);
 }
 
@@ -255,7 +261,7 @@ void print(kind const& k, std::size_t n, row const& r, bool as_csv)
 
 struct decoder_options {
     bool is_smoke = false, as_csv = false;
-    std::size_t most = 200'000, concurrent = 2000;
+    std::size_t most = 200'000;
     std::size_t nodes = 0; ///< 0: all sizes up to `most`
     std::string model, parts;
 };
@@ -340,11 +346,8 @@ public:
         if (is_wanted(wanted_.parts, "check")) plan = plan_memory(program_, unchecked(effort::fast)).plan;
         plan_options const options = graph_.options();
         measure("check", [&] { return !check_plan(program_, plan, options); });
-        bool const is_small = graph_.nodes() <= wanted_.concurrent;
-        measure(
-            "concurrent", [&] { return bool(plan_concurrent(program_, options)); }, is_small);
-        measure(
-            "handoffs", [&] { return bool(plan_with_handoffs(program_, options)); }, is_small);
+        measure("concurrent", [&] { return bool(plan_concurrent(program_, options)); });
+        measure("handoffs", [&] { return bool(plan_with_handoffs(program_, options)); });
         measure("order", [&] { return sublet::order(program_, options).order.size() == graph_.nodes(); });
         std::puts("");
     }
@@ -359,9 +362,9 @@ private:
 
     /// The median of up to five runs, fewer if they take long. Returns whether the part was to run.
     template <class Work>
-    bool measure(char const* name, Work work, bool runs = true)
+    bool measure(char const* name, Work work)
     {
-        if (!runs || !is_wanted(wanted_.parts, name)) {
+        if (!is_wanted(wanted_.parts, name)) {
             std::fputs(wanted_.as_csv ? "," : "          -", stdout);
             return false;
         }
@@ -403,8 +406,8 @@ void measure_decoders(decoder_options const& wanted)
 }
 
 constexpr char usage[] = "usage: bench_planning [--smoke] [--csv] [--most N]\n"
-                         "       bench_planning --decoders [--smoke] [--csv] [--most N] [--concurrent N]\n"
-                         "                      [--nodes N] [--model NAME] [--parts A,B]\n";
+                         "       bench_planning --decoders [--smoke] [--csv] [--most N] [--nodes N]\n"
+                         "                      [--model NAME] [--parts A,B]\n";
 
 } // namespace
 
@@ -427,8 +430,7 @@ int main(int count, char** words)
             else if (word == "--decoders") of_decoders = true;
             else {
                 has_decoder_option = true;
-                if (word == "--concurrent" && has_next) decoders.concurrent = bench::number_in(words[++i]);
-                else if (word == "--nodes" && has_next) decoders.nodes = bench::number_in(words[++i], 1);
+                if (word == "--nodes" && has_next) decoders.nodes = bench::number_in(words[++i], 1);
                 else if (word == "--model" && has_next) decoders.model = words[++i];
                 else if (word == "--parts" && has_next) decoders.parts = words[++i];
                 else bench::refuse_option(word);
@@ -439,10 +441,10 @@ int main(int count, char** words)
             measure_decoders(decoders);
             return 0;
         }
-        std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
-                           : "%8s %-9s %10s %10s %10s %10s %10s %8s %9s %7s %9s %13s\n",
+        std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+                           : "%8s %-9s %10s %10s %10s %10s %10s %8s %9s %7s %9s %13s %10s\n",
                     "n", "kind", "lifetimes", "buffers", "place", "check", "all ms", "spread %", "packings",
-                    "gap %", "peak MiB", "bytes/buffer");
+                    "gap %", "peak MiB", "bytes/buffer", "concurrent");
         for (kind const& k : kinds)
             for (std::size_t const n : sizes) {
                 if (n > std::min(most, k.most)) continue;

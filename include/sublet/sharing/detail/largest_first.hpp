@@ -10,6 +10,7 @@
 #include <sublet/sharing/detail/range_matching.hpp>
 #include <sublet/units.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,26 +27,33 @@
 /// A buffer conflicts with an occupant that begins earlier if the occupant forbids begins there, and with one
 /// that begins later if it forbids that begin itself. So two tables of slot masks by position decide every
 /// test. Both are also kept for blocks of 8, 64, 512 ... positions, so that a range is a few words per level.
+/// Where there are many slots, the masks of 512 lie side by side: as much as a cache loads at once.
 
 namespace sublet::detail {
 
-/// Both tables, for 64 slots.
+/// Both tables, for a number of slots.
 class occupant_masks {
     static constexpr step_id fanout = 8; // blocks of the level below in a block
 
 public:
-    occupant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts);
+    static constexpr std::size_t most_words = 8;
+    using mask = std::array<std::uint64_t, most_words>; ///< bit s % 64 of word s / 64 for slot s
+
+    /// For 64 slots a word, of at most `most_words`.
+    occupant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts, std::size_t words);
+    /// Of one word.
     [[nodiscard]] static std::size_t bytes(step_id positions);
+    [[nodiscard]] std::size_t words() const { return words_; }
 
     /// A bit for each slot with an occupant that conflicts with b.
-    std::uint64_t conflicting_slots(buffer_id b);
-    void insert(buffer_id b, std::uint64_t slot);
+    [[nodiscard]] mask conflicting_slots(buffer_id b) const;
+    void insert(buffer_id b, std::uint32_t slot);
     /// Requires: all other occupants of the slot are erased as well.
-    void erase(buffer_id b, std::uint64_t slot);
+    void erase(buffer_id b, std::uint32_t slot);
 
 private:
-    std::uint64_t& forbidden(std::size_t block) { return words_[2 * block]; }
-    std::uint64_t& begun(std::size_t block) { return words_[2 * block + 1]; }
+    std::size_t forbidden(std::size_t block) const { return 2 * block * words_; }
+    std::size_t begun(std::size_t block) const { return (2 * block + 1) * words_; }
 
     /// `at_begin` for all blocks in which b begins, `in_range` for the maximal blocks that make up the
     /// positions at which no buffer that reuses its bytes may begin.
@@ -78,8 +86,9 @@ private:
 
     concurrent_live_ranges const* lives_;
     conflict_ranges const* conflicts_;
+    std::size_t words_;
     std::vector<std::size_t> level_;   // first block of each level
-    std::vector<std::uint64_t> words_; // forbidden and begun, by block
+    std::vector<std::uint64_t> table_; // forbidden and begun, by block
 };
 
 /// First-fit index over all slots. If the tables exceed `most_bytes` (64 slots always fit), it evicts a slot
@@ -105,14 +114,18 @@ public:
     void insert(buffer_id b, slot_id slot);
 
 private:
-    static std::uint64_t bit_of(std::uint32_t at);
+    struct mask_place {
+        std::size_t masks;
+        std::uint32_t slot;
+    };
+    static mask_place in_masks(std::uint32_t at);
 
     std::uint32_t free_place(slot_id slot);
 
     concurrent_live_ranges const* lives_;
     conflict_ranges const* conflicts_;
     std::size_t capacity_;                     // places
-    std::vector<occupant_masks> masks_;        // of 64 places each
+    std::vector<occupant_masks> masks_;        // of 64 places, then of up to 512 each
     std::vector<std::uint64_t> taken_;         // by group of 64 places
     std::vector<slot_id> slot_at_;             // by place
     std::vector<std::uint32_t> place_of_;      // by slot

@@ -4,6 +4,7 @@
 #include <sublet/sharing/detail/largest_first.hpp>
 
 #include <bit>
+#include <type_traits>
 #include <utility>
 
 // --- slot fit index --------------------------------------------------------------------------------------
@@ -11,46 +12,62 @@
 namespace sublet::detail {
 
 SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives,
-                                           conflict_ranges const& conflicts)
-    : lives_(&lives), conflicts_(&conflicts)
+                                           conflict_ranges const& conflicts, std::size_t words)
+    : lives_(&lives), conflicts_(&conflicts), words_(words)
 {
     // An extra position precedes all others: inputs begin there.
-    std::size_t words = 0;
+    std::size_t all = 0;
     for (std::size_t blocks = std::size_t{lives.positions} + 1;; blocks = (blocks + fanout - 1) / fanout) {
-        level_.push_back(words);
-        words += blocks;
+        level_.push_back(all);
+        all += blocks;
         if (blocks == 1) break;
     }
-    words_ = std::vector<std::uint64_t>(2 * words);
+    table_.resize(2 * all * words);
 }
 
 SUBLET_DECL std::size_t occupant_masks::bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
 
-SUBLET_DECL std::uint64_t occupant_masks::conflicting_slots(buffer_id b)
+SUBLET_DECL occupant_masks::mask occupant_masks::conflicting_slots(buffer_id b) const
 {
-    std::uint64_t slots = 0;
-    visit(
-        b, [&](std::size_t at) { slots |= forbidden(at); }, [&](std::size_t at) { slots |= begun(at); });
+    mask slots{};
+    auto collect = [&](auto words) {
+        auto add = [&](std::size_t from) {
+            for (std::size_t i = 0; i != words; ++i) slots[i] |= table_[from + i];
+        };
+        visit(b, [&](std::size_t at) { add(forbidden(at)); }, [&](std::size_t at) { add(begun(at)); });
+    };
+    // Loops of known length, as far as they are frequent.
+    if (words_ == 1) collect(std::integral_constant<std::size_t, 1>{});
+    else if (words_ == most_words) collect(std::integral_constant<std::size_t, most_words>{});
+    else collect(words_);
     return slots;
 }
 
-SUBLET_DECL void occupant_masks::insert(buffer_id b, std::uint64_t slot)
+SUBLET_DECL void occupant_masks::insert(buffer_id b, std::uint32_t slot)
 {
+    std::uint64_t const bit = std::uint64_t{1} << slot % 64;
     visit(
-        b, [&](std::size_t at) { begun(at) |= slot; }, [&](std::size_t at) { forbidden(at) |= slot; });
+        b, [&](std::size_t at) { table_[begun(at) + slot / 64] |= bit; },
+        [&](std::size_t at) { table_[forbidden(at) + slot / 64] |= bit; });
 }
 
-SUBLET_DECL void occupant_masks::erase(buffer_id b, std::uint64_t slot)
+SUBLET_DECL void occupant_masks::erase(buffer_id b, std::uint32_t slot)
 {
+    std::uint64_t const bit = std::uint64_t{1} << slot % 64;
     visit(
-        b, [&](std::size_t at) { begun(at) &= ~slot; }, [&](std::size_t at) { forbidden(at) &= ~slot; });
+        b, [&](std::size_t at) { table_[begun(at) + slot / 64] &= ~bit; },
+        [&](std::size_t at) { table_[forbidden(at) + slot / 64] &= ~bit; });
 }
 
 SUBLET_DECL slot_id slot_fit_index::find(buffer_id b)
 {
-    for (std::size_t g = 0; g != masks_.size(); ++g) {
-        std::uint64_t const fitting = taken_[g] & ~masks_[g].conflicting_slots(b);
-        if (fitting != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(fitting))];
+    std::size_t g = 0;
+    for (occupant_masks const& masks : masks_) {
+        occupant_masks::mask const conflicting = masks.conflicting_slots(b);
+        for (std::size_t word = 0; word != masks.words() && g != taken_.size(); ++word, ++g) {
+            std::uint64_t const fitting = taken_[g] & ~conflicting[word];
+            if (fitting != 0) return slot_at_[64 * g + static_cast<unsigned>(std::countr_zero(fitting))];
+        }
     }
     return no_slot;
 }
@@ -62,12 +79,18 @@ SUBLET_DECL void slot_fit_index::insert(buffer_id b, slot_id slot)
     bool const is_new = place_of_[slot] == uncached;
     if (is_new) place_of_[slot] = free_place(slot);
     std::uint32_t const at = place_of_[slot];
-    masks_[at / 64].insert(b, bit_of(at));
+    mask_place const where = in_masks(at);
+    masks_[where.masks].insert(b, where.slot);
     earlier_[b] = std::exchange(latest_[at], b);
     is_referenced_[at] = !is_new;
 }
 
-SUBLET_DECL std::uint64_t slot_fit_index::bit_of(std::uint32_t at) { return std::uint64_t{1} << at % 64; }
+SUBLET_DECL slot_fit_index::mask_place slot_fit_index::in_masks(std::uint32_t at)
+{
+    static constexpr std::uint32_t most = 64 * occupant_masks::most_words;
+    if (at < 64) return {0, at};
+    return {1 + (at - 64) / most, (at - 64) % most};
+}
 
 SUBLET_DECL std::uint32_t slot_fit_index::free_place(slot_id slot)
 {
@@ -76,16 +99,18 @@ SUBLET_DECL std::uint32_t slot_fit_index::free_place(slot_id slot)
         for (; is_referenced_[evict_at_] != 0; evict_at_ = (evict_at_ + 1) % at)
             is_referenced_[evict_at_] = 0;
         at = std::exchange(evict_at_, (evict_at_ + 1) % at);
+        mask_place const where = in_masks(at);
         for (buffer_id b = std::exchange(latest_[at], no_buffer); b != no_buffer; b = earlier_[b])
-            masks_[at / 64].erase(b, bit_of(at));
+            masks_[where.masks].erase(b, where.slot);
         place_of_[std::exchange(slot_at_[at], slot)] = evicted;
         return at;
     }
-    if (at % 64 == 0) {
-        masks_.emplace_back(*lives_, *conflicts_);
-        taken_.push_back(0);
+    if (in_masks(at).masks == masks_.size()) {
+        std::size_t const left = (capacity_ - at) / 64;
+        masks_.emplace_back(*lives_, *conflicts_, at == 0 ? 1 : smaller(left, occupant_masks::most_words));
     }
-    taken_[at / 64] |= bit_of(at);
+    if (at % 64 == 0) taken_.push_back(0);
+    taken_[at / 64] |= std::uint64_t{1} << at % 64;
     slot_at_.push_back(slot);
     latest_.push_back(no_buffer);
     is_referenced_.push_back(0);
