@@ -12,6 +12,8 @@
 //     --minimize         the lowest placement, with default settings
 //     --dissections      buffers that fill a rectangle without a gap: 100, 200 and 400 of them
 //     --tilings          2000, 2500, 3162 and 5000 buffers that cuts made of a rectangle, in three manners
+//     --few-sizes        300 buffers of two to six sizes, live wherever a gap had room: as --anytime
+//     --micro-batches    18,000 buffers of a network that is trained by micro-batches: as --anytime
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
 //     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
 //     --overrun N        problems of 1000, 10000, ... N buffers, limits of 10 ms, 100 ms and 1 s: how many
@@ -353,8 +355,7 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& args)
 {
     static constexpr double after[] = {1, 10, 100, 1000, 10'000};
     std::vector<bench::anytime_curve> curves;
-    double sums[std::size(after)] = {};
-    int found[std::size(after)] = {};
+    std::vector<double> gaps[std::size(after)];
     for (subject const& s : subjects) {
         bench::anytime_curve curve{short_name(s.name)};
         double const start = cpu_milliseconds();
@@ -378,21 +379,36 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& args)
                 continue;
             }
             std::printf(" gap_%g=%-7.3f", after[i], gap);
-            sums[i] += gap;
-            ++found[i];
+            gaps[i].push_back(gap);
         }
         std::printf(" end_ms=%.3f\n", curve.end);
         curves.push_back(std::move(curve));
     }
     std::printf("section=anytime     file=%-26s problems=%zu    ", "all", curves.size());
-    for (std::size_t i = 0; i != std::size(after); ++i)
-        std::printf(" found_%g=%d gap_%g=%.3f", after[i], found[i], after[i],
-                    sums[i] / std::max(1, found[i]));
+    for (std::size_t i = 0; i != std::size(after); ++i) {
+        std::sort(gaps[i].begin(), gaps[i].end());
+        std::size_t const found = gaps[i].size();
+        std::printf(" found_%g=%zu gap_%g=%.3f median_%g=%.3f", after[i], found, after[i],
+                    std::accumulate(gaps[i].begin(), gaps[i].end(), 0.0) /
+                        double(std::max<std::size_t>(1, found)),
+                    after[i], found == 0 ? 0.0 : gaps[i][found / 2]);
+    }
     std::puts("");
     if (args.picture.empty()) return;
     std::ofstream out(args.picture);
     out << bench::draw_anytime(curves);
     if (!out.flush()) throw std::runtime_error(args.picture + ": cannot be written");
+}
+
+/// `draw` by seeds.
+template <class Draw>
+void run_drawn(std::string const& family, arguments args, Draw draw)
+{
+    std::vector<subject> drawn;
+    for (unsigned seed = 1; seed <= args.seeds; ++seed)
+        drawn.push_back({family + '/' + std::to_string(seed), draw(seed)});
+    args.picture.clear();
+    run_anytime(drawn, args);
 }
 
 void run_scaling(std::vector<subject> const& subjects, arguments const& args)
@@ -470,7 +486,7 @@ arguments read_arguments(int count, char** words)
             else if (word == "--scaling") args.scaling = bench::number_in(operand());
             else if (word == "--anytime") args.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections" &&
-                     word != "--tilings")
+                     word != "--tilings" && word != "--few-sizes" && word != "--micro-batches")
                 bench::refuse_option(word);
         }
     }
@@ -523,6 +539,12 @@ void run(arguments const& args)
         else if (section == "--minimize") run_minimize(subjects, args);
         else if (section == "--dissections") run_dissections(args);
         else if (section == "--tilings") run_tilings(args);
+        else if (section == "--few-sizes")
+            run_drawn("few_sizes", args, [](unsigned seed) { return bench::draw_few_sizes(300, seed); });
+        else if (section == "--micro-batches")
+            run_drawn("micro_batches", args, [&](unsigned seed) {
+                return bench::draw_micro_batches(args.smoke ? 600 : 18'000, seed);
+            });
         else if (section == "--copies") run_copies(subjects, args);
         else if (section == "--anytime") run_anytime(subjects, args);
         else if (section == "--overrun") run_overrun(args);
@@ -534,8 +556,8 @@ void run(arguments const& args)
 constexpr char usage[] =
     "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
     "                       [FILE.csv ...]\n"
-    "  SECTION  --files --capacity N --variants N --minimize --dissections --tilings --copies N\n"
-    "           --anytime F.svg --overrun N --scaling N\n";
+    "  SECTION  --files --capacity N --variants N --minimize --dissections --tilings --few-sizes\n"
+    "           --micro-batches --copies N --anytime F.svg --overrun N --scaling N\n";
 
 } // namespace
 
@@ -545,8 +567,9 @@ int main(int count, char** words)
         if (bench::gives_help(count, words, usage)) return 0;
         arguments args = read_arguments(count, words);
         if (args.smoke) {
-            args.sections = {"--files",   "--capacity", "--variants", "--minimize", "--dissections",
-                             "--tilings", "--copies",   "--anytime",  "--scaling"};
+            args.sections = {"--files",       "--capacity", "--variants",  "--minimize",
+                             "--dissections", "--tilings",  "--few-sizes", "--micro-batches",
+                             "--copies",      "--anytime",  "--scaling"};
             args.capacity = 1024;
             args.variants = args.copies = args.seeds = args.limit = 1;
             args.scaling = args.overrun = 100;

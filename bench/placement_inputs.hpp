@@ -192,6 +192,94 @@ inline cut_dissection draw_cuts(cut_manner manner, std::size_t n, std::uint32_t 
     return result;
 }
 
+/// `n` buffers of two to six sizes, in random order, drawn from a placement that ends at `bytes`: a buffer
+/// begins wherever one fits, and lives for up to 512 positions, mostly far less. What lives at once is often
+/// less than `bytes`, since sizes leave gaps.
+///
+///     bytes  +---+-----+---+
+///            |   |     +---+---+
+///            +---+-+---+ . |   |        no size fits the gaps
+///            | . . |   +---+---+
+///            +-----+---+
+inline placement_problem draw_few_sizes(std::size_t n, std::uint32_t seed, byte_count bytes = 1u << 20)
+{
+    struct lane {
+        byte_count begin, end;
+        step_id last;
+    };
+    random_source roll{std::mt19937(seed)};
+    std::vector<byte_count> sizes(2 + seed % 5);
+    for (byte_count& size : sizes)
+        size = bytes / 100 + roll.below(static_cast<std::uint32_t>(bytes / 10 - bytes / 100));
+    std::sort(sizes.begin(), sizes.end());
+    placement_problem result;
+    std::vector<lane> live, next; // ascending
+    for (step_id now = 0; result.buffers.size() < n; ++now) {
+        byte_count free = 0; // from here up to the next that is live
+        auto fill_up_to = [&](byte_count end) {
+            while (end - free >= sizes[0]) {
+                std::size_t most = sizes.size();
+                while (sizes[most - 1] > end - free) --most;
+                byte_count const size = sizes[roll.below(static_cast<std::uint32_t>(most))];
+                step_id const last = now + 1 + roll.below(std::uint32_t{1} << roll.below(10));
+                result.buffers.push_back({{now, last}, size});
+                next.push_back({free, free + size, last});
+                free += size;
+            }
+        };
+        next.clear();
+        for (lane const& l : live) {
+            if (l.last <= now) continue;
+            fill_up_to(l.begin);
+            next.push_back(l);
+            free = l.end;
+        }
+        fill_up_to(bytes);
+        live.swap(next);
+    }
+    shuffle(result.buffers, roll);
+    return result;
+}
+
+/// About `n` buffers of a network that is trained by micro-batches, two to six of which are between their
+/// forward and backward passes at any time. Half of the results of a forward pass live until its backward
+/// pass: a micro-batch begins and ends before the next one, so lifetimes cross, and do not nest.
+///
+///     forward   1 2 3   4   5   6
+///     backward        1   2   3   4 5 6
+inline placement_problem draw_micro_batches(std::size_t n, std::uint32_t seed)
+{
+    random_source roll{std::mt19937(seed)};
+    std::size_t const ahead = 2 + seed % 5, steps = 12 * (8 + seed % 5), batches = n / (2 * steps);
+    std::vector<byte_count> shapes(5);
+    for (byte_count& bytes : shapes) bytes = byte_count{1 + roll.below(64)} << (12 + roll.below(8));
+    struct operation {
+        byte_count result, gradient;
+        bool is_kept;
+    };
+    std::vector<operation> operations(steps);
+    for (operation& o : operations) {
+        o.result = shapes[roll.below(5)];
+        if (roll.below(8) == 0) o.result = byte_count{64 + roll.below(64)} << (10 + roll.below(10));
+        o.gradient = shapes[roll.below(5)];
+        o.is_kept = roll.below(2) == 0;
+    }
+    placement_problem result;
+    auto const pass = static_cast<step_id>(steps);
+    std::vector<step_id> forward; // by batch: the first position
+    step_id now = 0;
+    for (std::size_t backward = 0; backward != batches; ++backward, now += pass) {
+        for (; forward.size() != std::min(batches, backward + ahead); now += pass) forward.push_back(now);
+        for (step_id i = 0; i != pass; ++i) {
+            operation const& o = operations[i];
+            step_id const at = forward[backward] + i, back = now + pass - 1 - i;
+            result.buffers.push_back({{at, o.is_kept ? back + 1 : at + 2 + roll.below(3)}, o.result});
+            result.buffers.push_back({{back, back + 2 + roll.below(4)}, o.gradient});
+        }
+    }
+    return result;
+}
+
 /// The same in another order; for odd numbers also with time reversed.
 inline placement_problem variant(placement_problem const& original, std::uint32_t number)
 {

@@ -358,6 +358,17 @@ TEST_CASE("progress reports contain only valid bounds and heights that were foun
     CHECK(asked > rounds(20));
 }
 
+TEST_CASE("a search of a window reports no height that only the window has")
+{
+    for (unsigned seed : {1u, 7u}) {
+        CAPTURE(seed);
+        records_queries control;
+        placement const placed = pack(bench::draw_micro_batches(2200, seed),
+                                      {.visits = 10'000, .improve_visits = 1, .nodes = 40'000}, control);
+        CHECK(control.lowest_best >= placed.pools[0].height);
+    }
+}
+
 // --- pack symbolic -----------------------------------------------------------------------------------------
 
 namespace {

@@ -271,6 +271,22 @@ private:
 inline constexpr std::uint32_t first_window_shapes = 250;
 inline constexpr std::uint64_t first_window_nodes = 16;
 
+/// Reports the height of all shapes, not that of the part that is searched.
+class part_control final : public search_control {
+public:
+    /// Requires: both outlive this.
+    part_control(search_control& control, byte_count const& height) : control_(control), height_(height) {}
+    [[nodiscard]] bool stop(byte_count, byte_count bound, std::uint64_t nodes) override
+    {
+        return control_.stop(height_, bound, nodes);
+    }
+    void run(std::size_t tasks, task_ref task) override { control_.run(tasks, task); }
+
+private:
+    search_control& control_;
+    byte_count const& height_;
+};
+
 /// Lowers peaks by exact search of windows around them, for any number of shapes, with `nodes` nodes. One
 /// window counts as a node for each of its shapes, and as one for a thousand others.
 SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bound const& goal,
@@ -278,6 +294,7 @@ SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bou
                                    search_control& control, placement::pool_result& out)
 {
     search_windows const windows(shapes);
+    part_control of_window(control, best.height);
     std::vector<std::uint32_t> ids;
     std::uint32_t most = first_window_shapes;
     std::uint64_t nodes_each = first_window_nodes;
@@ -299,7 +316,7 @@ SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bou
             if (least < best.height && is_searched(own)) {
                 search_options const options{
                     .nodes = smaller(nodes_each * own.size(), nodes - smaller(spent, nodes)), .seed = seed};
-                minimize_result const found = minimize(own, least, std::move(now), options, control);
+                minimize_result const found = minimize(own, least, std::move(now), options, of_window);
                 out.nodes += found.nodes;
                 spent += found.nodes;
                 is_lower = found.best.height < best.height;
