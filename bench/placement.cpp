@@ -16,8 +16,9 @@
 //     --micro-batches    18,000 buffers of a network that is trained by micro-batches: as --anytime
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
 //     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
-//     --overrun N        problems of 1000, 10000, ... N buffers, limits of 10 ms, 100 ms and 1 s: how many
-//                        milliseconds of wall time place() returns late
+//     --overrun N        problems of 1000, 10000, ... N buffers, limits of 0, 10 ms, 100 ms and 1 s: how many
+//                        milliseconds of wall time place() returns late, and the most between two questions
+//                        whether to stop: so late a stop request is obeyed
 //     --scaling N        random and repeated problems of 100, 1000, ... N buffers: time and memory
 //
 // One line per measurement, key=value; `file=all` summarizes a section: ms_mean and nodes_mean are geometric
@@ -58,6 +59,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -139,11 +141,15 @@ char const* name_of(placement::outcome status)
 
 /// Checks the placement, and the proof of its lower bound where possible, by code that is independent of the
 /// placer.
-bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective args)
+bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective args,
+                std::span<byte_count const> previous = {})
 {
-    if (check_placement(problem, placed, {.objective = args})) return true;
+    if (check_placement(problem, placed, {.objective = args, .previous = previous})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
         proof_finding::outcome const verdict = check_proof(problem, placed, pool).verdict;
+        // Stopped before the live ranges were read, it has no peak.
+        bool const has_peak = !placed.is_timed_out || placed.pools[pool].peak_position != 0;
+        if (verdict == proof_finding::outcome::wrong_peak && !has_peak) continue;
         if (verdict != proof_finding::outcome::proved && verdict != proof_finding::outcome::not_checkable)
             return true;
     }
@@ -435,28 +441,84 @@ void run_scaling(std::vector<subject> const& subjects, arguments const& args)
     all.print("all");
 }
 
+/// A drawn problem of which the buffers have more than lives and sizes. Pins are offsets of a fast placement.
+placement_problem draw_kind(std::string_view family, std::string_view kind, std::size_t n)
+{
+    placement_problem problem = bench::draw_placement(family, n);
+    std::vector<placement_problem::buffer>& buffers = problem.buffers;
+    auto for_each = [&](auto change) {
+        for (buffer_id b = 0; b != buffers.size(); ++b) change(b, buffers[b]);
+    };
+    if (kind == "aligned") for_each([](buffer_id, auto& b) { b.alignment = 4096 * 3; });
+    if (kind == "mixed") for_each([](buffer_id i, auto& b) { b.alignment = byte_count{1} << i * 7 % 13; });
+    if (kind == "gaps")
+        for_each([&](buffer_id i, auto& b) {
+            step_id const third = (b.life.last - b.life.first) / 3;
+            if (third == 0) return;
+            live_range const when{b.life.first + third, b.life.last - third};
+            problem.gaps.push_back({i, when, b.size / 4, i % 2 == 0 ? b.size / 4 : b.size / 2});
+        });
+    if (kind == "pools") for_each([](buffer_id i, auto& b) { b.pool = i % 5; });
+    if (kind == "choices")
+        for_each([&](buffer_id i, auto&) {
+            problem.choices.push_back({i, 0, 0});
+            problem.choices.push_back({i, 1, 1 + i % 3});
+        });
+    if (kind == "pinned" || kind == "capacity" || kind == "blocks" || kind == "choices") {
+        placement const placed = place(problem, {.effort = effort::fast});
+        byte_count const height = placed.pools[0].height;
+        if (kind == "pinned")
+            for_each([&](buffer_id i, auto& b) { b.pinned = i % 16 == 0 ? placed.offset[i] : no_offset; });
+        else if (kind == "capacity") problem.pools = {{.capacity = placed.pools[0].lower_bound}};
+        else if (kind == "choices") problem.pools = {{.capacity = height / 2}};
+        else problem.pools = {{.largest_block = height / 2}};
+    }
+    return problem;
+}
+
 void run_overrun(arguments const& args)
 {
-    for (std::string_view family : bench::placement_families)
+    using clock = std::chrono::steady_clock;
+    static constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+        {"random", "plain"},   {"nested", "plain"},  {"together", "plain"},  {"random", "aligned"},
+        {"nested", "mixed"},   {"random", "gaps"},   {"together", "gaps"},   {"random", "pinned"},
+        {"random", "pools"},   {"random", "blocks"}, {"random", "capacity"}, {"random", "choices"},
+        {"random", "previous"}};
+    for (auto const& [family, kind] : kinds)
         for (std::size_t n = args.smoke ? 100 : 1000; n <= args.overrun; n *= 10) {
-            placement_problem problem = bench::draw_placement(family, n);
-            for (byte_count alignment : {1u, 4096u * 3})
-                for (double limit : {0.01, 0.1, 1.0}) {
-                    for (placement_problem::buffer& b : problem.buffers) b.alignment = alignment;
-                    auto const start = std::chrono::steady_clock::now();
-                    placement const placed = place(problem, {.time_limit = limit});
-                    std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
-                    bool const is_wrong = is_refuted(problem, placed, placement::objective::minimize);
-                    is_all_sound = is_all_sound && !is_wrong;
-                    std::printf("section=overrun     file=%-26s alignment=%-5llu limit_ms=%-5.0f "
-                                "late_ms=%.1f timed_out=%d%s\n",
-                                (std::string(family) + '/' + std::to_string(n)).c_str(),
-                                static_cast<unsigned long long>(alignment), 1000 * limit,
-                                1000 * (taken.count() - limit), placed.is_timed_out,
-                                is_wrong ? " REFUTED" : "");
-                    std::fflush(stdout);
-                    if (args.smoke) break;
-                }
+            placement_problem const problem = draw_kind(family, kind, n);
+            place_options options;
+            std::vector<byte_count> previous;
+            if (kind == "previous") {
+                previous = place(problem, {.effort = effort::fast}).offset;
+                for (buffer_id b = 0; b < n; b += 8) previous[b] = no_offset;
+                options.previous = previous;
+            }
+            for (double limit : {1e-9, 0.01, 0.1, 1.0}) {
+                clock::time_point const start = clock::now();
+                clock::time_point last = start;
+                clock::duration most{};
+                auto note = [&] {
+                    clock::time_point const now = clock::now();
+                    most = std::max(most, now - std::exchange(last, now));
+                    return false;
+                };
+                options.time_limit = limit;
+                options.stop = note;
+                placement const placed = place(problem, options);
+                note();
+                std::chrono::duration<double> const taken = last - start;
+                bool const is_wrong = is_refuted(problem, placed, placement::objective::minimize, previous);
+                is_all_sound = is_all_sound && !is_wrong;
+                std::printf("section=overrun     file=%-26s kind=%-8s limit_ms=%-5.0f late_ms=%-7.1f "
+                            "unasked_ms=%-7.1f timed_out=%d status=%s%s\n",
+                            (std::string(family) + '/' + std::to_string(n)).c_str(), kind.data(),
+                            1000 * limit, 1000 * (taken.count() - limit),
+                            std::chrono::duration<double, std::milli>(most).count(), placed.is_timed_out,
+                            name_of(placed.status), is_wrong ? " REFUTED" : "");
+                std::fflush(stdout);
+                if (args.smoke) break;
+            }
         }
 }
 
