@@ -8,6 +8,7 @@
 
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/detail/replan.hpp>
 
 #include <doctest/doctest.h>
 
@@ -207,6 +208,90 @@ TEST_CASE("stopped at any question, a placement is valid, and little is done aft
             }
             compare(problem, 5, 40);
         }
+}
+
+TEST_CASE("asked after each step, and stopped at any question, a placement of any kind is valid")
+{
+    struct fine_control final : detail::search_control {
+        std::size_t at, asked = 0;
+        explicit fine_control(std::size_t question) : at(question) {}
+        [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return asked++ >= at; }
+        void run(std::size_t tasks, detail::task_ref task) override
+        {
+            for (std::size_t i = 0; i != tasks; ++i) task(i);
+        }
+        [[nodiscard]] std::uint64_t steps_per_question() const override { return 1; }
+    };
+    detail::pack_options const few{.visits = 5000, .improve_visits = 5000, .nodes = 100};
+    enum class kind : std::uint8_t { packed, in_blocks, again, with_choices };
+    unsigned stacked = 0;
+    for (std::uint32_t seed = first_seed(); seed != first_seed() + rounds(60); ++seed) {
+        random_source pick{std::mt19937(seed)};
+        random_placement_shape shape = draw_placement_shape(pick);
+        shape.buffers += pick.below(12);
+        shape.pools = 1 + pick.below(2);
+        auto const what = static_cast<kind>(seed % 4);
+        placement_problem problem = draw_placement(pick, shape);
+        if (what == kind::in_blocks)
+            for (pool_limits& pool : problem.pools) pool.largest_block = (8 + pick.below(20)) * shape.scale;
+        placement const before = detail::pack(problem, few);
+        std::vector<byte_count> previous = before.offset;
+        std::vector<unsigned char> const keep(previous.size(), 0);
+        for (byte_count& offset : previous)
+            if (pick.below(4) == 0) offset = no_offset;
+        for (buffer_id b = 0; b != problem.buffers.size() && what == kind::with_choices; ++b)
+            for (pool_id pool = 0; pool != shape.pools && pick.below(2) == 0; ++pool)
+                problem.choices.push_back({b, pool, pick.below(4)});
+        if (what == kind::with_choices) {
+            problem.colocated.clear();
+            for (pool_limits& pool : problem.pools) pool.capacity = 20 * shape.scale;
+        }
+        std::ostringstream literal;
+        literal << problem;
+        std::string const written = literal.str();
+        CAPTURE(written);
+        auto run = [&](fine_control& control) {
+            if (what == kind::again) return detail::replan(problem, previous, keep, few, control);
+            if (what != kind::with_choices) return detail::pack(problem, few, control);
+            placement_problem fixed = problem;
+            fixed.choices.clear();
+            std::vector<pool_id> const pool_of = detail::choose_pools(problem, few, control).pool_of;
+            for (buffer_id b = 0; b != pool_of.size(); ++b) fixed.buffers[b].pool = pool_of[b];
+            placement result = detail::pack(fixed, few, control);
+            result.pool_of = pool_of;
+            return result;
+        };
+        fine_control never(~std::size_t{0});
+        placement const whole = run(never);
+        std::size_t const step = 1 + never.asked / 60;
+        for (std::size_t at = 0; at < never.asked; at += at < 60 ? 1 : step) {
+            CAPTURE(at);
+            fine_control control(at);
+            placement const placed = run(control);
+            CHECK(control.asked <= at + 60);
+            if (what == kind::with_choices) { // costs and forced buffers are those of place()
+                placement_problem fixed = problem;
+                fixed.choices.clear();
+                for (buffer_id b = 0; b != placed.pool_of.size(); ++b)
+                    fixed.buffers[b].pool = placed.pool_of[b];
+                placement without = placed;
+                without.pool_of.clear();
+                REQUIRE(!check_placement(fixed, without));
+                continue;
+            }
+            placement::question asked;
+            if (what == kind::again) asked.previous = previous;
+            if (auto const fault = check_placement(problem, placed, asked)) FAIL(*fault);
+            for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
+                REQUIRE(check_proof(problem, placed, pool).verdict != proof_finding::outcome::refuted);
+                CHECK(placed.pools[pool].height >= whole.pools[pool].lower_bound);
+                CHECK((placed.pools[pool].status == placement::outcome::infeasible) ==
+                      (whole.pools[pool].status == placement::outcome::infeasible));
+                stacked += placed.pools[pool].height > whole.pools[pool].height;
+            }
+        }
+    }
+    CHECK(stacked > rounds(60));
 }
 
 TEST_CASE("the listener gets the first placement, even if it is the last")

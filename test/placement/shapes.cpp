@@ -573,7 +573,7 @@ std::vector<plain_piece> with_gaps(std::vector<placement_problem::gap> gaps)
 {
     placement_problem const problem{{{{0, 20}, 64}, {{2, 9}, 8}, {{0, 20}, 64}}, {}, std::move(gaps)};
     std::vector<shape_piece> pieces;
-    append_pieces(problem, gaps_in_order(problem), 1, 100, pieces);
+    append_pieces(problem, gaps_in_order(problem, {0, 1}), 1, 100, pieces);
     return plain(pieces);
 }
 

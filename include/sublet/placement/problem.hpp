@@ -182,12 +182,13 @@ struct placement {
 namespace detail {
 
 /// The status that height and bound imply; a pool that cannot be placed at any height is infeasible.
-[[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound,
-                                                     byte_count capacity) noexcept
+[[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound, byte_count capacity,
+                                                     placement::objective objective = {}) noexcept
 {
     if (bound > capacity || bound == no_limit) return placement::outcome::infeasible;
     if (height > capacity) return placement::outcome::limit;
-    return height == bound ? placement::outcome::optimal : placement::outcome::feasible;
+    bool const is_met = height == bound || objective == placement::objective::fit;
+    return is_met ? placement::outcome::optimal : placement::outcome::feasible;
 }
 
 void set_overall_status(placement& all);

@@ -229,15 +229,18 @@ private:
 /// The arena is as high as the highest component. Batches and repeated steps make many components.
 
 /// By component, the number of its first shape; then the number of shapes.  O(n)
-[[nodiscard]] std::vector<std::uint32_t> time_components(placement_shapes const& all);
+/// Once `poll` has stopped, some may be missing.
+[[nodiscard]] std::vector<std::uint32_t> time_components(placement_shapes const& all,
+                                                         step_poll const& poll = {});
 
 /// The shapes from `first` to before `last` as shapes of their own, without their buffers.
 ///
 /// Requires:   first < last.
 /// Ensures:    shape i is first + i of all; positions are only those from its first begin to its last end.
+///             Once `poll` has stopped, some shapes may be missing.
 /// Complexity: O(shapes and positions of the component).
 [[nodiscard]] placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
-                                            std::uint32_t last);
+                                            std::uint32_t last, step_poll const& poll = {});
 
 // --- best packing ----------------------------------------------------------------------------------------
 
@@ -261,6 +264,10 @@ bool is_possible(Component const& component, packing_method method)
     return !component.has_pin_or_preference || method == packing_method::first_fit ||
            method == packing_method::best_fit;
 }
+
+/// All shapes one above the other, above those with pins; its height is `no_limit` if 64 bits do not suffice.
+/// Requires: no two pins conflict.  O(n)
+[[nodiscard]] packing stack_all(placement_shapes const& all);
 
 /// The best of up to three packings, fast; its height is `no_limit` only if 64 bits do not suffice.
 ///

@@ -196,6 +196,7 @@ struct fit_stop {
     search_control* control = nullptr;
     bool needs_packing = false;
     [[nodiscard]] bool operator()() const { return control != nullptr && control->stop(no_limit, 0, 0); }
+    [[nodiscard]] step_poll poll() const { return control != nullptr ? step_poll(*control) : step_poll(); }
 
     /// True if the packing ends here: complete, or given up. False if 64 bits do not suffice for a stack.
     bool finish(placement_shapes const& all, packing& unfinished) const;
@@ -268,10 +269,6 @@ enum class placement_order : std::uint8_t {
     peak_distance_coarse
 };
 
-/// Sorts ids by falling key, stable: a radix sort that skips digits in which all keys agree.
-/// O(n * digits that differ)
-void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key);
-
 /// Range maximum queries by a segment tree. O(n) to build, O(log n) a query.
 class range_maximum {
 public:
@@ -286,9 +283,10 @@ private:
 /// The numbers of the shapes in the given order.
 ///
 /// Requires:   `bound` is that of the shapes.
+/// Ensures:    once `poll` has stopped, they may be in any order.
 /// Complexity: O(n + p), for orders by load or breadth O(n log p), n = shapes, p = positions.
 [[nodiscard]] std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
-                                                  placement_bound const& bound);
+                                                  placement_bound const& bound, step_poll const& poll = {});
 
 } // namespace sublet::detail
 

@@ -112,8 +112,8 @@ struct ejection_limits {
 /// The current packing and the penalties, kept between calls of lower().
 class ejection {
 public:
-    /// Requires: `all` outlives this.
-    ejection(placement_shapes const& all, std::uint64_t seed);
+    /// Requires: `all` outlives this; it is not used once `poll` has stopped.
+    ejection(placement_shapes const& all, std::uint64_t seed, step_poll const& poll = {});
 
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }

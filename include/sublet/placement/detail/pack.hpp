@@ -120,12 +120,26 @@ public:
         return control_.stop(smaller(best_, found), bound_, nodes_ + more);
     }
     void run(std::size_t tasks, task_ref task) override { control_.run(tasks, task); }
+    [[nodiscard]] std::uint64_t steps_per_question() const override { return control_.steps_per_question(); }
 
 private:
     search_control& control_;
     byte_count best_, bound_;
     std::uint64_t nodes_;
 };
+
+/// The cheapest valid placement of the members of a pool, if nothing has been read of them but what others
+/// depend on: buffers with pins or parts as shapes, and all others above these, in order.
+///
+/// Ensures:    the bound is the highest top that a single buffer requires; `peak_position` is 0. The height
+///             is `no_limit`, and nothing is placed, if 64 bits do not suffice, or for pins or parts in
+///             blocks.
+/// Complexity: O(members) if none has a pin and nothing is colocated; otherwise as shapes_of() for these.
+/// Throws:     precondition_error as shapes_of(), but not for gaps of other buffers.
+[[nodiscard]] placement::pool_result stack_members(placement_problem const& problem,
+                                                   std::vector<buffer_id> const& members, pool_limits limits,
+                                                   placement::objective objective,
+                                                   std::vector<byte_count>& offset);
 
 /// A shape that does not fit a block: its number, or that of all shapes.
 [[nodiscard]] std::uint32_t first_over_block(placement_shapes const& shapes, byte_count largest);
@@ -138,23 +152,38 @@ private:
 /// Greedy, with no guaranteed factor: with equal lives it is bin packing, which is NP-hard.
 ///
 /// Requires:   each shape fits a block; `best` is a placement without borders.
-/// Ensures:    no shape crosses a border, and block begins are multiples of all alignments.
+/// Ensures:    no shape crosses a border, and block begins are multiples of all alignments. Stopped before
+///             the first division is complete, the shapes lie one above the other in their blocks.
 /// Complexity: O(n blocks) queries for gaps a dozen times, and a small search for each block.
 [[nodiscard]] std::vector<memory_plan::block> split_into_blocks(placement_shapes const& shapes,
                                                                 placement_bound const& bound,
-                                                                byte_count largest, packing& best);
+                                                                byte_count largest, packing& best,
+                                                                search_control& control);
 
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, search_control& control, placement::pool_result& out);
 
 /// Places one pool, unless its pins contradict each other. `pack` may raise the bound of the result so far.
+/// Stopped before its bound is known, it places them by stack_members(). `left` pools, with this one, share
+/// the time; 0: it is not divided. Of the time of a pool each of the `phases` of `pack`, and the division
+/// into blocks, gets an equal part; `pack` is told how many parts are left with its first.
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
                                  pool_limits limits, placement::objective objective,
-                                 std::vector<byte_count>& offset, Pack pack)
+                                 std::vector<byte_count>& offset, search_control& control, std::size_t left,
+                                 std::size_t phases, Pack pack)
 {
+    bool const in_blocks = limits.largest_block != no_limit;
+    std::size_t const parts = left * (phases + in_blocks);
+    if (left != 0) control.begin(parts);
+    step_poll const poll(control);
     placement::pool_result out;
-    placement_shapes const shapes = shapes_of(problem, members, limits);
+    placement_shapes shapes = shapes_of(problem, members, limits, poll);
+    if (poll.has_stopped()) {
+        out = stack_members(problem, members, limits, objective, offset);
+        if (out.height != no_limit) return out;
+        shapes = shapes_of(problem, members, limits);
+    }
     out.proof = contradiction(problem, shapes);
     if (out.proof.bytes == no_limit) {
         out.status = placement::outcome::infeasible;
@@ -167,27 +196,31 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
         out.status = placement::outcome::infeasible;
         return out;
     }
-    placement_bound const bound = lower_bound(shapes);
+    placement_bound bound = lower_bound(shapes, poll);
+    if (bound.live_bytes.size() != shapes.positions.size()) { // stopped
+        out = stack_members(problem, members, limits, objective, offset);
+        if (out.height != no_limit) return out;
+        bound = lower_bound(shapes);
+    }
     out.proof = proof_of(problem, shapes, bound);
     out.lower_bound = bound.bytes;
     if (shapes.size() != 0) out.peak_position = shapes.positions[bound.peak_position];
 
-    packing best = pack(shapes, bound, out);
+    packing best = pack(shapes, bound, out, parts);
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
+    if (left != 0 && in_blocks) control.begin(parts - phases);
     if (best.height > limits.largest_block)
-        out.blocks = split_into_blocks(shapes, bound, limits.largest_block, best);
+        out.blocks = split_into_blocks(shapes, bound, limits.largest_block, best, control);
     else if (limits.largest_block != no_limit && best.height != 0) out.blocks = {{0, 0, best.height}};
     out.height = best.height;
-    out.status = status_of(out.height, out.lower_bound, limits.capacity);
-    if (objective == placement::objective::fit && out.status == placement::outcome::feasible)
-        out.status = placement::outcome::optimal;
+    out.status = status_of(out.height, out.lower_bound, limits.capacity, objective);
     for (shape_part const& p : shapes.parts) offset[p.buffer] = best.origin[p.shape] + p.distance;
     return out;
 }
 
 template <class Pack>
 placement pack_pools(placement_problem const& problem, pack_options const& options, search_control& control,
-                     Pack pack)
+                     std::size_t phases, Pack pack)
 {
     pool_members const members = members_by_pool(problem);
     placement result;
@@ -196,13 +229,13 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool)
         left += members.first[pool] != members.first[pool + 1];
     for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool) {
-        if (members.first[pool] != members.first[pool + 1]) control.begin(left--);
+        bool const is_empty = members.first[pool] == members.first[pool + 1];
         pool_limits const limits = limits_of(problem, pool);
         result.pools.push_back(pack_pool(
-            problem, members.of(pool), limits, options.objective, result.offset,
-            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
-                return pack(shapes, bound, limits.capacity, out);
-            }));
+            problem, members.of(pool), limits, options.objective, result.offset, control,
+            is_empty ? 0 : left--, phases,
+            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
+                std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); }));
         for (memory_plan::block& block : result.pools.back().blocks) block.pool = static_cast<pool_id>(pool);
     }
     set_overall_status(result);
@@ -334,6 +367,8 @@ namespace sublet::detail {
 ///                       byte of relief to its next pool ─► too high when packed? the same again
 ///                       ─► move storage back to cheaper pools with room, the greatest saving first
 ///
+/// Stopped, it leaves the storage that it has not moved yet where it is, at first in its cheapest pool.
+///
 /// If all buffers stay in their cheapest pools, the cost is minimal; otherwise the sum of the cheapest costs
 /// is a lower bound, without guarantee on the distance. But if place_greedily() can place all, so can this.
 ///
@@ -353,8 +388,10 @@ struct pool_assignment_state {
     std::vector<byte_count> capacity;                ///< by pool
     std::vector<segment_tree> load;                  ///< by pool
 
-    /// All storage in its cheapest pool. `together` is the problem with all buffers in one pool.
-    pool_assignment_state(placement_problem const& together, pool_candidates const& where);
+    /// All storage in its cheapest pool. `together` is the problem with all buffers in one pool. Once `poll`
+    /// has stopped, only `candidates` and `choice` are of use.
+    pool_assignment_state(placement_problem const& together, pool_candidates const& where,
+                          step_poll const& poll = {});
 
     [[nodiscard]] pool_candidate const& now(std::uint32_t k) const { return candidates.at(k, choice[k]); }
     [[nodiscard]] pool_id pool(std::uint32_t k) const { return now(k).pool; }
@@ -379,8 +416,8 @@ bool fit_capacities(placement_problem const& problem, pool_assignment_state& all
                     search_control& control);
 
 /// Greedy: the largest storage first, each at the lowest gap of its cheapest pool that has one. Returns
-/// whether all were placed; contradictory pins and alignments can prevent that.
-bool place_greedily(placement_problem const& problem, pool_assignment_state& all);
+/// whether all were placed; contradictory pins and alignments can prevent that, and `poll`.
+bool place_greedily(placement_problem const& problem, pool_assignment_state& all, step_poll const& poll = {});
 
 /// A pool for each buffer: one of the problem's choices for it, or its own if there are none.
 ///

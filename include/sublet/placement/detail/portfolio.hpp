@@ -45,7 +45,10 @@ struct search_result {
 
 class search_portfolio {
 public:
-    explicit search_portfolio(scaled_shapes const& scaled) : problem(search_problem_of(scaled)) {}
+    search_portfolio(scaled_shapes const& scaled, step_poll const& poll)
+        : problem(search_problem_of(scaled, poll))
+    {
+    }
     search_portfolio(search_portfolio const&) = delete;
     search_portfolio& operator=(search_portfolio const&) = delete;
 

@@ -61,6 +61,8 @@ public:
     virtual void run(std::size_t tasks, task_ref task) = 0;
     /// Begins a work item, `left` of which remain with it: divides the remaining time.
     virtual void begin(std::size_t) {}
+    /// The steps of a step_poll between two questions; a step is some nanoseconds of work.
+    [[nodiscard]] virtual std::uint64_t steps_per_question() const { return 1u << 16; }
 
     search_control(search_control const&) = delete;
     search_control& operator=(search_control const&) = delete;
@@ -68,6 +70,40 @@ public:
 protected:
     search_control() = default;
     ~search_control() = default;
+};
+
+/// Asks a control now and then, in work that counts its steps.
+///
+///     for (...)
+///         if (poll.stops(steps of this one)) return what there is;
+class step_poll {
+public:
+    step_poll() = default; ///< never stops
+    explicit step_poll(search_control& control, byte_count best = no_limit, byte_count bound = 0)
+        : control_(&control), best_(best), bound_(bound), steps_per_question_(control.steps_per_question()),
+          left_(steps_per_question_)
+    {
+    }
+
+    /// Whether the control has stopped; asks it if so many steps were done since the last question.
+    [[nodiscard]] bool stops(std::uint64_t steps) const
+    {
+        if (steps < left_) {
+            left_ -= steps;
+            return false;
+        }
+        if (!has_stopped_) has_stopped_ = control_ != nullptr && control_->stop(best_, bound_, 0);
+        left_ = has_stopped_ ? 0 : steps_per_question_;
+        return has_stopped_;
+    }
+    [[nodiscard]] bool has_stopped() const { return has_stopped_; }
+
+private:
+    search_control* control_ = nullptr;
+    byte_count best_ = no_limit, bound_ = 0;
+    std::uint64_t steps_per_question_ = ~std::uint64_t{0};
+    mutable std::uint64_t left_ = steps_per_question_; // a temporary may be the default argument
+    mutable bool has_stopped_ = false;
 };
 
 class deterministic_control : public search_control {

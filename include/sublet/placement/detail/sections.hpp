@@ -141,7 +141,9 @@ struct search_problem {
 
 /// Complexity: O(n * pieces + sections * n) at worst, O(n + pairs that are live together + sizes of
 ///             sections) if all shapes are plain.
-[[nodiscard]] search_problem search_problem_of(scaled_shapes const& scaled);
+///
+/// Once `poll` has stopped, members or edges may be missing.
+[[nodiscard]] search_problem search_problem_of(scaled_shapes const& scaled, step_poll const& poll = {});
 
 } // namespace sublet::detail
 

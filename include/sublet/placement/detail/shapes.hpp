@@ -7,6 +7,7 @@
 /// buffers, gaps and colocations.
 
 #include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -117,17 +118,20 @@ struct shape_piece {
     byte_count end = 0;
 };
 
-/// {buffer, begin, index} of all gaps, ascending.
+/// {buffer, begin, index} of the gaps of members, ascending.
 ///
 /// Throws: precondition_error for a gap of no buffer.
-[[nodiscard]] std::vector<sort_key> gaps_in_order(placement_problem const& problem);
+[[nodiscard]] std::vector<sort_key> gaps_in_order(placement_problem const& problem,
+                                                  std::vector<buffer_id> const& members,
+                                                  step_poll const& poll = {});
 
-/// Appends the solid parts of a buffer: its live range without its gaps, and the windows of the gaps.
+/// Appends the solid parts of a buffer: its live range without its gaps, and the windows of the gaps. Returns
+/// where the gaps of the next buffer begin; `near` is such a number.
 ///
-/// Complexity: O(log gaps), and as many steps as the buffer has gaps.
+/// Complexity: O(log gaps) if its gaps are not at `near`, and as many steps as the buffer has gaps.
 /// Throws:     precondition_error for a window outside of the buffer, and for gaps that overlap.
-void append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps, buffer_id id,
-                   byte_count distance, std::vector<shape_piece>& pieces);
+std::size_t append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps, buffer_id id,
+                          byte_count distance, std::vector<shape_piece>& pieces, std::size_t near = 0);
 
 /// Replaces pieces that overlap in time by one at a position, from the lowest byte to the highest: paints the
 /// intervals between piece ends twice, by rising begin and by falling end; the first paint stays.  O(n log n)
@@ -135,7 +139,8 @@ void merge_pieces(std::vector<shape_piece>& pieces);
 
 /// Replaces the positions of `pieces` by their ranks, and returns the positions by rank: by counting sort if
 /// positions are dense, else by comparison.
-[[nodiscard]] std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces);
+[[nodiscard]] std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces,
+                                                  step_poll const& poll = {});
 
 // --- colocation groups -----------------------------------------------------------------------------------
 
@@ -170,7 +175,8 @@ struct colocated_groups {
 /// Throws:     precondition_error for colocated buffers that do not exist or are not both members, and for
 ///             distances that reach 2^62.
 [[nodiscard]] colocated_groups group_colocated(placement_problem const& problem,
-                                               std::vector<buffer_id> const& members);
+                                               std::vector<buffer_id> const& members,
+                                               step_poll const& poll = {});
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
@@ -244,18 +250,23 @@ bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t 
     return align_up(offset, residue_class{shape.alignment, shape.phase});
 }
 
+/// Throws: precondition_error for an alignment of 0, and for sizes that are not known or reach 2^62.
+void expect_placeable(placement_problem::buffer const& buffer, buffer_id id);
+
 /// The shapes of `members`, which are buffers of one pool.
 ///
 /// Requires:   members are distinct; every buffer that is colocated with a member is one.
 /// Ensures:    buffers of 0 bytes or an empty live range are in no shape; buffers with no solid part only if
 ///             a colocated one has one. Shapes with equal begins are in the order of `members`. If `fault`
-///             is not none, it is the first contradiction found, and the shapes may be incomplete.
+///             is not none, it is the first contradiction found, and the shapes may be incomplete. They
+///             are of no use once `poll` has stopped.
 /// Complexity: O(n log n) time, O(n + buffers of the problem) memory, n = members, gaps and colocations.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, a window outside of its
 ///             buffer, gaps that overlap, colocation across pools, and what reaches 2^62 bytes: shapes, tops
 ///             of pins, common alignments.
 [[nodiscard]] placement_shapes shapes_of(placement_problem const& problem,
-                                         std::vector<buffer_id> const& members, pool_limits limits = {});
+                                         std::vector<buffer_id> const& members, pool_limits limits = {},
+                                         step_poll const& poll = {});
 
 // --- bound -----------------------------------------------------------------------------------------------
 
@@ -287,13 +298,28 @@ struct placement_bound {
     std::vector<std::uint32_t> stacked = {}; ///< for exhausted: the shapes of the position, ascending
 };
 
+/// Ascending. Sorts parts, and merges them, so that little is done between two questions. Once `poll` has
+/// stopped, they may be in any order.  O(n log n)
+void sort_in_parts(std::vector<sort_key>& items, step_poll const& poll);
+
+/// Sorts ids by falling key, stable: a radix sort that skips digits in which all keys agree. Once `poll` has
+/// stopped, they may be in any order.  O(n * digits that differ)
+void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key,
+                     step_poll const& poll = {});
+
 /// The largest g such that all origins, and all begins of pieces above them, are multiples of g; 0 without
 /// shapes. Pins count as origins since they have the residue of their shape.  O(pieces)
 [[nodiscard]] byte_count common_alignment(placement_shapes const& all);
 
+/// Raises the bound to the highest top that a single shape requires. O(shapes)
+void raise_to_tops(placement_shapes const& all, placement_bound& bound);
+
+/// Once `poll` has stopped, the bound is valid, but the padding may be missing, and before it the live bytes:
+/// then `live_bytes` is empty.
+///
 /// Complexity: O(pieces + positions); if shapes have a common alignment O(pieces log pieces + positions).
 /// Throws:     precondition_error if 2^64 - 1 bytes or more are live at once, or a shape ends beyond that.
-[[nodiscard]] placement_bound lower_bound(placement_shapes const& all);
+[[nodiscard]] placement_bound lower_bound(placement_shapes const& all, step_poll const& poll = {});
 
 // --- stacks ----------------------------------------------------------------------------------------------
 
@@ -310,11 +336,12 @@ struct placement_bound {
 /// Source: Held and Karp, "A dynamic programming approach to sequencing problems", Journal of SIAM 10, 1962.
 ///
 /// Requires:   each of `some` has a piece at the rank.
-/// Returns:    0 if `work` operations do not suffice; `no_limit` if they cannot be stacked.
+/// Returns:    0 if `work` operations do not suffice, or `poll` has stopped; `no_limit` if they cannot be
+///             stacked.
 /// Complexity: O(k log k + s c) time, O(k + s) memory, k pieces of c kinds with s sets, which is the product
 ///             over kinds of one more than their pieces; s c operations, subtracted from `work`.
 [[nodiscard]] byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
-                                     step_id rank, std::uint64_t& work);
+                                     step_id rank, std::uint64_t& work, step_poll const& poll = {});
 
 /// Operations of a stack; its table has less than 32 MiB.
 inline constexpr std::uint64_t max_stack_work = std::uint64_t{1} << 22;
@@ -326,7 +353,8 @@ inline constexpr std::uint64_t max_stack_work = std::uint64_t{1} << 22;
 /// functions) and sums of sizes give no more; only a search over several positions would.
 ///
 /// Returns:    whether it raised the bound; then its kind is `exhausted`.
-bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound);
+bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound,
+                     step_poll const& poll = {});
 
 } // namespace sublet::detail
 

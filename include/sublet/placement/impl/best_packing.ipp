@@ -98,6 +98,7 @@ SUBLET_DECL void gap_list::deallocate(std::uint32_t id)
 
 // --- fit from peak ---------------------------------------------------------------------------------------
 
+// NOLINTNEXTLINE(misc-no-recursion): once, without a stop
 SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                   placement_bound const& bound, byte_count ceiling, fit_stop stop)
 {
@@ -121,6 +122,7 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
         stack.push_back(s);
     }
     std::vector<byte_count> key(n);
+    step_poll const poll = stop.poll();
     for (bool forwards : {true, false}) {
         if (n >= 512 && stop() && stop.finish(all, result)) return result;
         // Backwards, positions are counted from the end, so that live ranges begin where they end.
@@ -133,17 +135,21 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
         gap_list gaps(n);
         for (std::uint32_t s : stack) gaps.stack(s, result.origin[s], all.shapes[s].size);
         by_start.clear();
-        for (std::uint32_t s = 0; s != n; ++s) {
+        for (std::uint32_t s = 0; s != n && !poll.stops(4); ++s) {
             if (life(s).first > peak) by_start.push_back(s);
             key[s] = all.shapes[s].size;
         }
         by_end = stack;
         for (std::uint32_t s : by_start) by_end.push_back(s);
-        sort_descending(by_start, key);
-        for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).first};
-        sort_descending(by_start, key);
-        for (std::uint32_t s = 0; s != n; ++s) key[s] = ~byte_count{life(s).last};
-        sort_descending(by_end, key);
+        sort_descending(by_start, key, poll);
+        for (std::uint32_t s = 0; s != n && !poll.stops(2); ++s) key[s] = ~byte_count{life(s).first};
+        sort_descending(by_start, key, poll);
+        for (std::uint32_t s = 0; s != n && !poll.stops(2); ++s) key[s] = ~byte_count{life(s).last};
+        sort_descending(by_end, key, poll);
+        if (poll.has_stopped()) {
+            if (stop.finish(all, result)) return result;
+            return fit_from_peak(all, order, bound, ceiling); // 64 bits do not suffice for a stack
+        }
         std::size_t freed = 0;
         std::uint32_t until_poll = 512;
         for (std::uint32_t s : by_start) {
@@ -237,11 +243,11 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
 
 // --- time components -------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& all)
+SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& all, step_poll const& poll)
 {
     std::vector<std::uint32_t> first;
     step_id end = 0;
-    for (std::uint32_t s = 0; s != all.size(); ++s) {
+    for (std::uint32_t s = 0; s != all.size() && !poll.stops(1); ++s) {
         if (s == 0 || all.shapes[s].life.first >= end) first.push_back(s);
         end = larger(end, all.shapes[s].life.last);
     }
@@ -250,7 +256,7 @@ SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& a
 }
 
 SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
-                                          std::uint32_t last)
+                                          std::uint32_t last, step_poll const& poll)
 {
     placement_shapes component;
     step_id const begin = all.shapes[first].life.first;
@@ -258,7 +264,7 @@ SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint
     auto shifted = [begin](live_range r) { return live_range{r.first - begin, r.last - begin}; };
     component.shapes.reserve(last - first);
     component.first_piece.reserve(last - first + 1);
-    for (std::uint32_t s = first; s != last; ++s) {
+    for (std::uint32_t s = first; s != last && !poll.stops(4); ++s) {
         end = larger(end, all.shapes[s].life.last);
         component.shapes.push_back(all.shapes[s]);
         component.shapes.back().life = shifted(all.shapes[s].life);
@@ -312,24 +318,28 @@ struct component_packing {
     [[nodiscard]] placement_shapes const& shapes() const { return all != nullptr ? *all : own; }
 };
 
+/// None once `poll` has stopped.
 template <class Shapes>
-std::vector<component_packing> components_to_pack(Shapes const& all, placement_bound const& bound)
+std::vector<component_packing> components_to_pack(Shapes const& all, placement_bound const& bound,
+                                                  step_poll const& poll)
 {
-    std::vector<std::uint32_t> const first = time_components(all);
+    std::vector<std::uint32_t> const first = time_components(all, poll);
     std::vector<component_packing> components(first.size() - 1);
     for (std::size_t i = 0; i != components.size(); ++i) {
+        if (poll.stops(8)) return {};
         component_packing& component = components[i];
         component.first = first[i];
         if (components.size() == 1) {
             component.all = &all;
             component.bound = bound;
         } else {
-            component.own = component_of(all, first[i], first[i + 1]);
-            component.bound = lower_bound(component.own);
+            component.own = component_of(all, first[i], first[i + 1], poll);
+            component.bound = lower_bound(component.own, poll);
         }
         for (placement_shape const& s : component.shapes().shapes)
             if (s.pinned != no_offset || s.preferred != no_offset) component.has_pin_or_preference = true;
     }
+    if (poll.has_stopped()) return {};
     return components;
 }
 
@@ -337,7 +347,8 @@ template <class Component>
 packing pack_component(Component const& component, packing_attempt const& attempt, fit_limits limits)
 {
     placement_shapes const& shapes = component.shapes();
-    std::vector<std::uint32_t> const order = order_by(attempt.order, shapes, component.bound);
+    std::vector<std::uint32_t> const order =
+        order_by(attempt.order, shapes, component.bound, limits.stop.poll());
     switch (attempt.method) {
     case packing_method::bottom_left:
         return bottom_left_fit(shapes, order, component.bound, limits.ceiling, limits.stop);
@@ -362,6 +373,19 @@ packing whole_packing(std::vector<Component> const& components, std::size_t shap
     return whole;
 }
 
+SUBLET_DECL packing stack_all(placement_shapes const& all)
+{
+    packing stack;
+    stack.origin.assign(all.size(), no_offset);
+    for (std::uint32_t s = 0; s != all.size(); ++s)
+        if (placement_shape const& shape = all.shapes[s]; shape.pinned != no_offset) {
+            stack.origin[s] = shape.pinned;
+            stack.height = larger(stack.height, shape.pinned + shape.size);
+        }
+    if (!fit_stop{nullptr, true}.finish(all, stack)) stack.height = no_limit;
+    return stack;
+}
+
 SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound)
 {
     deterministic_control control;
@@ -372,17 +396,14 @@ SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound c
                                   search_control& control)
 {
     fit_stop const stop{&control, true};
-    if (all.size() >= 512 && stop()) {
-        packing stack;
-        stack.origin.assign(all.size(), no_offset);
-        for (std::uint32_t s = 0; s != all.size(); ++s)
-            if (placement_shape const& shape = all.shapes[s]; shape.pinned != no_offset) {
-                stack.origin[s] = shape.pinned;
-                stack.height = larger(stack.height, shape.pinned + shape.size);
-            }
-        if (stop.finish(all, stack)) return stack;
+    if (all.size() >= 512 && stop())
+        if (packing stack = stack_all(all); stack.height != no_limit) return stack;
+    step_poll const poll(control);
+    auto components = components_to_pack(all, bound, poll);
+    if (poll.has_stopped()) {
+        if (packing stack = stack_all(all); stack.height != no_limit) return stack;
+        components = components_to_pack(all, bound, {});
     }
-    auto components = components_to_pack(all, bound);
     for (component_packing& component : components) {
         std::size_t const n = component.shapes().size();
         fit_limits limits{.known_height = bound.bytes, .gap_visits = 1'000'000 + 100 * n, .stop = stop};
@@ -412,7 +433,9 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
                                  std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
-    auto components = components_to_pack(all, bound);
+    step_poll const poll(control);
+    auto components = components_to_pack(all, bound, poll);
+    if (poll.has_stopped()) return best;
     for (component_packing& component : components) {
         std::size_t const n = component.shapes().size();
         auto const* const origins = best.origin.data() + component.first;

@@ -25,7 +25,9 @@ public:
         : all_(all), control_(control), most_visits_(visits), beginning_(all.positions.size() + 1),
           ending_(all.positions.size() + 1)
     {
-        for (std::uint32_t s = 0; s != all.size(); ++s) {
+        step_poll const poll(control);
+        for (std::uint32_t s = 0; s != all.size() && !has_stopped_; ++s) {
+            has_stopped_ = poll.stops(16);
             placement_shape const& shape = all.shapes[s];
             result_.parts.push_back({s});
             blocks_.push_back({shape.life, shape.size, shape.alignment});
@@ -43,7 +45,7 @@ public:
             if (!has_new_ && is_last) break;
             is_last = !has_new_;
         }
-        gather();
+        if (!has_stopped_) gather();
         return std::move(result_);
     }
 
@@ -80,9 +82,9 @@ private:
     {
         if (visits_ >= next_poll_) {
             next_poll_ = visits_ + 16384;
-            if (control_.stop(no_limit, 0, 0)) most_visits_ = 0;
+            has_stopped_ = has_stopped_ || control_.stop(no_limit, 0, 0);
         }
-        return visits_ >= most_visits_;
+        return has_stopped_ || visits_ >= most_visits_;
     }
 
     bool join(live_range life, byte_count size, std::initializer_list<placed_part> parts)
@@ -212,7 +214,7 @@ private:
     placement_shapes const& all_;
     search_control& control_;
     std::uint64_t visits_ = 0, next_poll_ = 16384, most_visits_;
-    bool has_new_ = true;
+    bool has_new_ = true, has_stopped_ = false;
     std::vector<block> blocks_;
     std::vector<ids> beginning_, ending_; // by position
     composed_shapes result_;

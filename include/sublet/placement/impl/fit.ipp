@@ -180,20 +180,21 @@ SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
 
 SUBLET_DECL bool fit_stop::finish(placement_shapes const& all, packing& unfinished) const
 {
+    if (!needs_packing) {
+        unfinished.height = no_limit;
+        return true;
+    }
     byte_count end = unfinished.height;
-    for (bool is_trial : {true, false}) { // assigns origins only if all ends are below 2^64 - 1
-        if (!needs_packing) {
-            unfinished.height = no_limit;
-            return true;
+    for (std::uint32_t s = 0; s != all.size(); ++s) {
+        if (unfinished.origin[s] != no_offset) continue;
+        byte_count const at = align_up(end, all.shapes[s]);
+        if (at == no_offset || all.shapes[s].size >= no_limit - 1 - at) { // takes back what it has stacked
+            for (byte_count& origin : unfinished.origin)
+                if (origin >= unfinished.height) origin = no_offset;
+            return false;
         }
-        end = unfinished.height;
-        for (std::uint32_t s = 0; s != all.size(); ++s) {
-            if (unfinished.origin[s] != no_offset) continue;
-            byte_count const at = align_up(end, all.shapes[s]);
-            if (at == no_offset || all.shapes[s].size >= no_limit - 1 - at) return false;
-            end = at + all.shapes[s].size;
-            if (!is_trial) unfinished.origin[s] = at;
-        }
+        end = at + all.shapes[s].size;
+        unfinished.origin[s] = at;
     }
     unfinished.height = end;
     return true;
@@ -212,15 +213,28 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
         result.height = larger(result.height, origin + all.shapes[s].size);
         placed.insert(all, s, origin);
     };
-    for (std::uint32_t s : order)
-        if (all.shapes[s].pinned != no_offset) put(s, all.shapes[s].pinned);
+    auto is_over = [&] {
+        if (placed.visits() < next_poll) return false;
+        next_poll = placed.visits() + visits_per_poll;
+        return limits.stop();
+    };
+    for (std::uint32_t s : order) {
+        if (all.shapes[s].pinned == no_offset) continue;
+        if (is_over()) {
+            packing pins = result;
+            for (std::uint32_t p = 0; p != all.size(); ++p) {
+                if (all.shapes[p].pinned == no_offset) continue;
+                pins.origin[p] = all.shapes[p].pinned;
+                pins.height = larger(pins.height, pins.origin[p] + all.shapes[p].size);
+            }
+            if (limits.stop.finish(all, pins)) return pins;
+        }
+        put(s, all.shapes[s].pinned);
+    }
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
         if (shape.pinned != no_offset) continue;
-        if (placed.visits() >= next_poll) {
-            next_poll = placed.visits() + visits_per_poll;
-            if (limits.stop() && limits.stop.finish(all, result)) break;
-        }
+        if (is_over() && limits.stop.finish(all, result)) break;
         byte_count at = no_offset;
         if (shape.size <= limits.ceiling && placed.visits() <= limits.visits) {
             byte_count const highest = limits.ceiling - shape.size;
@@ -245,28 +259,6 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
 }
 
 // --- orders ----------------------------------------------------------------------------------------------
-
-SUBLET_DECL void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key)
-{
-    constexpr unsigned digit_bits = 11;
-    byte_count differ = 0;
-    for (std::uint32_t id : ids) differ |= key[id] ^ key[ids[0]];
-    std::vector<std::uint32_t> sorted(ids.size()), next(std::size_t{1} << digit_bits);
-    for (unsigned shift = 0; shift < 64; shift += digit_bits) {
-        auto digit = [&](std::uint32_t id) { return to_size((~key[id] >> shift) % next.size()); };
-        if ((differ >> shift) % next.size() == 0) continue;
-        next.assign(next.size(), 0);
-        for (std::uint32_t id : ids) ++next[digit(id)];
-        std::uint32_t before = 0;
-        for (std::uint32_t& n : next) {
-            std::uint32_t const own = n;
-            n = before;
-            before += own;
-        }
-        for (std::uint32_t id : ids) sorted[next[digit(id)]++] = id;
-        ids.swap(sorted);
-    }
-}
 
 SUBLET_DECL range_maximum::range_maximum(std::vector<byte_count> const& table)
     : leaves_(table.size()), tree_(2 * table.size())
@@ -311,15 +303,18 @@ SUBLET_DECL std::vector<std::uint32_t> distance_classes(std::size_t positions, s
 }
 
 SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement_shapes const& all,
-                                                placement_bound const& bound)
+                                                placement_bound const& bound, step_poll const& poll)
 {
     std::size_t const n = all.size();
     std::vector<std::uint32_t> order(n);
     for (std::uint32_t s = 0; s != n; ++s) order[s] = s;
     std::vector<byte_count> key(n);
     auto by = [&](auto key_of) {
-        for (std::uint32_t s = 0; s != n; ++s) key[s] = key_of(all.shapes[s]);
-        sort_descending(order, key);
+        for (std::uint32_t s = 0; s != n; ++s) {
+            if (s % 4096 == 4095 && poll.stops(8 * 4096)) return;
+            key[s] = key_of(all.shapes[s]);
+        }
+        sort_descending(order, key, poll);
     };
     auto by_load = [&] {
         range_maximum const most(bound.live_bytes);
@@ -386,6 +381,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     case peak_distance_fine: by_peak_distance(20); break;
     case peak_distance_coarse: by_peak_distance(2); break;
     }
+    (void)poll.stops(n); // the control stays stopped
     return order;
 }
 

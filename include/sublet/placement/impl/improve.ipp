@@ -55,12 +55,13 @@ SUBLET_DECL std::size_t sorted_pieces::block_of(piece_entry const& piece) const
     return root;
 }
 
-SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
+SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed, step_poll const& poll)
     : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
 {
     if (random_ == 0) random_ = 1;
     byte_count heaviest = 0;
     for (placement_shape const& s : all.shapes) {
+        if (poll.stops(32)) return;
         initial_penalty_.push_back(square_root(s.size) * length(s.life));
         heaviest = larger(heaviest, initial_penalty_.back());
     }
@@ -72,6 +73,7 @@ SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed)
 
     std::uint64_t life = 0;
     for (shape_piece const& p : all.pieces) life += length(p.when);
+    if (poll.stops(all.pieces.size())) return;
     std::size_t const positions = all.positions.size() + 1;
     while (positions >> shift_ >= 1024 || (all.pieces.size() << shift_) / 2 < life) ++shift_;
     by_begin_.resize((positions >> shift_) + 2);
@@ -95,7 +97,7 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
                                                       placement_order::peak_length};
     constexpr std::uint64_t most_visits = 10'000'000; // of a start packing
     if (best.height == no_limit) return best;
-    ejection eject(all, options.seed);
+    ejection eject(all, options.seed, step_poll(control, best.height, bound.bytes));
     std::uint64_t spent = 0; // on start packings
     auto stop = [&] { return control.stop(best.height, bound.bytes, eject.steps()); };
     auto is_over = [&] {

@@ -106,8 +106,9 @@ SUBLET_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const
         if (!is_live) return std::nullopt;
         is_exact = is_exact && all.is_plain(s);
     }
+    step_poll const poll(control);
     std::uint64_t work = 4 * max_stack_work;
-    if (least_stack(all, core, rank, work) <= capacity) return std::nullopt;
+    if (least_stack(all, core, rank, work, poll) <= capacity) return std::nullopt;
     infeasible_core result{core, is_exact};
     // The smallest first, as they are least likely to be needed.
     std::sort(core.begin(), core.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -121,7 +122,7 @@ SUBLET_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const
         std::vector<std::uint32_t> rest;
         for (std::uint32_t other : result.shapes)
             if (other != s) rest.push_back(other);
-        byte_count const least = least_stack(all, rest, rank, work);
+        byte_count const least = least_stack(all, rest, rank, work, poll);
         result.is_minimal = result.is_minimal && (least != 0 || rest.empty());
         if (least > capacity) result.shapes = std::move(rest);
     }
@@ -132,19 +133,23 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
                                           std::vector<std::uint32_t> core, std::uint64_t nodes,
                                           search_control& control)
 {
+    step_poll const poll(control);
     for (std::uint32_t s : core)
         if (lowest_place(all.shapes[s], 0, capacity) == no_offset) return {{s}};
     for (std::uint32_t a : core) {
         if (control.stop(no_limit, 0, 0)) return {std::move(core), false};
         for (std::uint32_t b : core)
-            if (a < b && !can_stack(all, a, b, capacity) && !can_stack(all, b, a, capacity)) return {{a, b}};
+            if (poll.stops(8 + all.pieces_of(a).size() + all.pieces_of(b).size()))
+                return {std::move(core), false};
+            else if (a < b && !can_stack(all, a, b, capacity) && !can_stack(all, b, a, capacity))
+                return {{a, b}};
     }
 
     // Rectangles of one alignment that are live together, perhaps with gaps in time, can be stacked up to
     // their bound. Without one of them it is lower by at least its size: so if they are too high by no more
     // than that, none can be left out.
     if (placement_shapes const some = subset_of(all, core); some.size() != 0)
-        if (placement_bound const bound = lower_bound(some);
+        if (placement_bound const bound = lower_bound(some, poll);
             bound.bytes > capacity && bound.kind == placement::proof::reason::exhausted) {
             byte_count const unit = common_alignment(some);
             bool is_minimal = true;

@@ -79,6 +79,88 @@ SUBLET_DECL bool is_searched(placement_shapes const& shapes)
            (shapes.size() == 0 || shapes.pieces.size() <= max_compared_pieces / shapes.size());
 }
 
+SUBLET_DECL placement::pool_result stack_members(placement_problem const& problem,
+                                                 std::vector<buffer_id> const& members, pool_limits limits,
+                                                 placement::objective objective,
+                                                 std::vector<byte_count>& offset)
+{
+    SUBLET_EXPECTS(limits.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
+    std::vector<unsigned char> is_part;  // by buffer, if any are colocated
+    std::vector<std::uint32_t> unneeded; // by buffer, if there are gaps: positions without bytes
+    if (!problem.colocated.empty()) is_part.assign(problem.buffers.size(), 0);
+    for (placement_problem::colocation const& c : problem.colocated)
+        for (buffer_id b : {c.buffer, c.anchor})
+            if (b < is_part.size()) is_part[b] = 1;
+    if (!problem.gaps.empty()) unneeded.assign(problem.buffers.size(), 0);
+    for (placement_problem::gap const& g : problem.gaps) {
+        if (g.buffer >= unneeded.size() || g.begin != g.end) continue;
+        live_range const life = problem.buffers[g.buffer].life;
+        live_range const when{larger(g.when.first, life.first), smaller(g.when.last, life.last)};
+        if (!is_empty(when)) unneeded[g.buffer] += length(when);
+    }
+    bool const in_blocks = limits.largest_block != no_limit;
+    placement::pool_result out;
+    placement::proof bound;
+    std::vector<buffer_id> fixed; // these depend on others
+    byte_count unit = 1;
+    for (buffer_id b : members) {
+        placement_problem::buffer const& buffer = problem.buffers[b];
+        expect_placeable(buffer, b);
+        if (buffer.pinned != no_offset || (!is_part.empty() && is_part[b] != 0)) fixed.push_back(b);
+        if (!in_blocks) continue;
+        unit = combine_alignment(unit, combine_alignment(buffer.alignment, limits.alignment));
+        if (!fixed.empty() || buffer.size > limits.largest_block) {
+            out.height = no_limit;
+            return out;
+        }
+    }
+    if (!fixed.empty()) {
+        deterministic_control control;
+        auto stack = [&](placement_shapes const& shapes, placement_bound const&, placement::pool_result&,
+                         std::size_t) {
+            placement_bound tops;
+            raise_to_tops(shapes, tops);
+            bound = proof_of(problem, shapes, tops);
+            return stack_all(shapes);
+        };
+        out = pack_pool(problem, fixed, limits, objective, offset, control, 0, 1, stack);
+        if (out.proof.bytes == no_limit) return out;
+    }
+    out.proof = std::move(bound);
+    byte_count begin = 0; // of the last block
+    for (std::size_t i = 0, next = 0; i != members.size(); ++i) {
+        buffer_id const b = members[i];
+        placement_problem::buffer const& buffer = problem.buffers[b];
+        if (next != fixed.size() && fixed[next] == b) {
+            ++next;
+            continue;
+        }
+        if (buffer.size == 0 || is_empty(buffer.life)) continue;
+        if (!unneeded.empty() && unneeded[b] >= length(buffer.life)) continue;
+        byte_count at = align_up(out.height, combine_alignment(buffer.alignment, limits.alignment));
+        if (in_blocks && (at == no_offset || at - begin > limits.largest_block - buffer.size)) {
+            out.blocks.push_back({0, begin, out.height - begin});
+            begin = at = align_up(out.height, unit);
+        }
+        if (at == no_offset || buffer.size >= no_limit - 1 - at) {
+            for (buffer_id placed : members) offset[placed] = no_offset;
+            out = {};
+            out.height = no_limit;
+            return out;
+        }
+        offset[b] = at;
+        out.height = at + buffer.size;
+        if (buffer.size > out.proof.bytes)
+            out.proof = {placement::proof::reason::top_of_pin, buffer.size, 0, {b}};
+    }
+    if (in_blocks && out.height != 0) out.blocks.push_back({0, begin, out.height - begin});
+    out.lower_bound = out.proof.bytes;
+    out.peak_position = 0;
+    out.packings = 1;
+    out.status = status_of(out.height, out.lower_bound, limits.capacity, objective);
+    return out;
+}
+
 /// Above so many shapes the visit budget grows with their number.
 inline constexpr std::size_t visits_scale_above = 200'000;
 
@@ -118,15 +200,19 @@ SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count ca
 }
 
 /// The shapes in the order of their first buffers, which is the caller's order.
-SUBLET_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& shapes)
+SUBLET_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& shapes, step_poll const& poll)
 {
-    std::vector<sort_key> first;
-    for (shape_part const& p : shapes.parts)
-        if (first.empty() || first.back().id != p.shape) first.push_back({p.buffer, 0, p.shape});
-        else first.back().key = smaller(first.back().key, byte_count{p.buffer});
-    sort_by_key(first);
+    std::vector<buffer_id> first(shapes.size(), no_buffer); // by shape
+    std::vector<std::uint32_t> shape_of;                    // by buffer: which shape it is the first of
+    for (shape_part const& p : shapes.parts) first[p.shape] = smaller(first[p.shape], p.buffer);
+    for (std::uint32_t s = 0; s != first.size() && !poll.stops(2); ++s) {
+        if (first[s] == no_buffer) continue;
+        if (shape_of.size() <= first[s]) shape_of.resize(std::size_t{first[s]} + 1, no_buffer);
+        shape_of[first[s]] = s;
+    }
     std::vector<std::uint32_t> order;
-    for (sort_key const& k : first) order.push_back(k.id);
+    for (std::uint32_t s : shape_of)
+        if (s != no_buffer) order.push_back(s);
     return order;
 }
 
@@ -140,7 +226,8 @@ SUBLET_DECL packing pack_cuts(placement_shapes const& shapes, placement_bound co
                               std::uint64_t visits, std::uint64_t nodes, packing best,
                               search_control& control, placement::pool_result& out)
 {
-    std::vector<std::uint32_t> order = order_of_caller(shapes);
+    step_poll const poll(control);
+    std::vector<std::uint32_t> order = order_of_caller(shapes, poll);
     for (std::size_t i = 0; i != 2 && order.size() == shapes.size() && best.height > goal.bytes; ++i) {
         packing found =
             fit(shapes, order, fit_rule::first_fit,
@@ -156,7 +243,7 @@ SUBLET_DECL packing pack_cuts(placement_shapes const& shapes, placement_bound co
     composed_shapes const composed =
         compose(shapes, smaller(visits, compose_visits * shapes.size()), control);
     std::size_t const n = composed.shapes.size();
-    if (n > shapes.size() / 2) return best;
+    if (n > shapes.size() / 2 || control.stop(no_limit, 0, 0)) return best;
     placement_bound left = lower_bound(composed.shapes);
     left.bytes = larger(left.bytes, goal.bytes);
     packing found = first_packing(composed.shapes, left, control);
@@ -183,10 +270,11 @@ SUBLET_DECL packing pack_cuts(placement_shapes const& shapes, placement_bound co
 ///               a             b
 class search_windows {
 public:
-    explicit search_windows(placement_shapes const& all)
-        : all_(all), begun_(all.positions.size() + 2), ended_(begun_)
+    search_windows(placement_shapes const& all, step_poll const& poll)
+        : all_(all), poll_(poll), begun_(all.positions.size() + 2), ended_(begun_)
     {
         for (placement_shape const& s : all.shapes) {
+            if (poll.stops(2)) return;
             ++begun_[s.life.first + 1];
             ++ended_[s.life.last];
         }
@@ -219,7 +307,7 @@ public:
                             std::vector<std::uint32_t>& ids) const
     {
         std::vector<sort_key> by_begin;
-        for (std::uint32_t s = 0; s != begun_[window.last]; ++s) {
+        for (std::uint32_t s = 0; s != begun_[window.last] && !poll_.stops(2); ++s) {
             live_range const now = within(s, window);
             if (now.first < now.last) by_begin.push_back({now.first, 0, s});
         }
@@ -230,6 +318,7 @@ public:
             placement_shape shape = all_.shapes[k.id];
             if (shape.life.first < window.first || window.last < shape.life.last) shape.pinned = origin[k.id];
             shape.life = shifted(within(k.id, window), window);
+            if (poll_.stops(all_.pieces_of(k.id).size())) break;
             for (shape_piece const& p : all_.pieces_of(k.id))
                 if (live_range const when = common(p.when, window); when.first < when.last)
                     own.pieces.push_back({shifted(when, window), p.begin, p.end});
@@ -263,6 +352,7 @@ private:
     }
 
     placement_shapes const& all_;
+    step_poll const& poll_;
     std::vector<std::uint32_t> begun_, ended_; // by position: shapes that begin below it, or end at or below
 };
 
@@ -281,6 +371,7 @@ public:
         return control_.stop(height_, bound, nodes);
     }
     void run(std::size_t tasks, task_ref task) override { control_.run(tasks, task); }
+    [[nodiscard]] std::uint64_t steps_per_question() const override { return control_.steps_per_question(); }
 
 private:
     search_control& control_;
@@ -293,7 +384,8 @@ SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bou
                                    std::uint64_t nodes, std::uint64_t seed, packing best,
                                    search_control& control, placement::pool_result& out)
 {
-    search_windows const windows(shapes);
+    step_poll const poll(control);
+    search_windows const windows(shapes, poll);
     part_control of_window(control, best.height);
     std::vector<std::uint32_t> ids;
     std::uint32_t most = first_window_shapes;
@@ -308,6 +400,7 @@ SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bou
         spent += 1 + shapes.size() / 1000;
         if (window.first < window.last) {
             placement_shapes const own = windows.inside(window, best.origin, ids);
+            if (poll.has_stopped()) break;
             byte_count const least = larger(goal.bytes, lower_bound(own).bytes);
             packing now;
             now.height = best.height;
@@ -370,7 +463,8 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
         placement_bound raised = bound;
         raised.bytes = out.lower_bound;
         std::uint64_t const work = smaller(smaller(options.nodes, max_stack_work) * 64, max_stack_work);
-        if (!detail::raise_by_stacks(shapes, work, raised)) return;
+        pool_control for_pool(control, best.height, out);
+        if (!detail::raise_by_stacks(shapes, work, raised, step_poll(for_pool))) return;
         out.lower_bound = raised.bytes;
         out.proof = {placement::proof::reason::exhausted, raised.bytes, 0,
                      buffers_in(shapes, raised.stacked)};
@@ -454,8 +548,9 @@ struct block_packing {
     }
 };
 
+/// Of no use once `poll` has stopped.
 SUBLET_DECL block_packing fill_blocks(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                      byte_count largest, bool grows_least)
+                                      byte_count largest, bool grows_least, step_poll const& poll)
 {
     block_packing result{std::vector<std::uint32_t>(all.size()), std::vector<byte_count>(all.size()), {}};
     std::vector<placed_pieces> placed;
@@ -473,10 +568,12 @@ SUBLET_DECL block_packing fill_blocks(placement_shapes const& all, std::vector<s
         if (all.shapes[s].pinned != no_offset) put(s, 0, all.shapes[s].pinned);
     for (std::uint32_t s : order) {
         placement_shape const& shape = all.shapes[s];
+        if (poll.stops(64)) break;
         if (shape.pinned != no_offset) continue;
         std::size_t block = placed.size();
         byte_count least = no_limit, at = shape.phase;
         for (std::size_t k = 0; k != placed.size() && least != 0; ++k) {
+            if (poll.stops(64)) break;
             byte_count const here = placed[k].free_origin(all, s, 0, largest - shape.size);
             if (here == no_offset) continue;
             byte_count const end = here + shape.size;
@@ -491,6 +588,83 @@ SUBLET_DECL block_packing fill_blocks(placement_shapes const& all, std::vector<s
     return result;
 }
 
+/// The blocks of a placement that is cut at multiples of a distance; what was cut lies in more blocks.
+///
+///     |  +--+   +--+            border: c and e are cut. Rectangles that are cut by one border are live one
+///     |--|c |---|e |------      after the other: they lie at one offset
+///     |  +--+   +--+  +--+
+///
+/// Requires:   each shape fits a block.  O(n)
+SUBLET_DECL block_packing cut_into_blocks(placement_shapes const& all, packing const& whole,
+                                          byte_count largest, byte_count unit)
+{
+    block_packing result{std::vector<std::uint32_t>(all.size()), std::vector<byte_count>(all.size()), {0}};
+    byte_count const distance = largest / unit * unit;
+    std::vector<sort_key> cut; // {border, , shape}; each shape that is no rectangle is by itself
+    auto put = [&](std::uint32_t s, std::size_t block, byte_count at) {
+        result.height.resize(larger(result.height.size(), block + 1), 0);
+        result.block[s] = static_cast<std::uint32_t>(block);
+        result.origin[s] = at;
+        result.height[block] = larger(result.height[block], at + all.shapes[s].size);
+    };
+    std::size_t const most_blocks = all.size();
+    for (std::uint32_t s = 0; s != all.size(); ++s) {
+        byte_count const origin = whole.origin[s], size = all.shapes[s].size;
+        byte_count const block = distance == 0 ? 0 : origin / distance, past = origin - block * distance;
+        if (size <= largest && origin <= largest - size) put(s, 0, origin);
+        else if (block != 0 && block < most_blocks && size <= distance && past <= distance - size)
+            put(s, static_cast<std::size_t>(block), past);
+        else cut.push_back({all.is_plain(s) && distance != 0 ? block : no_limit, 0, s});
+    }
+    sort_by_key(cut);
+    std::size_t block = result.height.size();
+    byte_count begin = 0, end = 0; // of the shapes of a border
+    for (std::size_t i = 0; i != cut.size();) {
+        std::size_t last = i + 1;
+        while (cut[i].key != no_limit && last != cut.size() && cut[last].key == cut[i].key) ++last;
+        auto end_from = [&](byte_count from) {
+            for (std::size_t k = i; k != last; ++k)
+                end = larger(end, align_up(from, all.shapes[cut[k].id]) + all.shapes[cut[k].id].size);
+            return end;
+        };
+        if (end_from(begin) > largest) {
+            ++block;
+            begin = end = 0;
+            end_from(begin);
+        }
+        for (; i != last; ++i) put(cut[i].id, block, align_up(begin, all.shapes[cut[i].id]));
+        begin = end;
+    }
+    std::vector<std::uint32_t> number; // of the blocks that are not empty
+    std::size_t used = 0;
+    for (byte_count h : result.height) {
+        number.push_back(static_cast<std::uint32_t>(used));
+        if (h != 0) result.height[used++] = h;
+    }
+    result.height.resize(used);
+    for (std::uint32_t& block_of : result.block) block_of = number[block_of];
+    return result;
+}
+
+/// Reports the height and the bound of the pool instead of those of a block.
+class block_control final : public search_control {
+public:
+    block_control(search_control& control, byte_count best, byte_count bound)
+        : control_(control), best_(best), bound_(bound)
+    {
+    }
+    [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t nodes) override
+    {
+        return control_.stop(best_, bound_, nodes);
+    }
+    void run(std::size_t tasks, task_ref task) override { control_.run(tasks, task); }
+    [[nodiscard]] std::uint64_t steps_per_question() const override { return control_.steps_per_question(); }
+
+private:
+    search_control& control_;
+    byte_count best_, bound_;
+};
+
 /// Some of the shapes, `ids` ascending.
 SUBLET_DECL placement_shapes shapes_among(placement_shapes const& all, std::vector<std::uint32_t> const& ids)
 {
@@ -504,22 +678,35 @@ SUBLET_DECL placement_shapes shapes_among(placement_shapes const& all, std::vect
     return some;
 }
 
+/// From the lowest offset, of equal ones the largest first. Once `poll` has stopped, in any order.
+SUBLET_DECL std::vector<std::uint32_t>
+order_of_offsets(placement_shapes const& shapes, std::vector<byte_count> const& origin, step_poll const& poll)
+{
+    std::vector<std::uint32_t> order;
+    std::vector<byte_count> size, below;
+    for (std::uint32_t s = 0; s != shapes.size(); ++s) {
+        order.push_back(s);
+        size.push_back(shapes.shapes[s].size);
+        below.push_back(~origin[s]);
+    }
+    sort_descending(order, size, poll);
+    sort_descending(order, below, poll);
+    return order;
+}
+
 SUBLET_DECL std::vector<memory_plan::block> split_into_blocks(placement_shapes const& shapes,
                                                               placement_bound const& bound,
-                                                              byte_count largest, packing& best)
+                                                              byte_count largest, packing& best,
+                                                              search_control& control)
 {
+    block_control for_block(control, best.height, bound.bytes);
+    step_poll const poll(for_block);
     byte_count unit = 1;
-    std::vector<sort_key> by_origin;
-    for (std::uint32_t s = 0; s != shapes.size(); ++s) {
-        unit = combine_alignment(unit, shapes.shapes[s].alignment);
-        by_origin.push_back({best.origin[s], descending(shapes.shapes[s].size), s});
-    }
-    sort_by_key(by_origin);
-    std::vector<std::vector<std::uint32_t>> orders(1);
-    for (sort_key const& k : by_origin) orders[0].push_back(k.id);
+    for (placement_shape const& s : shapes.shapes) unit = combine_alignment(unit, s.alignment);
+    std::vector<std::vector<std::uint32_t>> orders{order_of_offsets(shapes, best.origin, poll)};
     for (placement_order which : {placement_order::size, placement_order::area, placement_order::load_area,
                                   placement_order::load_death, placement_order::peak_length})
-        orders.push_back(order_by(which, shapes, bound));
+        if (!poll.has_stopped()) orders.push_back(order_by(which, shapes, bound, poll));
 
     block_packing found;
     auto is_better = [&](block_packing const& next) {
@@ -527,21 +714,23 @@ SUBLET_DECL std::vector<memory_plan::block> split_into_blocks(placement_shapes c
         return found.height.empty() || end < old || (end == old && next.height.size() < found.height.size());
     };
     for (std::vector<std::uint32_t> const& order : orders)
-        for (bool grows_least : {false, true})
-            if (block_packing next = fill_blocks(shapes, order, largest, grows_least); is_better(next))
-                found = std::move(next);
+        for (bool grows_least : {false, true}) {
+            if (poll.has_stopped()) break;
+            block_packing next = fill_blocks(shapes, order, largest, grows_least, poll);
+            if (!poll.has_stopped() && is_better(next)) found = std::move(next);
+        }
+    if (found.height.empty()) found = cut_into_blocks(shapes, best, largest, unit);
 
     std::vector<std::vector<std::uint32_t>> members(found.height.size());
     for (std::uint32_t s = 0; s != shapes.size(); ++s) members[found.block[s]].push_back(s);
     pack_options const small{.visits = 1'000'000, .improve_visits = 1'000'000, .nodes = 10'000};
-    for (std::size_t k = 0; k != members.size(); ++k) {
+    for (std::size_t k = 0; k != members.size() && !poll.stops(shapes.positions.size()); ++k) {
         placement_shapes const own = shapes_among(shapes, members[k]);
-        placement_bound const least = lower_bound(own);
-        if (found.height[k] <= least.bytes) continue;
-        deterministic_control control;
+        placement_bound const least = lower_bound(own, poll);
+        if (poll.has_stopped() || found.height[k] <= least.bytes) continue;
         placement::pool_result out;
         out.lower_bound = least.bytes;
-        packing const again = pack_shapes(own, least, no_limit, small, control, out);
+        packing const again = pack_shapes(own, least, no_limit, small, for_block, out);
         if (again.height >= found.height[k]) continue;
         found.height[k] = again.height;
         for (std::size_t i = 0; i != members[k].size(); ++i) found.origin[members[k][i]] = again.origin[i];
@@ -1047,10 +1236,9 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
         return result;
     }
     return pack_pools(
-        problem, options, control,
-        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
-            return pack_shapes(shapes, bound, capacity, options, control, out);
-        });
+        problem, options, control, 1,
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out,
+            std::size_t) { return pack_shapes(shapes, bound, capacity, options, control, out); });
 }
 
 } // namespace sublet::detail
@@ -1143,13 +1331,14 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 inline constexpr std::size_t max_trial_packings = 64;
 
 SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together,
-                                                         pool_candidates const& where)
+                                                         pool_candidates const& where, step_poll const& poll)
     : candidates(where)
 {
     std::vector<buffer_id> all_buffers;
     for (buffer_id b = 0; b != together.buffers.size(); ++b) all_buffers.push_back(b);
-    shapes = shapes_of(together, all_buffers);
     choice.assign(candidates.size(), 0);
+    shapes = shapes_of(together, all_buffers, {}, poll);
+    if (poll.has_stopped()) return;
     shape_of.assign(candidates.size(), no_buffer);
     storage_of.assign(shapes.size(), no_buffer);
     for (shape_part const& p : shapes.parts) {
@@ -1165,7 +1354,8 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
     load.assign(capacity.size(), segment_tree(shapes.positions.size()));
     for (std::uint32_t s = 0; s != shapes.size(); ++s)
         for (shape_piece const& p : shapes.pieces_of(s))
-            load[pool(storage_of[s])].add(p.when, p.end - p.begin);
+            if (poll.stops(32)) return;
+            else load[pool(storage_of[s])].add(p.when, p.end - p.begin);
 }
 
 SUBLET_DECL void pool_assignment_state::move(std::uint32_t k, std::uint32_t to)
@@ -1195,15 +1385,17 @@ SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
 }
 
 /// Moves storage to its next pool until no load exceeds a capacity or no candidate is left.
-SUBLET_DECL void lower_loads(pool_assignment_state& all)
+SUBLET_DECL void lower_loads(pool_assignment_state& all, step_poll const& poll)
 {
     auto const positions = static_cast<step_id>(all.shapes.positions.size());
     for (bool moved = true; moved;) {
         moved = false;
         for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
+            if (all.capacity[pool] == no_limit) continue; // no load exceeds it
             std::vector<std::uint32_t> overloaded{0}; // by rank: number of lower positions with excess load
             std::vector<byte_count> excess{0};        // by rank: sum of the excess below
             for (step_id at = 0; at != positions; ++at) {
+                if (poll.stops(16)) return;
                 byte_count const bytes = all.load[pool].most({at, at + 1}), most = all.capacity[pool];
                 overloaded.push_back(overloaded.back() + (bytes > most));
                 excess.push_back(checked_add(excess.back(), bytes > most ? bytes - most : 0));
@@ -1212,6 +1404,7 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
             std::vector<sort_key> cheapest;
             for (std::uint32_t s = 0; s != all.shapes.size(); ++s) {
                 std::uint32_t const k = all.storage_of[s];
+                if (poll.stops(2 + all.shapes.pieces_of(s).size())) return;
                 if (all.pool(k) != pool || !all.has_next_pool(k)) continue;
                 double relief = 0; // over positions with excess, at most the excess
                 for (shape_piece const& p : all.shapes.pieces_of(s)) {
@@ -1226,7 +1419,8 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all)
             }
             sort_by_key(cheapest);
             for (sort_key const& c : cheapest)
-                if (all.is_overloaded(c.id, pool, false)) {
+                if (poll.stops(32 * all.shapes.pieces_of(all.shape_of[c.id]).size())) return;
+                else if (all.is_overloaded(c.id, pool, false)) {
                     all.move(c.id, all.choice[c.id] + 1);
                     moved = true;
                 }
@@ -1246,10 +1440,9 @@ SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
     options.visits /= 16, options.improve_visits /= 16, options.nodes /= 16;
     pool_limits const limits = limits_of(problem, pool);
     return pack_pool(
-        problem, members, limits, options.objective, offset,
-        [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out) {
-            return pack_shapes(shapes, bound, limits.capacity, options, control, out);
-        });
+        problem, members, limits, options.objective, offset, control, 0, 1,
+        [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
+            std::size_t) { return pack_shapes(shapes, bound, limits.capacity, options, control, out); });
 }
 
 SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all,
@@ -1263,6 +1456,7 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
     for (pool_id pool = 0; pool != pools;) {
         bool const has_limit =
             all.capacity[pool] != no_limit || limits_of(problem, pool).largest_block != no_limit;
+        if (control.stop(no_limit, 0, 0)) return false;
         if (is_packed[pool] != 0 || !has_limit) {
             ++pool;
             continue;
@@ -1312,14 +1506,16 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
     return fits;
 }
 
-SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignment_state& all)
+SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignment_state& all,
+                                step_poll const& poll)
 {
     std::vector<buffer_id> all_buffers;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) all_buffers.push_back(b);
     std::vector<placement_shapes> shapes; // by pool: alignments differ
     std::vector<placed_pieces> placed;
     for (std::size_t pool = 0; pool != all.capacity.size(); ++pool) {
-        shapes.push_back(shapes_of(problem, all_buffers, limits_of(problem, pool)));
+        shapes.push_back(shapes_of(problem, all_buffers, limits_of(problem, pool), poll));
+        if (poll.has_stopped()) return false;
         placed.push_back(placed_pieces(shapes.back()));
         if (shapes.back().fault != shape_fault::none) return false;
     }
@@ -1331,6 +1527,7 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignmen
     sort_by_key(order);
     for (sort_key const& o : order) {
         std::uint32_t const k = all.storage_of[o.id];
+        if (poll.stops(256)) return false;
         byte_count at = no_offset;
         for (std::uint32_t c = 0; c != all.candidates.count(k) && at == no_offset; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
@@ -1351,7 +1548,7 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignmen
 
 /// Moves storage to cheaper pools that have room and for which `fits` holds, the greatest saving first.
 template <class Fits>
-void move_to_cheaper(pool_assignment_state& all, Fits fits)
+void move_to_cheaper(pool_assignment_state& all, step_poll const& poll, Fits fits)
 {
     std::vector<sort_key> displaced;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
@@ -1359,6 +1556,7 @@ void move_to_cheaper(pool_assignment_state& all, Fits fits)
     sort_by_key(displaced);
     for (sort_key const& a : displaced) {
         std::uint32_t const k = a.id, before = all.choice[k];
+        if (poll.stops(64)) return;
         for (std::uint32_t c = 0; c != before; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
             if (all.shape_of[k] != no_buffer && all.is_overloaded(k, pool, true)) continue;
@@ -1372,23 +1570,24 @@ void move_to_cheaper(pool_assignment_state& all, Fits fits)
 SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
                                          search_control& control)
 {
-    placement_problem together = problem;
+    step_poll const poll(control);
+    placement_problem together{problem.buffers, problem.pools, problem.gaps, problem.colocated};
     for (placement_problem::buffer& b : together.buffers) b.pool = 0;
-    pool_assignment_state all(together, candidates_of(problem));
+    pool_assignment_state all(together, candidates_of(problem), poll);
     pool_assignment result;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
         result.cost_bound = checked_add(result.cost_bound, all.now(k).cost);
-    if (all.shapes.fault == shape_fault::none) { // otherwise no choice helps
-        lower_loads(all);
-        move_to_cheaper(all, [](pool_id) { return true; });
+    if (all.shapes.fault == shape_fault::none && !poll.has_stopped()) { // with a fault no choice helps
+        lower_loads(all, poll);
+        move_to_cheaper(all, poll, [](pool_id) { return true; });
         if (!fit_capacities(together, all, options, control)) {
             std::vector<std::uint32_t> const before = all.choice;
-            if (!place_greedily(together, all))
+            if (!place_greedily(together, all, poll))
                 for (std::uint32_t k = 0; k != all.choice.size(); ++k) all.move(k, before[k]);
         }
         std::size_t attempts = 0;
         std::vector<byte_count> offset(problem.buffers.size(), no_offset);
-        move_to_cheaper(all, [&](pool_id pool) {
+        move_to_cheaper(all, poll, [&](pool_id pool) {
             if (all.capacity[pool] == no_limit) return true;
             if (++attempts > max_trial_packings || control.stop(no_limit, 0, 0)) return false;
             return try_pool(together, all, pool, options, control, offset).status <=

@@ -23,7 +23,9 @@ SUBLET_DECL pack_options budgets_of(place_options const& options)
 SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, pack_options const& budgets,
                                 search_control& control, placement::proof& proof)
 {
-    placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool));
+    step_poll const poll(control);
+    placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool), poll);
+    if (poll.has_stopped()) return;
     std::vector<std::uint32_t> core;
     for (std::uint32_t s = 0; s != shapes.size(); ++s) core.push_back(s);
     proof.buffers = buffers_in(
@@ -71,16 +73,12 @@ SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates con
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): once, without clocks
-SUBLET_DECL placement place(placement_problem const& problem, place_options const& given,
-                            pack_options const& budgets)
+SUBLET_DECL placement place(placement_problem const& problem, place_options const& options,
+                            pack_options const& budgets, timed_control& control)
 {
-    SUBLET_EXPECTS(given.time_limit >= 0, "sublet: a time limit is negative");
-    detail::asked_options const asked(given, problem.buffers.size(), &place_options::previous,
-                                      &place_options::keep);
-    place_options const& options = *asked;
     if (problem.clocks.threads != 0) {
         positioned_clocks const clocks = positions_of_clocks(problem);
-        placement result = place(clocks.problem, options, clocks.budgets(budgets));
+        placement result = place(clocks.problem, options, clocks.budgets(budgets), control);
         if (!result.is_timed_out) {
             std::size_t const buffers = problem.buffers.size();
             clocks.lower(result, options.objective, budgets.visits, options.keep.tabulate(buffers, "keep"));
@@ -102,15 +100,13 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     std::size_t const buffers = problem.buffers.size();
     auto const previous = options.previous.tabulate(buffers, "previous");
     auto const keep = options.keep.tabulate(buffers, "keep");
-
-    timed_control control(options.threads, options.stop, options.progress, options.time_limit);
+    (void)step_poll(control).stops(buffers); // so that it has been asked; it stays stopped
     if (problem.choices.empty()) return place_fixed(problem, previous, keep, budgets, control);
 
     control.begin(2); // at most half of the time
     pool_assignment const chosen = choose_pools(problem, budgets, control);
-    placement_problem fixed = problem;
+    placement_problem fixed{problem.buffers, problem.pools, problem.gaps, problem.colocated};
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
-    fixed.choices.clear();
     placement result = place_fixed(fixed, previous, keep, budgets, control);
     if (result.status == placement::outcome::infeasible)
         weaken_to_forced(fixed, candidates_of(problem), budgets, control, result);
@@ -119,7 +115,18 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     result.cost_bound = chosen.cost_bound;
     if (result.cost > result.cost_bound && result.status == placement::outcome::optimal)
         result.status = placement::outcome::feasible;
+    result.is_timed_out = control.has_stopped() && result.status != placement::outcome::optimal;
     return result;
+}
+
+SUBLET_DECL placement place(placement_problem const& problem, place_options const& options,
+                            pack_options const& budgets)
+{
+    SUBLET_EXPECTS(options.time_limit >= 0, "sublet: a time limit is negative");
+    timed_control control(options.threads, options.stop, options.progress, options.time_limit);
+    detail::asked_options const asked(options, problem.buffers.size(), &place_options::previous,
+                                      &place_options::keep);
+    return place(problem, *asked, budgets, control);
 }
 
 } // namespace sublet::detail

@@ -28,7 +28,7 @@ SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capa
 SUBLET_DECL search_result decide_scaled(scaled_shapes const& scaled, byte_count capacity,
                                         search_options const& options, search_control& control)
 {
-    search_portfolio portfolio(scaled);
+    search_portfolio portfolio(scaled, step_poll(control));
     portfolio.reset_capacity(capacity);
     std::uint64_t budget = 2 * scaled.shapes.size() + 1, nodes = 0;
     for (std::uint32_t restart = 0;; ++restart) {
@@ -81,7 +81,7 @@ SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes cons
                                  search_options const& options, search_control& control,
                                  minimize_result& result)
 {
-    search_portfolio portfolio(scaled);
+    search_portfolio portfolio(scaled, step_poll(control, result.best.height, result.bound));
     std::uint64_t budget = 2 * all.size() + 1;
     std::uint32_t restart = 0;
     bool is_over = false;

@@ -43,9 +43,10 @@ SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placemen
 }
 
 /// Of two fixed shapes that overlap, unfixes the lighter, unless it is pinned. Pieces are painted from below
-/// as in clashing_pins(); a shape may be hidden by one that is unfixed, so another round follows.
+/// as in clashing_pins(); a shape may be hidden by one that is unfixed, so another round follows. Once `poll`
+/// has stopped, some may still overlap.
 SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement const& former,
-                                   std::vector<unsigned char>& is_fixed)
+                                   std::vector<unsigned char>& is_fixed, step_poll const& poll)
 {
     auto is_present = [&](std::uint32_t s) { return is_fixed[s] != 0 || all.shapes[s].pinned != no_offset; };
     std::vector<sort_key> from_below; // {begin, piece, shape}
@@ -54,11 +55,12 @@ SUBLET_DECL void unfix_conflicting(placement_shapes const& all, old_placement co
             from_below.push_back(
                 {(is_fixed[s] != 0 ? former.old_origin[s] : all.shapes[s].pinned) + all.pieces[p].begin, p,
                  s});
-    sort_by_key(from_below);
+    sort_in_parts(from_below, poll);
     for (bool again = true; again;) {
         again = false;
         skyline tops(all.positions.size());
         for (sort_key const& k : from_below) {
+            if (poll.stops(32)) return;
             if (!is_present(k.id)) continue;
             shape_piece const& piece = all.pieces[static_cast<std::size_t>(k.tie)];
             auto const skyline_top = tops.highest(piece.when);
@@ -98,12 +100,15 @@ SUBLET_DECL bool unfix_neighbours(placement_shapes const& all, old_placement con
 /// As pack_shapes(), moving few bytes of the shapes that have an old origin.
 SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former, placement_bound const& bound,
                               byte_count capacity, pack_options const& options, search_control& control,
-                              placement::pool_result& out)
+                              placement::pool_result& out, std::size_t parts)
 {
     for (std::size_t s = 0; s != all.size(); ++s)
         if (former.old_origin[s] != no_offset) all.shapes[s].preferred = former.old_origin[s];
     packing best = pack_shapes(all, bound, capacity, options, control, out);
-    if (best.height > capacity) return best;
+    if (parts != 0) control.begin(parts - 1);
+    pool_control for_pool(control, best.height, out);
+    step_poll const poll(for_pool);
+    if (best.height > capacity || for_pool.stop(no_limit, 0, 0)) return best;
     byte_count const limit = options.objective == placement::objective::fit ? capacity : best.height;
     auto moved = [&](packing const& now) {
         byte_count bytes = 0;
@@ -123,11 +128,14 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
     quick.visits /= 16, quick.improve_visits /= 16, quick.nodes /= 16;
     packing found;
     auto fits_with_fixed = [&](std::vector<unsigned char> const& fixed) {
+        if (poll.stops(2 * all.size())) return false;
         placement_shapes now = all;
         for (std::size_t s = 0; s != now.size(); ++s)
             if (fixed[s] != 0) now.shapes[s].pinned = former.old_origin[s];
         placement::pool_result ignored;
-        found = pack_shapes(now, lower_bound(now), limit, quick, control, ignored);
+        placement_bound const least_height = lower_bound(now, poll);
+        if (poll.has_stopped()) return false;
+        found = pack_shapes(now, least_height, limit, quick, for_pool, ignored);
         out.nodes += ignored.nodes;
         out.packings += ignored.packings;
         if (found.height > limit) return false;
@@ -137,9 +145,11 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
         }
         return true;
     };
-    unfix_conflicting(all, former, is_fixed);
+    unfix_conflicting(all, former, is_fixed, poll);
     for (std::size_t count = 1; least != 0 && !fits_with_fixed(is_fixed); count *= 2)
-        if (found.height == no_limit || !unfix_neighbours(all, former, found, limit, count, is_fixed)) break;
+        if (for_pool.stop(no_limit, 0, 0) || found.height == no_limit ||
+            !unfix_neighbours(all, former, found, limit, count, is_fixed))
+            break;
 
     // Some of the moved shapes may fit at their old origins after all.
     std::vector<sort_key> displaced;
@@ -150,6 +160,7 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
     sort_by_key(displaced);
     if (displaced.size() > max_return_trials) displaced.resize(max_return_trials);
     for (sort_key const& k : displaced) {
+        if (poll.stops(all.size())) break;
         for (std::size_t s = 0; s != all.size(); ++s)
             is_fixed[s] = all.shapes[s].pinned == no_offset && best.origin[s] == former.old_origin[s];
         bool const fits =
@@ -157,7 +168,7 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
         if (!fits || is_fixed[k.id] != 0) continue;
         is_fixed[k.id] = 1;
         std::vector<unsigned char> without_conflicts = is_fixed;
-        unfix_conflicting(all, former, without_conflicts);
+        unfix_conflicting(all, former, without_conflicts, poll);
         if (without_conflicts == is_fixed && control.stop(best.height, out.lower_bound, out.nodes) == false)
             fits_with_fixed(is_fixed);
     }
@@ -179,12 +190,12 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
                        "sublet: buffer % is kept, but has no previous offset or is pinned elsewhere", b);
         pinned = previous[b];
     }
-    placement result = pack_pools(
-        kept, options, control,
-        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out) {
-            return pack_near(shapes, old_placement_of(shapes, kept, previous), bound, capacity, options,
-                             control, out);
-        });
+    placement result = pack_pools(kept, options, control, 2,
+                                  [&](auto const& shapes, auto const& bound, byte_count capacity,
+                                      placement::pool_result& out, std::size_t parts) {
+                                      return pack_near(shapes, old_placement_of(shapes, kept, previous),
+                                                       bound, capacity, options, control, out, parts);
+                                  });
     for (std::size_t b = 0; b != buffers; ++b)
         if (previous[b] != no_offset && result.offset[b] != no_offset && result.offset[b] != previous[b])
             result.moved_bytes = checked_add(result.moved_bytes, problem.buffers[b].size);

@@ -47,7 +47,16 @@ SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
     return result;
 }
 
-SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
+template <class Items>
+void resize_in_parts(Items& items, std::size_t size, step_poll const& poll)
+{
+    constexpr std::size_t part = 1u << 14;
+    items.reserve(size);
+    while (items.size() != size && !poll.stops(4 * smaller(size - items.size(), part)))
+        items.resize(items.size() + smaller(size - items.size(), part));
+}
+
+SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled, step_poll const& poll)
 {
     placement_shapes const& from = scaled.shapes;
     search_problem to;
@@ -71,6 +80,7 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     to.first_span = from.first_piece;
     for (shape_piece const& p : from.pieces) {
         to.spans.push_back({ended[p.when.first], ended[p.when.last], number(p.begin), number(p.end)});
+        if (poll.stops(ended[p.when.last] - ended[p.when.first])) continue;
         for (std::uint32_t i = ended[p.when.first]; i != ended[p.when.last]; ++i)
             to.load[i] += number(p.end - p.begin);
     }
@@ -89,21 +99,32 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     }
 
     to.first_member.assign(std::size_t{to.sections} + 1, 0);
-    for (auto const& p : to.spans)
+    for (auto const& p : to.spans) {
+        if (poll.stops(p.last - p.first)) return to;
         for (std::uint32_t i = p.first; i != p.last; ++i) ++to.first_member[i];
+    }
     std::uint32_t members = 0;
     for (std::uint32_t& f : to.first_member) members += std::exchange(f, members);
-    to.members.resize(members);
+    resize_in_parts(to.members, members, poll);
     std::vector<std::uint32_t> next = to.first_member;
     for (std::uint32_t s = 0; s != n; ++s)
-        for (auto const& p : to.spans_of(s))
+        for (auto const& p : to.spans_of(s)) {
+            if (poll.stops(2 * (p.last - p.first))) break;
             for (std::uint32_t i = p.first; i != p.last; ++i) to.members[next[i]++] = {s, p.begin};
+        }
 
     auto is_one_piece = [&](std::uint32_t s) { return from.first_piece[s + 1] - from.first_piece[s] == 1; };
     auto for_each_pair = [&](auto visit) {
-        for (std::uint32_t a = 0; a != n; ++a)
-            for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last; ++b)
-                if ((is_one_piece(a) && is_one_piece(b)) || min_separation(from, a, b).meets) visit(a, b);
+        for (std::uint32_t a = 0; a != n; ++a) {
+            if (poll.stops(4 * (n - a))) return;
+            for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last;
+                 ++b) {
+                bool const are_rectangles = is_one_piece(a) && is_one_piece(b);
+                if (!are_rectangles && poll.stops(2 * (from.pieces_of(a).size() + from.pieces_of(b).size())))
+                    return;
+                if (are_rectangles || min_separation(from, a, b).meets) visit(a, b);
+            }
+        }
     };
     to.first_edge.assign(n + 1, 0);
     for_each_pair([&](std::uint32_t a, std::uint32_t b) {
@@ -112,7 +133,7 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled)
     });
     std::uint32_t edges = 0;
     for (std::uint32_t& f : to.first_edge) edges += std::exchange(f, edges);
-    to.edges.resize(edges);
+    resize_in_parts(to.edges, edges, poll);
     next = to.first_edge;
     auto distance = [&](std::uint32_t below, std::uint32_t above) {
         if (!is_one_piece(below) || !is_one_piece(above))

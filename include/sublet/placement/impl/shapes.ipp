@@ -11,32 +11,79 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void keep_distinct(std::vector<step_id>& positions)
+template <class Item>
+void sort_and_merge(std::vector<Item>& items, step_poll const& poll)
 {
-    std::sort(positions.begin(), positions.end());
+    constexpr std::size_t part = 1u << 14;
+    std::size_t const n = items.size();
+    auto from = [&](std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(smaller(i, n)); };
+    for (std::size_t i = 0; i < n && !poll.stops(4 * smaller(n - i, part)); i += part)
+        std::sort(from(i), from(i + part));
+    for (std::size_t width = part; width < n; width *= 2)
+        for (std::size_t i = 0; i < n && !poll.stops(2 * width); i += 2 * width)
+            std::inplace_merge(from(i), from(i + width), from(i + 2 * width));
+}
+
+SUBLET_DECL void sort_in_parts(std::vector<sort_key>& items, step_poll const& poll)
+{
+    sort_and_merge(items, poll);
+}
+
+SUBLET_DECL void keep_distinct(std::vector<step_id>& positions, step_poll const& poll = {})
+{
+    sort_and_merge(positions, poll);
     std::size_t distinct = 0;
     for (step_id at : positions)
         if (distinct == 0 || positions[distinct - 1] != at) positions[distinct++] = at;
     positions.resize(distinct);
 }
 
-SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem)
+SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem,
+                                                std::vector<buffer_id> const& members, step_poll const& poll)
 {
     std::vector<sort_key> order;
-    order.reserve(problem.gaps.size());
-    for (std::size_t i = 0; i != problem.gaps.size(); ++i) {
+    if (problem.gaps.empty()) return order;
+    std::vector<unsigned char> is_member;
+    if (members.size() != problem.buffers.size()) {
+        is_member.assign(problem.buffers.size(), 0);
+        for (buffer_id b : members) is_member[b] = 1;
+    } else {
+        order.reserve(problem.gaps.size());
+    }
+    for (std::size_t i = 0; i != problem.gaps.size() && !poll.stops(1); ++i) {
         placement_problem::gap const& g = problem.gaps[i];
         SUBLET_EXPECTS(g.buffer < problem.buffers.size(),
                        "sublet: a gap names buffer %, but there are only % buffers", g.buffer,
                        problem.buffers.size());
-        order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
+        if (is_member.empty() || is_member[g.buffer] != 0)
+            order.push_back({g.buffer, g.when.first, static_cast<std::uint32_t>(i)});
     }
-    sort_by_key(order);
-    return order;
+    if (order.size() <= 1u << 16) {
+        sort_by_key(order);
+        return order;
+    }
+    // Many: by buffer in one pass, so that little is done between two questions.
+    bool is_ascending = true;
+    std::vector<std::uint32_t> next(problem.buffers.size() + 1, 0);
+    for (std::size_t i = 0; i != order.size() && !poll.stops(1); ++i) {
+        is_ascending = is_ascending && (i == 0 || order[i - 1] < order[i]);
+        ++next[order[i].key + 1];
+    }
+    if (is_ascending) return order;
+    for (std::size_t b = 1; b != next.size(); ++b) next[b] += next[b - 1];
+    std::vector<sort_key> sorted(order.size());
+    for (std::size_t i = 0; i != order.size() && !poll.stops(1); ++i) sorted[next[order[i].key]++] = order[i];
+    for (std::size_t first = 0, last = 0; first != sorted.size() && !poll.stops(last - first); first = last) {
+        while (last != sorted.size() && sorted[last].key == sorted[first].key) ++last;
+        std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(first),
+                  sorted.begin() + static_cast<std::ptrdiff_t>(last));
+    }
+    return sorted;
 }
 
-SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps,
-                               buffer_id id, byte_count distance, std::vector<shape_piece>& pieces)
+SUBLET_DECL std::size_t append_pieces(placement_problem const& problem, std::vector<sort_key> const& gaps,
+                                      buffer_id id, byte_count distance, std::vector<shape_piece>& pieces,
+                                      std::size_t near)
 {
     placement_problem::buffer const& b = problem.buffers[id];
     std::size_t const first = pieces.size();
@@ -49,7 +96,9 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sor
         else pieces.push_back(next);
     };
     live_range rest = b.life;
-    std::size_t at = partition_point(gaps.size(), [&](std::size_t i) { return gaps[i].key >= id; });
+    std::size_t at = near;
+    if ((at != gaps.size() && gaps[at].key < id) || (at != 0 && gaps[at - 1].key >= id))
+        at = partition_point(gaps.size(), [&](std::size_t i) { return gaps[i].key >= id; });
     for (; at != gaps.size() && gaps[at].key == id; ++at) {
         placement_problem::gap const& g = problem.gaps[gaps[at].id];
         SUBLET_EXPECTS(g.begin <= g.end && g.end <= b.size,
@@ -63,6 +112,7 @@ SUBLET_DECL void append_pieces(placement_problem const& problem, std::vector<sor
         rest.first = when.last;
     }
     add(rest, 0, b.size);
+    return at;
 }
 
 SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
@@ -111,40 +161,43 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     }
 }
 
-SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces)
+SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces, step_poll const& poll)
 {
     step_id last = 0;
     for (shape_piece const& p : pieces) last = larger(last, p.when.last);
     std::vector<step_id> positions, rank;
+    auto for_each_piece = [&](std::uint64_t steps, auto visit) {
+        for (std::size_t i = 0; i != pieces.size() && !poll.stops(steps); ++i) visit(pieces[i]);
+    };
     if (last / 16 <= pieces.size()) {
         rank.assign(std::size_t{last} + 1, 0);
-        for (shape_piece const& p : pieces) rank[p.when.first] = rank[p.when.last] = 1;
-        for (std::size_t at = 0; at != rank.size(); ++at)
+        for_each_piece(2, [&](shape_piece& p) { rank[p.when.first] = rank[p.when.last] = 1; });
+        for (std::size_t at = 0; at != rank.size() && !poll.stops(1); ++at)
             if (rank[at] != 0) {
                 rank[at] = static_cast<step_id>(positions.size());
                 positions.push_back(static_cast<step_id>(at));
             }
-        for (shape_piece& p : pieces) p.when = {rank[p.when.first], rank[p.when.last]};
+        for_each_piece(2, [&](shape_piece& p) { p.when = {rank[p.when.first], rank[p.when.last]}; });
         return positions;
     }
     positions.reserve(2 * pieces.size());
-    for (shape_piece const& p : pieces) {
+    for_each_piece(1, [&](shape_piece& p) {
         positions.push_back(p.when.first);
         positions.push_back(p.when.last);
-    }
-    keep_distinct(positions);
+    });
+    keep_distinct(positions, poll);
     auto rank_of = [&](step_id at) {
         return static_cast<step_id>(
             partition_point(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
     };
-    for (shape_piece& p : pieces) p.when = {rank_of(p.when.first), rank_of(p.when.last)};
+    for_each_piece(32, [&](shape_piece& p) { p.when = {rank_of(p.when.first), rank_of(p.when.last)}; });
     return positions;
 }
 
 // --- colocated -------------------------------------------------------------------------------------------
 
 SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
-                                             std::vector<buffer_id> const& members)
+                                             std::vector<buffer_id> const& members, step_poll const& poll)
 {
     std::size_t const buffers = problem.buffers.size();
     colocated_groups result;
@@ -159,6 +212,7 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
     };
     if (problem.colocated.empty()) {
         for (buffer_id b : members) {
+            if (poll.stops(1)) break;
             if (needs_bytes(b))
                 result.parts.push_back({static_cast<std::uint32_t>(result.parts.size()), b, 0});
             end_group();
@@ -190,6 +244,7 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
     std::vector<buffer_id> found;
     for (buffer_id b : members) {
         if (is_reached[b]) continue;
+        if (poll.stops(8)) break;
         is_reached[b] = 1;
         found.assign(1, b);
         auto const group = static_cast<std::uint32_t>(result.first.size() - 1);
@@ -310,18 +365,26 @@ SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<st
     return true;
 }
 
+SUBLET_DECL void expect_placeable(placement_problem::buffer const& buffer, buffer_id id)
+{
+    SUBLET_EXPECTS(buffer.alignment >= 1, "sublet: the alignment of buffer % is 0, but has to be at least 1",
+                   id);
+    SUBLET_EXPECTS(buffer.size != no_size, "sublet: buffer %, of unknown size, cannot be placed", id);
+    SUBLET_EXPECTS(buffer.size < byte_count{1} << 62, "sublet: buffer % has 2^62 bytes or more", id);
+}
+
 class shape_collector {
 public:
     shape_collector(placement_problem const& problem, std::vector<buffer_id> const& members,
-                    pool_limits const& limits)
-        : problem_(problem), limits_(limits), gaps_(gaps_in_order(problem)),
-          groups_(group_colocated(problem, members))
+                    pool_limits const& limits, step_poll const& poll)
+        : problem_(problem), limits_(limits), poll_(poll), gaps_(gaps_in_order(problem, members, poll)),
+          groups_(group_colocated(problem, members, poll))
     {
         SUBLET_EXPECTS(limits.alignment >= 1,
                        "sublet: the alignment of a pool is 0, but has to be at least 1");
         std::size_t const groups = groups_.first.size() - 1;
         collected_.shapes.reserve(groups);
-        collected_.pieces.reserve(groups);
+        collected_.pieces.reserve(groups + 2 * gaps_.size());
         collected_.first_piece.reserve(groups + 1);
         collected_.parts.reserve(groups_.parts.size());
     }
@@ -330,6 +393,7 @@ public:
     {
         auto inconsistent = groups_.inconsistent.begin();
         for (std::uint32_t g = 0; g + 1 != groups_.first.size(); ++g) {
+            if (poll_.stops(4)) return {};
             bool const is_solid = add_pieces(g);
             for (; inconsistent != groups_.inconsistent.end() && inconsistent->key == g; ++inconsistent)
                 if (is_solid)
@@ -337,8 +401,8 @@ public:
                                  inconsistent->id);
             if (is_solid) add_shape(g);
         }
-        collected_.positions = rank_positions(collected_.pieces);
-        return sorted_by_start();
+        collected_.positions = rank_positions(collected_.pieces, poll_);
+        return poll_.has_stopped() ? placement_shapes{} : sorted_by_start();
     }
 
 private:
@@ -370,13 +434,10 @@ private:
         group_pieces_.clear();
         for (shape_part const& part : all) {
             placement_problem::buffer const& b = problem_.buffers[part.buffer];
-            SUBLET_EXPECTS(b.alignment >= 1,
-                           "sublet: the alignment of buffer % is 0, but has to be at least 1", part.buffer);
-            SUBLET_EXPECTS(b.size != no_size, "sublet: buffer %, of unknown size, cannot be placed",
+            expect_placeable(b, part.buffer);
+            SUBLET_EXPECTS(part.distance < too_large - b.size, "sublet: buffer % has 2^62 bytes or more",
                            part.buffer);
-            SUBLET_EXPECTS(b.size < too_large && part.distance < too_large - b.size,
-                           "sublet: buffer % has 2^62 bytes or more", part.buffer);
-            append_pieces(problem_, gaps_, part.buffer, part.distance, pieces);
+            next_gap_ = append_pieces(problem_, gaps_, part.buffer, part.distance, pieces, next_gap_);
         }
         if (!group_pieces_.empty()) merge_pieces(group_pieces_);
         for (shape_piece const& p : group_pieces_) collected_.pieces.push_back(p);
@@ -453,14 +514,15 @@ private:
         auto start_of = [&](std::size_t s) {
             return collected_.pieces[collected_.first_piece[s]].when.first;
         };
-        for (std::size_t s = 0; s != n; ++s) ++next[start_of(s) + 1];
+        for (std::size_t s = 0; s != n && !poll_.stops(1); ++s) ++next[start_of(s) + 1];
         for (std::size_t p = 0; p + 1 < next.size(); ++p) next[p + 1] += next[p];
-        for (std::uint32_t s = 0; s != n; ++s) order[next[start_of(s)]++] = s;
+        for (std::uint32_t s = 0; s != n && !poll_.stops(1); ++s) order[next[start_of(s)]++] = s;
         result.positions = std::move(collected_.positions);
         result.shapes.reserve(n);
         result.first_piece.reserve(n + 1);
         result.pieces.reserve(collected_.pieces.size());
         for (std::uint32_t s : order) {
+            if (poll_.stops(4)) return result;
             number[s] = static_cast<std::uint32_t>(result.shapes.size());
             auto const own = collected_.pieces_of(s);
             for (shape_piece const& p : own) result.pieces.push_back(p);
@@ -472,8 +534,10 @@ private:
         for (shape_part const& p : collected_.parts) ++first_part[number[p.shape] + 1];
         for (std::size_t s = 0; s != n; ++s) first_part[s + 1] += first_part[s];
         result.parts.resize(collected_.parts.size());
-        for (shape_part const& p : collected_.parts)
+        for (shape_part const& p : collected_.parts) {
+            if (poll_.stops(2)) return result;
             result.parts[first_part[number[p.shape]]++] = {number[p.shape], p.buffer, p.distance};
+        }
         return result;
     }
 
@@ -481,19 +545,47 @@ private:
 
     placement_problem const& problem_;
     pool_limits const& limits_;
+    step_poll const& poll_;
     std::vector<sort_key> const gaps_;
+    std::size_t next_gap_ = 0; // after those of the last buffer
     colocated_groups const groups_;
     placement_shapes collected_; // by group
     std::vector<shape_piece> group_pieces_;
 };
 
 SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
-                                       std::vector<buffer_id> const& members, pool_limits limits)
+                                       std::vector<buffer_id> const& members, pool_limits limits,
+                                       step_poll const& poll)
 {
-    return shape_collector(problem, members, limits).collect();
+    return shape_collector(problem, members, limits, poll).collect();
 }
 
 // --- bound -----------------------------------------------------------------------------------------------
+
+SUBLET_DECL void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key,
+                                 step_poll const& poll)
+{
+    constexpr unsigned digit_bits = 11;
+    constexpr std::size_t digits = std::size_t{1} << digit_bits;
+    byte_count differ = 0;
+    for (std::uint32_t id : ids) differ |= key[id] ^ key[ids[0]];
+    std::vector<std::uint32_t> sorted(ids.size()), next;
+    for (unsigned shift = 0; shift < 64; shift += digit_bits) {
+        auto digit = [&](std::uint32_t id) { return to_size((~key[id] >> shift) % digits); };
+        if ((differ >> shift) % digits == 0) continue;
+        if (poll.stops(2 * ids.size())) return;
+        next.assign(digits, 0);
+        for (std::uint32_t id : ids) ++next[digit(id)];
+        std::uint32_t before = 0;
+        for (std::uint32_t& n : next) {
+            std::uint32_t const own = n;
+            n = before;
+            before += own;
+        }
+        for (std::uint32_t id : ids) sorted[next[digit(id)]++] = id;
+        ids.swap(sorted);
+    }
+}
 
 SUBLET_DECL byte_count common_alignment(placement_shapes const& all)
 {
@@ -507,7 +599,7 @@ SUBLET_DECL byte_count common_alignment(placement_shapes const& all)
 }
 
 /// Raises the bound by the padding of the common alignment.
-SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound)
+SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound, step_poll const& poll)
 {
     byte_count const unit = common_alignment(all);
     if (unit <= 1 || unit > (byte_count{1} << 61) / all.pieces.size()) return; // sums stay below 2^62
@@ -520,6 +612,7 @@ SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound
     std::vector<std::uint32_t> shape_of(all.pieces.size()), unpainted(ranks + 1);
     for (std::uint32_t s = 0; s != all.size(); ++s)
         for (std::uint32_t i = all.first_piece[s]; i != all.first_piece[s + 1]; ++i) {
+            if (poll.stops(4)) return;
             shape_piece const& p = all.pieces[i];
             std::int64_t const height = rounded(p) - number(p.begin);
             load[p.when.first] += height;
@@ -529,13 +622,14 @@ SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound
             auto const rest = rounded(p) - number(all.shapes[s].size);
             by_padding.push_back({descending(static_cast<byte_count>(rest) + (byte_count{1} << 62)), 0, i});
         }
-    sort_by_key(by_padding);
+    sort_in_parts(by_padding, poll);
     for (std::uint32_t r = 0; r <= ranks; ++r) unpainted[r] = r;
     auto next_unpainted = [&](std::uint32_t r) {
         while (unpainted[r] != r) r = unpainted[r] = unpainted[unpainted[r]];
         return r;
     };
     for (sort_key const& k : by_padding) {
+        if (poll.stops(4)) return;
         shape_piece const& p = all.pieces[k.id];
         for (std::uint32_t r = next_unpainted(p.when.first); r < p.when.last; r = next_unpainted(r)) {
             padding[r] = rounded(p) - number(all.shapes[shape_of[k.id]].size);
@@ -559,12 +653,26 @@ SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound
     bound.stacked = std::move(stacked);
 }
 
-SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
+SUBLET_DECL void raise_to_tops(placement_shapes const& all, placement_bound& bound)
+{
+    for (std::uint32_t s = 0; s != all.size(); ++s) {
+        placement_shape const& shape = all.shapes[s];
+        byte_count const top =
+            checked_add(shape.pinned == no_offset ? shape.phase : shape.pinned, shape.size);
+        if (top <= bound.bytes) continue;
+        bound.bytes = top;
+        bound.kind = placement::proof::reason::top_of_pin;
+        bound.shape = s;
+    }
+}
+
+SUBLET_DECL placement_bound lower_bound(placement_shapes const& all, step_poll const& poll)
 {
     placement_bound bound;
     bound.live_bytes.assign(all.positions.size(), 0);
     std::vector<byte_count> ending(all.positions.size(), 0);
     for (shape_piece const& p : all.pieces) {
+        if (poll.stops(2)) return {};
         byte_count& starting = bound.live_bytes[p.when.first];
         starting = checked_add(starting, p.end - p.begin);
         ending[p.when.last] += p.end - p.begin;
@@ -578,23 +686,15 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all)
     }
     bound.bytes = most;
     if (most != 0) bound.kind = placement::proof::reason::live_bytes;
-    for (std::uint32_t s = 0; s != all.size(); ++s) {
-        placement_shape const& shape = all.shapes[s];
-        byte_count const top =
-            checked_add(shape.pinned == no_offset ? shape.phase : shape.pinned, shape.size);
-        if (top <= bound.bytes) continue;
-        bound.bytes = top;
-        bound.kind = placement::proof::reason::top_of_pin;
-        bound.shape = s;
-    }
-    if (bound.bytes < byte_count{1} << 61) add_padding(all, bound);
+    raise_to_tops(all, bound);
+    if (bound.bytes < byte_count{1} << 61) add_padding(all, bound, poll);
     return bound;
 }
 
 // --- stacks ----------------------------------------------------------------------------------------------
 
 SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
-                                   step_id rank, std::uint64_t& work)
+                                   step_id rank, std::uint64_t& work, step_poll const& poll)
 {
     struct kind {
         byte_count begin = 0, end = 0;
@@ -635,6 +735,7 @@ SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std:
     std::vector<std::size_t> used(kinds.size(), 0);
     least[0] = 0;
     for (std::size_t set = 0; set != states; ++set) {
+        if (poll.stops(kinds.size())) return 0;
         if (least[set] != no_limit) {
             std::size_t const passed = used.back();
             byte_count const ceiling = passed == pinned.size() ? no_limit : pinned[passed].begin;
@@ -657,7 +758,8 @@ SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std:
     return least.back();
 }
 
-SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound)
+SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound,
+                                 step_poll const& poll)
 {
     byte_count const unit = common_alignment(all);
     bool may_raise = false;
@@ -670,6 +772,7 @@ SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work
     std::size_t const ranks = all.positions.size();
     std::vector<unsigned char> begins(ranks, 0), ends(ranks, 0);
     for (shape_piece const& p : all.pieces) begins[p.when.first] = ends[p.when.last] = 1;
+    if (poll.stops(2 * all.pieces.size())) return false;
     std::vector<sort_key> full; // most live bytes first
     step_id last = no_step;
     for (step_id r = 0; r != ranks; ++r) {
@@ -679,10 +782,15 @@ SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work
         }
         if (begins[r] != 0) last = r;
     }
-    sort_by_key(full);
     bool is_raised = false;
+    // Only the fullest are looked at, as many as the work suffices for.
+    if (std::uint64_t const most = work / all.pieces.size(); most < full.size()) {
+        std::nth_element(full.begin(), full.begin() + static_cast<std::ptrdiff_t>(most), full.end());
+        full.resize(to_size(most));
+    }
+    sort_by_key(full);
     for (sort_key const& k : full) {
-        if (work < all.pieces.size()) break;
+        if (work < all.pieces.size() || poll.stops(all.pieces.size())) break;
         work -= all.pieces.size();
         std::vector<std::uint32_t> stacked;
         byte_count highest = bound.live_bytes[k.id]; // without pins, of any order
@@ -695,7 +803,7 @@ SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work
                     highest = checked_add(highest, all.shapes[s].alignment - 1 + p.begin);
                 }
         if (!is_pinned && highest <= bound.bytes) continue;
-        byte_count const least = least_stack(all, stacked, k.id, work);
+        byte_count const least = least_stack(all, stacked, k.id, work, poll);
         if (least <= bound.bytes || least == no_limit || !can_only_be_stacked(all, stacked)) continue;
         bound.bytes = least;
         bound.kind = placement::proof::reason::exhausted;
