@@ -565,8 +565,8 @@ SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
 SUBLET_DECL void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key,
                                  step_poll const& poll)
 {
-    constexpr unsigned digit_bits = 11;
-    constexpr std::size_t digits = std::size_t{1} << digit_bits;
+    unsigned const digit_bits = ids.size() < 4096 ? 8 : 11; // a pass counts all digits, too
+    std::size_t const digits = std::size_t{1} << digit_bits;
     byte_count differ = 0;
     for (std::uint32_t id : ids) differ |= key[id] ^ key[ids[0]];
     std::vector<std::uint32_t> sorted(ids.size()), next;
