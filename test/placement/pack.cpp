@@ -358,14 +358,22 @@ TEST_CASE("progress reports contain only valid bounds and heights that were foun
     CHECK(asked > rounds(20));
 }
 
-TEST_CASE("a search of a window reports no height that only the window has")
+TEST_CASE("the lowest height that is reported is the one of the result")
 {
-    for (unsigned seed : {1u, 7u}) {
-        CAPTURE(seed);
+    auto check = [](placement_problem const& problem, pack_options const& options) {
         records_queries control;
-        placement const placed = pack(bench::draw_micro_batches(2200, seed),
-                                      {.visits = 10'000, .improve_visits = 1, .nodes = 40'000}, control);
+        placement const placed = pack(problem, options, control);
         CHECK(control.lowest_best >= placed.pools[0].height);
+    };
+    for (unsigned seed : {1u, 7u}) { // a window of many buffers is lower than the others
+        CAPTURE(seed);
+        check(bench::draw_micro_batches(2200, seed),
+              {.visits = 10'000, .improve_visits = 1, .nodes = 40'000});
+    }
+    for (unsigned seed : {7u, 15u, 16u, 29u}) { // composed buffers are lower than what the search finds
+        CAPTURE(seed);
+        check(bench::draw_few_sizes(300, seed),
+              {.visits = 1'000'000, .improve_visits = 100'000, .nodes = 1000});
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 // --- pack ------------------------------------------------------------------------------------------------
@@ -219,47 +220,74 @@ SUBLET_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& s
 /// Composition costs so many visits a shape.
 inline constexpr std::uint64_t compose_visits = 1000;
 
-/// For shapes that were cut from a rectangle: first fit in the caller's order and in its reverse, then
-/// composition, and a search of what is left if these are less than half of the shapes. The result is
-/// `best`, or ends at `ceiling` or below.
-SUBLET_DECL packing pack_cuts(placement_shapes const& shapes, placement_bound const& goal, byte_count ceiling,
-                              std::uint64_t visits, std::uint64_t nodes, packing best,
-                              search_control& control, placement::pool_result& out)
-{
-    step_poll const poll(control);
-    std::vector<std::uint32_t> order = order_of_caller(shapes, poll);
-    for (std::size_t i = 0; i != 2 && order.size() == shapes.size() && best.height > goal.bytes; ++i) {
-        packing found =
-            fit(shapes, order, fit_rule::first_fit,
+/// Shapes that were cut from a rectangle, put together again where they fit without a gap.
+class cut_shapes {
+public:
+    packing best; ///< of the shapes, as they were
+
+    /// First fit in the caller's order and in its reverse, then composition, and a search of what is left if
+    /// these are less than half of the shapes. Orders end at `ceiling` or below. The result is `best`, never
+    /// higher than `start`.
+    cut_shapes(placement_shapes const& shapes, placement_bound const& goal, byte_count ceiling,
+               std::uint64_t visits, std::uint64_t nodes, packing start, search_control& control,
+               placement::pool_result& out)
+        : best(std::move(start))
+    {
+        step_poll const poll(control);
+        std::vector<std::uint32_t> order = order_of_caller(shapes, poll);
+        for (std::size_t i = 0; i != 2 && order.size() == shapes.size() && best.height > goal.bytes; ++i) {
+            packing found = fit(
+                shapes, order, fit_rule::first_fit,
                 {.ceiling = ceiling, .known_height = goal.bytes, .visits = visits / 8, .stop = {&control}});
-        ++out.packings;
-        if (found.height < best.height) {
-            best = std::move(found);
-            ceiling = best.height - 1;
+            ++out.packings;
+            if (found.height < best.height) {
+                best = std::move(found);
+                ceiling = best.height - 1;
+            }
+            std::reverse(order.begin(), order.end());
         }
-        std::reverse(order.begin(), order.end());
+        if (best.height <= goal.bytes) return;
+        composed_ = compose(shapes, smaller(visits, compose_visits * shapes.size()), control);
+        if (composed_.shapes.size() > shapes.size() / 2 || control.stop(no_limit, 0, 0)) return;
+        bound_ = lower_bound(composed_.shapes);
+        bound_.bytes = larger(bound_.bytes, goal.bytes);
+        placed_ = first_packing(composed_.shapes, bound_, control);
+        if (placed_.height > bound_.bytes)
+            placed_ =
+                best_packing(composed_.shapes, bound_, visits / 4, std::move(placed_), control, out.packings);
+        keep_lower(shapes);
+        search(shapes, nodes, 0, control, out);
     }
-    if (best.height <= goal.bytes) return best;
-    composed_shapes const composed =
-        compose(shapes, smaller(visits, compose_visits * shapes.size()), control);
-    std::size_t const n = composed.shapes.size();
-    if (n > shapes.size() / 2 || control.stop(no_limit, 0, 0)) return best;
-    placement_bound left = lower_bound(composed.shapes);
-    left.bytes = larger(left.bytes, goal.bytes);
-    packing found = first_packing(composed.shapes, left, control);
-    if (found.height > left.bytes)
-        found = best_packing(composed.shapes, left, visits / 4, std::move(found), control, out.packings);
-    if (found.height > left.bytes && is_searched(composed.shapes) && nodes != 0) {
-        minimize_result lowest =
-            minimize(composed.shapes, left.bytes, std::move(found), {.nodes = nodes}, control);
+
+    [[nodiscard]] bool may_be_searched() const
+    {
+        return placed_.height > bound_.bytes && !placed_.origin.empty() && is_searched(composed_.shapes);
+    }
+    void search(placement_shapes const& shapes, std::uint64_t nodes, std::uint64_t seed,
+                search_control& control, placement::pool_result& out)
+    {
+        if (!may_be_searched() || nodes == 0) return;
+        minimize_result lowest = minimize(composed_.shapes, bound_.bytes, std::move(placed_),
+                                          {.nodes = nodes, .seed = seed}, control);
         out.nodes += lowest.nodes;
-        found = std::move(lowest.best);
+        bound_.bytes = larger(bound_.bytes, lowest.bound);
+        placed_ = std::move(lowest.best);
+        keep_lower(shapes);
     }
-    if (found.height > ceiling) return best;
-    found.origin = composed.origins(found.origin);
-    found.origin.resize(shapes.size());
-    return found;
-}
+
+private:
+    void keep_lower(placement_shapes const& shapes)
+    {
+        if (placed_.height >= best.height) return;
+        best.height = placed_.height;
+        best.origin = composed_.origins(placed_.origin);
+        best.origin.resize(shapes.size());
+    }
+
+    composed_shapes composed_;
+    placement_bound bound_; // of the composed shapes
+    packing placed_;        // of the composed shapes
+};
 
 /// Ranges of positions in which a part of the shapes is searched exactly; the others keep their origins.
 ///
@@ -438,14 +466,16 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
 {
     pool_control until_first(control, no_limit, out);
     packing best = first_packing(shapes, bound, until_first);
+    std::optional<cut_shapes> cuts; // the search of few shapes goes on without what it finds
     ++out.packings;
     placement_bound goal = bound; // a height that ends the search
+    auto lowest = [&] { return cuts ? smaller(best.height, cuts->best.height) : best.height; };
     auto is_done = [&] {
         if (out.lower_bound > capacity) goal.bytes = no_limit;
         else if (options.objective == placement::objective::fit) goal.bytes = capacity;
         else goal.bytes = out.lower_bound;
         // Called even if the goal is reached: a progress listener may be attached.
-        return control.stop(best.height, out.lower_bound, out.nodes) || best.height <= goal.bytes;
+        return control.stop(lowest(), out.lower_bound, out.nodes) || lowest() <= goal.bytes;
     };
     std::size_t const n = shapes.size();
     // One more order pays for any number of shapes; it takes about a hundred visits for each.
@@ -479,35 +509,50 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
     }
     if (!is_done() && visits != 0) {
         pool_control for_pool(control, best.height, out);
-        // Few shapes are searched: a start that is only lower would change what is found after it.
         byte_count const ceiling = is_small ? goal.bytes : best.height - 1;
-        best = pack_cuts(shapes, goal, ceiling, visits, smaller(options.nodes, pack_options{}.nodes),
-                         std::move(best), for_pool, out);
+        cuts.emplace(shapes, goal, ceiling, visits, smaller(options.nodes, pack_options{}.nodes), best,
+                     for_pool, out);
+        if (!is_small) best = cuts->best;
     }
+    auto search_cuts = [&](std::uint64_t nodes, unsigned round) {
+        if (!cuts || !cuts->may_be_searched() || is_done()) return;
+        pool_control for_pool(control, lowest(), out);
+        cuts->search(shapes, nodes, options.seed + round, for_pool, out);
+        if (!is_small && cuts->best.height < best.height) best = cuts->best;
+    };
     // Many shapes: ejection and windows in turn, with budgets that double; few are searched as a whole.
     std::uint64_t visits_left =
         is_small ? smaller(options.improve_visits, pack_options{}.improve_visits) : options.improve_visits;
     std::uint64_t nodes_left = is_small ? 0 : options.nodes;
     for (unsigned round = 0; round != 32 && (visits_left != 0 || nodes_left != 0); ++round) {
         if (!is_done() && visits_left != 0) {
-            pool_control for_pool(control, best.height, out);
+            pool_control for_pool(control, lowest(), out);
             std::uint64_t const now = smaller(visits_left, pack_options{}.improve_visits << round);
             best = improve(shapes, goal, std::move(best), {.visits = now, .seed = options.seed + round},
                            for_pool, out.packings);
             visits_left -= now;
         }
         if (!is_done() && nodes_left != 0) {
-            pool_control for_pool(control, best.height, out);
+            pool_control for_pool(control, lowest(), out);
             std::uint64_t const now = smaller(nodes_left, pack_options{}.nodes << round);
             best = repair_windows(shapes, goal, now, options.seed + round, std::move(best), for_pool, out);
             nodes_left -= now;
+            if (round != 0) search_cuts(now, round);
         }
         if (is_done()) break;
     }
-    bool const may_be_lower = least_stacking <= capacity && least_stacking < best.height;
-    if (is_small && !is_done() && may_be_lower && out.nodes < options.nodes)
-        search(options.nodes - out.nodes);
-    return best;
+    // A search begins anew each time: it is not divided if it is the only one.
+    for (unsigned round = 0; is_small && out.nodes < options.nodes && least_stacking <= capacity &&
+                             least_stacking < lowest() && !is_done();
+         ++round) {
+        std::uint64_t const left = options.nodes - out.nodes;
+        bool const is_only = !cuts || !cuts->may_be_searched() || round == 40;
+        std::uint64_t const now = is_only ? left : smaller(left, pack_options{}.nodes << round);
+        search(now);
+        search_cuts(now, round);
+        if (is_only) break;
+    }
+    return cuts && cuts->best.height < best.height ? std::move(cuts->best) : best;
 }
 
 } // namespace sublet::detail
