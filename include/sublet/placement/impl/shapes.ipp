@@ -19,9 +19,17 @@ void sort_and_merge(std::vector<Item>& items, step_poll const& poll)
     auto from = [&](std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(smaller(i, n)); };
     for (std::size_t i = 0; i < n && !poll.stops(4 * smaller(n - i, part)); i += part)
         std::sort(from(i), from(i + part));
-    for (std::size_t width = part; width < n; width *= 2)
-        for (std::size_t i = 0; i < n && !poll.stops(2 * width); i += 2 * width)
-            std::inplace_merge(from(i), from(i + width), from(i + 2 * width));
+    // Not std::inplace_merge: libstdc++ 12 takes its buffer from a function that clang 19 reports as
+    // deprecated.
+    std::vector<Item> merged(n <= part ? 0 : n);
+    for (std::size_t width = part; width < n; width *= 2) {
+        auto to = merged.begin();
+        for (std::size_t i = 0; i < n; i += 2 * width) {
+            if (poll.stops(2 * smaller(n - i, width))) return;
+            to = std::merge(from(i), from(i + width), from(i + width), from(i + 2 * width), to);
+        }
+        items.swap(merged);
+    }
 }
 
 SUBLET_DECL void sort_in_parts(std::vector<sort_key>& items, step_poll const& poll)
