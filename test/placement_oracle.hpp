@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,7 @@ struct placement_oracle {
         bytes period = pool_alignment, pin = unplaceable;
         for (part const& p : groups[g].parts) {
             sublet::placement_problem::buffer const& b = problem.buffers[p.buffer];
-            period *= static_cast<bytes>(b.alignment);
+            period = std::lcm(period, static_cast<bytes>(b.alignment));
             if (b.pinned != sublet::no_offset) pin = static_cast<bytes>(b.pinned) - p.distance;
         }
         if (groups[g].clashes || least < 0) return groups[g].clashes ? unplaceable : least_origin(g, 0);
