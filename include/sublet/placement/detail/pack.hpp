@@ -33,7 +33,8 @@
 
 ///     for each pool:   shapes ─► contradictory pins? ─► lower bound ─► fast orders
 ///                      few shapes:   ─► short search   ─► more orders ─► cuts ─► ejection ─► long search
-///                      many shapes:    ─► more orders ─► cuts ─► ejection, search of windows, in turn
+///                      many shapes:    ─► more orders ─► cuts ─► ejection, search of windows, in turn;
+///                                         up to 4000 shapes: search from the second turn on
 ///                      stop as soon as the height equals the bound: it is optimal
 ///
 /// Cuts: for shapes that fit together without a gap, the caller's order and its reverse, and compose.hpp.
@@ -102,11 +103,12 @@ placement::proof contradiction(placement_problem const& problem, placement_shape
 placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
                           placement_bound const& bound);
 
-/// Exact search is not tried for more shapes: a node costs too much. Nor for this many shapes times pieces:
-/// all pairs of shapes are compared, piece by piece, before the first node, and nothing stops that.
+/// Exact search does not come first for more shapes, and is not tried at all for twice as many: a node costs
+/// too much. Nor for this many shapes times pieces: all pairs of shapes are compared, piece by piece, before
+/// the first node, and nothing stops that.
 inline constexpr std::size_t max_searched_shapes = 2000;
 inline constexpr std::uint64_t max_compared_pieces = 100'000'000;
-[[nodiscard]] bool is_searched(placement_shapes const& shapes);
+[[nodiscard]] bool is_searched(placement_shapes const& shapes, std::size_t most = max_searched_shapes);
 
 /// Reports the best height and the bound of the pool, not of the current subproblem.
 class pool_control final : public search_control {

@@ -74,9 +74,9 @@ SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placemen
     return proof;
 }
 
-SUBLET_DECL bool is_searched(placement_shapes const& shapes)
+SUBLET_DECL bool is_searched(placement_shapes const& shapes, std::size_t most)
 {
-    return shapes.size() <= max_searched_shapes &&
+    return shapes.size() <= most &&
            (shapes.size() == 0 || shapes.pieces.size() <= max_compared_pieces / shapes.size());
 }
 
@@ -520,7 +520,8 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
         cuts->search(shapes, nodes, options.seed + round, for_pool, out);
         if (!is_small && cuts->best.height < best.height) best = cuts->best;
     };
-    // Many shapes: ejection and windows in turn, with budgets that double; few are searched as a whole.
+    // Many shapes: ejection, windows, and at last the whole in turn, with budgets that double; few are
+    // searched as a whole.
     std::uint64_t visits_left =
         is_small ? smaller(options.improve_visits, pack_options{}.improve_visits) : options.improve_visits;
     std::uint64_t nodes_left = is_small ? 0 : options.nodes;
@@ -537,7 +538,10 @@ SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound 
             std::uint64_t const now = smaller(nodes_left, pack_options{}.nodes << round);
             best = repair_windows(shapes, goal, now, options.seed + round, std::move(best), for_pool, out);
             nodes_left -= now;
-            if (round != 0) search_cuts(now, round);
+            if (round == 0) continue;
+            search_cuts(now, round);
+            if (is_searched(shapes, 2 * max_searched_shapes) && least_stacking < best.height && !is_done())
+                search(now);
         }
         if (is_done()) break;
     }
