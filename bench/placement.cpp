@@ -14,6 +14,8 @@
 //     --tilings          2000, 2500, 3162 and 5000 buffers that cuts made of a rectangle, in three manners
 //     --few-sizes        300 buffers of two to six sizes, live wherever a gap had room: as --anytime
 //     --micro-batches    18,000 buffers of a network that is trained by micro-batches: as --anytime
+//     --windows          whether a search over several positions would raise the bound: the buffers of each
+//                        window of 2 to 160 positions that contains a peak, alone in the bytes of the peak
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
 //     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
 //     --overrun N        problems of 1000, 10000, ... N buffers, limits of 0, 10 ms, 100 ms and 1 s: how many
@@ -333,6 +335,51 @@ void run_tilings(arguments const& args)
     all.print("all");
 }
 
+/// A window is `open` if neither a placement in the bytes of the peak is found nor that there is none.
+void run_windows(std::vector<subject> subjects, arguments const& args)
+{
+    for (unsigned seed = 1; seed <= args.seeds; ++seed)
+        subjects.push_back({"few_sizes/" + std::to_string(seed), bench::draw_few_sizes(300, seed)});
+    std::size_t all = 0, all_fit = 0, all_raised = 0;
+    for (subject const& s : subjects) {
+        placement_problem problem = s.problem;
+        for (placement_problem::buffer& b : problem.buffers) b.alignment = 1;
+        std::vector<buffer_id> members(problem.buffers.size());
+        std::iota(members.begin(), members.end(), buffer_id{0});
+        detail::placement_shapes const shapes = detail::shapes_of(problem, members);
+        detail::placement_bound const bound = detail::lower_bound(shapes);
+        std::size_t const positions = shapes.positions.size();
+        std::size_t windows = 0, fits = 0, raised = 0;
+        for (std::size_t width = 2; width < std::min<std::size_t>(160, positions); width = width * 3 / 2 + 1)
+            for (std::size_t at = 0; at + width < positions; at += std::max<std::size_t>(1, width / 4)) {
+                auto const first = bound.live_bytes.begin() + static_cast<std::ptrdiff_t>(at);
+                if (std::find(first, first + static_cast<std::ptrdiff_t>(width), bound.bytes) ==
+                    first + static_cast<std::ptrdiff_t>(width))
+                    continue;
+                live_range const window{shapes.positions[at], shapes.positions[at + width]};
+                placement_problem part;
+                for (placement_problem::buffer const& b : problem.buffers) {
+                    live_range const life{std::max(b.life.first, window.first),
+                                          std::min(b.life.last, window.last)};
+                    if (life.first < life.last) part.buffers.push_back({life, b.size});
+                }
+                measurement const m = decide(std::move(part), bound.bytes, 0, args.limit_or(1));
+                ++windows;
+                fits += m.placed.status == placement::outcome::optimal ||
+                        m.placed.status == placement::outcome::feasible;
+                raised += m.placed.status == placement::outcome::infeasible;
+                is_all_sound = is_all_sound && !m.is_refuted;
+            }
+        std::printf("section=windows     file=%-26s positions=%zu windows=%zu fit=%zu raised=%zu open=%zu\n",
+                    s.name.c_str(), positions, windows, fits, raised, windows - fits - raised);
+        all += windows;
+        all_fit += fits;
+        all_raised += raised;
+    }
+    std::printf("section=windows     file=%-26s windows=%zu fit=%zu raised=%zu open=%zu\n", "all", all,
+                all_fit, all_raised, all - all_fit - all_raised);
+}
+
 void run_copies(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"copies"};
@@ -548,7 +595,8 @@ arguments read_arguments(int count, char** words)
             else if (word == "--scaling") args.scaling = bench::number_in(operand());
             else if (word == "--anytime") args.picture = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections" &&
-                     word != "--tilings" && word != "--few-sizes" && word != "--micro-batches")
+                     word != "--tilings" && word != "--few-sizes" && word != "--micro-batches" &&
+                     word != "--windows")
                 bench::refuse_option(word);
         }
     }
@@ -607,6 +655,7 @@ void run(arguments const& args)
             run_drawn("micro_batches", args, [&](unsigned seed) {
                 return bench::draw_micro_batches(args.smoke ? 600 : 18'000, seed);
             });
+        else if (section == "--windows") run_windows(named, args);
         else if (section == "--copies") run_copies(subjects, args);
         else if (section == "--anytime") run_anytime(subjects, args);
         else if (section == "--overrun") run_overrun(args);
@@ -619,7 +668,7 @@ constexpr char usage[] =
     "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
     "                       [FILE.csv ...]\n"
     "  SECTION  --files --capacity N --variants N --minimize --dissections --tilings --few-sizes\n"
-    "           --micro-batches --copies N --anytime F.svg --overrun N --scaling N\n";
+    "           --micro-batches --windows --copies N --anytime F.svg --overrun N --scaling N\n";
 
 } // namespace
 
@@ -631,7 +680,7 @@ int main(int count, char** words)
         if (args.smoke) {
             args.sections = {"--files",       "--capacity", "--variants",  "--minimize",
                              "--dissections", "--tilings",  "--few-sizes", "--micro-batches",
-                             "--copies",      "--anytime",  "--scaling"};
+                             "--windows",     "--copies",   "--anytime",   "--scaling"};
             args.capacity = 1024;
             args.variants = args.copies = args.seeds = args.limit = 1;
             args.scaling = args.overrun = 100;

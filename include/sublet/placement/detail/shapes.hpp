@@ -350,7 +350,9 @@ inline constexpr std::uint64_t max_stack_work = std::uint64_t{1} << 22;
 /// last. Does nothing if no stack can be above the load and its padding: without pins and with one alignment.
 ///
 /// Without pins and alignments the bound of any one position is its load, so mapped sizes (dual feasible
-/// functions) and sums of sizes give no more; only a search over several positions would.
+/// functions) and sums of sizes give no more. Nor do two positions: what is live at both comes first. Nor does
+/// a linear programme that may cut buffers into rows: rows of one byte fit into the load. Only a search over
+/// several positions could, and of the windows that `bench_placement --windows` tries none raises the bound.
 ///
 /// Returns:    whether it raised the bound; then its kind is `exhausted`.
 bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound,
