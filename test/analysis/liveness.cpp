@@ -558,6 +558,22 @@ TEST_CASE("random sets are read as they were stored, in any mix of bits and list
                 REQUIRE(live.is_live_in(v, n) == (in[n].count(v) != 0));
                 REQUIRE(live.is_live_out(v, n) == (out[n].count(v) != 0));
             }
+            for (node_id from = 0; from != 4; ++from) {
+                auto now = out[from];
+                bool has_begun = false;
+                live.for_each_change(
+                    from, n,
+                    [&](value_id v) {
+                        REQUIRE(!has_begun);
+                        REQUIRE(now.erase(v) == 1);
+                    },
+                    [&](value_id v) {
+                        has_begun = true;
+                        REQUIRE(now.insert(v).second);
+                        REQUIRE(out[from].count(v) == 0);
+                    });
+                REQUIRE(now == in[n]);
+            }
         }
         CHECK(live == stored(values, in, out, {}));
     }

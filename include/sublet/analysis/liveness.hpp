@@ -142,8 +142,8 @@ public:
 
     /// v is live where node n begins; where it ends: a successor needs it, or a phi operand at the end of n.
     /// O(1) for a value stored as bits, O(log of the size of the list) otherwise.
-    [[nodiscard]] bool is_live_in(value_id v, node_id n) const;
-    [[nodiscard]] bool is_live_out(value_id v, node_id n) const;
+    [[nodiscard]] bool is_live_in(value_id v, node_id n) const { return contains(in_, v, n); }
+    [[nodiscard]] bool is_live_out(value_id v, node_id n) const { return contains(out_, v, n); }
 
     /// The set as a range, ascending.  O(values stored as bits / 64 + size of the set)
     [[nodiscard]] detail::live_list live_in(node_id n) const { return list(in_, n); }
@@ -161,6 +161,16 @@ public:
         for_each(out_, n, visit);
     }
 
+    /// Calls `ends` with each value that is live where `from` ends and not where `to` begins, then `begins`
+    /// with each that is live only where `to` begins.
+    /// O(values stored as bits / 64 + listed values of both sets + calls)
+    template <class Ends, class Begins>
+    void for_each_change(node_id from, node_id to, Ends ends, Begins begins) const
+    {
+        for_each_in_one(out_, from, in_, to, ends);
+        for_each_in_one(in_, to, out_, from, begins);
+    }
+
     [[nodiscard]] std::size_t live_in_count(node_id n) const { return count(in_, n); }
     [[nodiscard]] std::size_t live_out_count(node_id n) const { return count(out_, n); }
 
@@ -171,7 +181,11 @@ public:
     friend bool operator==(live_sets const& a, live_sets const& b) { return same(a, b); }
 
 private:
-    bool contains(detail::node_sets const& sets, value_id v, node_id n) const;
+    bool contains(detail::node_sets const& sets, value_id v, node_id n) const
+    {
+        return column_[v] != no_value ? sets.bits.test(n, column_[v]) : is_listed(sets.list(n), v);
+    }
+    static bool is_listed(std::span<value_id const> ascending, value_id v);
     template <class Visit>
     void for_each(detail::node_sets const& sets, node_id n, Visit& visit) const
     {
@@ -181,6 +195,24 @@ private:
                 visit(value_[w * detail::bit_rows::word_bits +
                              static_cast<std::size_t>(std::countr_zero(rest))]);
         for (value_id v : sets.list(n)) visit(v);
+    }
+    /// In the set of `n` and not in that of `m`.
+    template <class Visit>
+    void for_each_in_one(detail::node_sets const& sets, node_id n, detail::node_sets const& others, node_id m,
+                         Visit& visit) const
+    {
+        detail::bit_rows::word const* const row = sets.bits[n];
+        detail::bit_rows::word const* const other = others.bits[m];
+        for (std::size_t w = 0; w != sets.bits.words(); ++w)
+            for (detail::bit_rows::word rest = row[w] & ~other[w]; rest != 0; rest &= rest - 1)
+                visit(value_[w * detail::bit_rows::word_bits +
+                             static_cast<std::size_t>(std::countr_zero(rest))]);
+        std::span<value_id const> const absent = others.list(m);
+        auto next = absent.begin();
+        for (value_id v : sets.list(n)) {
+            while (next != absent.end() && *next < v) ++next;
+            if (next == absent.end() || *next != v) visit(v);
+        }
     }
     detail::live_list list(detail::node_sets const& sets, node_id n) const
     {

@@ -9,8 +9,8 @@
 ///
 /// For graphs the fewest slots are NP-hard to find, so color() assigns slots greedily in a chosen order
 /// (DSATUR, smallest last, by size) in O((V + E) log V); `exact` searches for the fewest bytes. In strict SSA
-/// form one pass over the dominator tree gives the fewest slots, without the interference graph (Hack et al.
-/// 2006). A control-flow graph alone is no program: color() would take its edges for interference.
+/// form one pass over the nodes gives the fewest slots, without the interference graph (Hack et al. 2006). A
+/// control-flow graph alone is no program: color() would take its edges for interference.
 
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -181,8 +181,9 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 // --- color chordal ---------------------------------------------------------------------------------------
 
 /// In strict SSA form a live range is a subtree of the dominator tree, and intersection graphs of subtrees
-/// are chordal. So assigning the lowest free slot in a preorder walk of that tree is optimal: the values that
-/// occupy slots at a definition are all alive there together.
+/// are chordal. So assigning the lowest free slot is optimal in any order of the nodes in which dominators
+/// come first: the values that occupy slots at a definition are all alive there together. Reverse postorder
+/// is such an order.
 ///
 ///     0: def a, b               a takes slot 0, b slot 1,
 ///       /       \               which only 2 reads
@@ -219,8 +220,10 @@ struct chordal_coloring {
 ///             value takes the first free slot among its affinities, in the order of declaration, otherwise
 ///             the lowest free slot. If the program is not in strict SSA form or fixed values conflict, there
 ///             is a witness instead of a plan.
-/// Complexity: O(V + E + values + touches + size of all live-in sets + (V + definitions) slots / 64) time,
-///             O(V + values + touches) memory; with fixed values also what slots_to_avoid says.
+/// Complexity: O(V + E + values + touches + definitions slots / 64) time, and that of the live-out set of
+/// each
+///             node and the live-in set of the next one in reverse postorder: their bits / 64, and what
+///             differs. O(V + values + touches) memory; with fixed values also what slots_to_avoid says.
 /// Throws:     precondition_error if `live` is not of this program, or `fixed` a table of another length.
 [[nodiscard]] chordal_coloring color(snapshot const& p, live_sets const& live,
                                      per_value<slot_id> const& fixed = no_slot);

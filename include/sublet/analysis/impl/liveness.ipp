@@ -25,18 +25,12 @@ SUBLET_DECL live_sets::live_sets(liveness_options::method policy, std::size_t no
 {
 }
 
-SUBLET_DECL bool live_sets::is_live_in(value_id v, node_id n) const { return contains(in_, v, n); }
-
-SUBLET_DECL bool live_sets::is_live_out(value_id v, node_id n) const { return contains(out_, v, n); }
-
-SUBLET_DECL bool live_sets::contains(detail::node_sets const& sets, value_id v, node_id n) const
+SUBLET_DECL bool live_sets::is_listed(std::span<value_id const> ascending, value_id v)
 {
-    if (column_[v] != no_value) return sets.bits.test(n, column_[v]);
-    std::span<value_id const> rest = sets.list(n);
-    while (!rest.empty()) {
-        std::size_t const middle = rest.size() / 2;
-        if (rest[middle] == v) return true;
-        rest = rest[middle] < v ? rest.subspan(middle + 1) : rest.first(middle);
+    while (!ascending.empty()) {
+        std::size_t const middle = ascending.size() / 2;
+        if (ascending[middle] == v) return true;
+        ascending = ascending[middle] < v ? ascending.subspan(middle + 1) : ascending.first(middle);
     }
     return false;
 }

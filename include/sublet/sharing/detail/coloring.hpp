@@ -29,7 +29,9 @@ public:
         return s / 64 < words_.size() && (words_[s / 64] >> s % 64 & 1) != 0;
     }
     void insert(slot_id s);
-    void erase(slot_id s);
+    void erase(slot_id s) { erase_if(true, s); }
+    /// Without a branch. Requires: s, or a higher slot, was in the set before.
+    void erase_if(bool condition, slot_id s) { words_[s / 64] &= ~(std::uint64_t{condition} << s % 64); }
     /// Requires: s, or a higher slot, was in the set before.
     void insert_again(slot_id s) { words_[s / 64] |= std::uint64_t{1} << s % 64; }
 

@@ -243,28 +243,43 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
     });
 }
 
+/// Requires that the entry reaches all nodes: then a use that its definition does not dominate is at the end
+/// of a path from the entry without a definition, so its value is live where the entry begins.
+/// O(values + touches)
+SUBLET_DECL bool is_strict(snapshot const& p, live_sets const& live)
+{
+    bool is_defined_twice = false;
+    std::vector<unsigned char> is_defined(p.values(), 0);
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) {
+        bool const defines = t.defines();
+        is_defined_twice |= defines & (is_defined[t.value] != 0);
+        is_defined[t.value] |= static_cast<unsigned char>(defines);
+    }
+    return !is_defined_twice && (p.nodes() == 0 || live.live_in_count(0) == 0);
+}
+
 /// For each touch of a node, when its value frees its slot for good.
 enum class kill_point : unsigned char { none, before_writes, after_step };
 
 class kill_points {
 public:
-    explicit kill_points(std::size_t values) : touched_in_(values, no_node), held_in_(values, no_step) {}
+    explicit kill_points(std::size_t values) : touched_in_(values, no_node) {}
 
     /// By index of the touch in the node; valid until the next call. Call it once per node.
     std::vector<kill_point> const& of(snapshot const& p, live_sets const& live, node_id n)
     {
         std::span<touch const> const all = p.touches(p.steps_of(n));
-        kills_.assign(all.size(), kill_point::none);
+        kills_.resize(all.size());
         bool early = false, held = false;
-        for (std::size_t i = all.size(); i-- != 0;) {
+        for (std::size_t i = all.size(); i-- != 0;) { // without branches: they would be unpredictable
             touch const t = all[i];
-            early |= t.kind == touch::access::use_early;
+            bool const is_early = t.kind == touch::access::use_early;
+            early |= is_early;
             held |= t.holds();
-            if (touched_in_[t.value] == n) continue;
+            bool const is_last = touched_in_[t.value] != n, lives_on = live.is_live_out(t.value, n);
             touched_in_[t.value] = n;
-            if (live.is_live_out(t.value, n)) continue;
             kills_[i] =
-                t.kind == touch::access::use_early ? kill_point::before_writes : kill_point::after_step;
+                static_cast<kill_point>((unsigned{is_last} & unsigned{!lives_on}) << unsigned{!is_early});
         }
         if (early && held) defer_held_kills(p, n);
         return kills_;
@@ -274,6 +289,7 @@ private:
     /// A value that its step reads early and late is not killed before the writes.
     void defer_held_kills(snapshot const& p, node_id n)
     {
+        held_in_.resize(touched_in_.size(), no_step);
         std::size_t i = 0;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
@@ -287,7 +303,7 @@ private:
     }
 
     std::vector<node_id> touched_in_; // by value: the last node queried
-    std::vector<step_id> held_in_;    // by value: the last step that holds it
+    std::vector<step_id> held_in_;    // by value: the last step that holds it; empty unless it is needed
     std::vector<kill_point> kills_;
 };
 
@@ -301,8 +317,9 @@ SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
     detail::expect_sets_of(p, live);
     std::vector<slot_id> const fixed = fixed_slot.tabulate(p.values());
     chordal_coloring result;
-    dominator_tree const tree = dominators(p.graph(), p.predecessors(), depth_first(p.graph()));
-    result.violation = find_ssa_violation(p, tree);
+    depth_first_forest const search = depth_first(p.graph());
+    bool const is_one_tree = search.reachable == p.nodes();
+    if (!is_one_tree || !detail::is_strict(p, live)) result.violation = find_ssa_violation(p);
     if (result.violation) return result;
 
     csr_rows avoided;
@@ -336,49 +353,55 @@ SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
         return slot;
     };
 
-    std::size_t roots = 0;
-    for (node_id parent : tree.parent) roots += parent == no_node;
+    // In reverse postorder, as in every order of the nodes in which dominators come first, the values of the
+    // slots taken at a definition are those that live there.
+    std::vector<node_id> const order = detail::reverse_postorder(search);
     detail::kill_points kill_points(p.values());
-    for (node_id n : tree.preorder) {
-        taken.clear();
-        slot_id alive = 0;
-        if (roots == 1) {
-            live.for_each_live_in(n, [&, slots = slot_of.data()](value_id v) {
-                taken.insert_again(slots[v]);
-                ++alive;
-            });
+    slot_id alive = 0;
+    auto kill_if = [&](bool is_dead, value_id v) {
+        taken.erase_if(is_dead, slot_of[v]);
+        alive -= slot_id{is_dead};
+    };
+    for (std::size_t i = 0; i != order.size(); ++i) {
+        node_id const n = order[i];
+        if (is_one_tree && i != 0) {
+            // At the end of a node `taken` is what its live-out values have: few end or begin in between.
+            live.for_each_change(
+                order[i - 1], n, [&](value_id v) { kill_if(true, v); },
+                [&](value_id v) {
+                    taken.insert_again(slot_of[v]);
+                    ++alive;
+                });
         } else {
+            taken.clear();
+            alive = 0;
             live.for_each_live_in(n, [&](value_id v) {
                 if (taken.contains(slot_of[v])) return; // of an earlier tree, into which n has an edge
                 taken.insert_again(slot_of[v]);
                 ++alive;
             });
         }
-        auto kill = [&](value_id v) {
-            taken.erase(slot_of[v]);
-            --alive;
-        };
         detail::kill_point const* kills = kill_points.of(p, live, n).data();
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             std::span<touch const> const touches = p.touches(s);
             bool kills_after_step = false;
-            for (std::size_t i = 0; i != touches.size(); ++i) {
-                value_id const v = touches[i].value;
-                if (touches[i].defines()) {
+            for (std::size_t k = 0; k != touches.size(); ++k) {
+                value_id const v = touches[k].value;
+                if (touches[k].defines()) {
                     slot_of[v] = slot_for(v);
                     taken.insert(slot_of[v]);
                     ++alive;
                     if (result.plan.slots <= slot_of[v]) result.plan.slots = slot_of[v] + 1;
                 }
-                if (kills[i] == detail::kill_point::before_writes) kill(v);
-                kills_after_step |= kills[i] == detail::kill_point::after_step;
+                kill_if(kills[k] == detail::kill_point::before_writes, v);
+                kills_after_step |= kills[k] == detail::kill_point::after_step;
             }
             if (alive > result.max_live) {
                 result.max_live = alive;
                 result.max_live_step = s;
             }
-            for (std::size_t i = 0; kills_after_step && i != touches.size(); ++i)
-                if (kills[i] == detail::kill_point::after_step) kill(touches[i].value);
+            for (std::size_t k = 0; kills_after_step && k != touches.size(); ++k)
+                kill_if(kills[k] == detail::kill_point::after_step, touches[k].value);
             kills += touches.size();
         }
     }

@@ -17,8 +17,6 @@ SUBLET_DECL void slot_set::insert(slot_id s)
     words_[s / 64] |= std::uint64_t{1} << s % 64;
 }
 
-SUBLET_DECL void slot_set::erase(slot_id s) { words_[s / 64] &= ~(std::uint64_t{1} << s % 64); }
-
 SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
 {
     std::size_t w = from / 64;
