@@ -73,7 +73,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         args.minimize ? sublet::placement::objective::minimize : sublet::placement::objective::fit;
     auto const start = std::chrono::steady_clock::now();
     sublet::placement const placed = [&] {
-        progress_line line(err, args.quiet);
+        progress_line line(err, args.quiet, args.time_limit);
         return sublet::place(table.problem,
                              {.time_limit = args.time_limit,
                               .threads = args.threads,

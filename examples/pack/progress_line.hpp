@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <string>
 #if __has_include(<unistd.h>)
 #include <unistd.h>
 #endif
@@ -27,13 +28,17 @@ inline void stop_at_interrupt()
     });
 }
 
-/// One line about a long search: rewritten in place on a terminal, else printed line by line.
+/// One line about a search of more than a second, rewritten in place. Nothing if stderr is no terminal.
 class progress_line {
 public:
-    progress_line(std::ostream& to, bool quiet) : err(to), is_quiet(quiet) {}
+    /// `limit`: seconds until the search ends; 0: none.
+    progress_line(std::ostream& to, bool quiet, double limit)
+        : err(to), is_shown(!quiet && is_terminal(to)), limit_(limit)
+    {
+    }
     ~progress_line()
     {
-        if (is_begun && is_terminal) err << clear_line << std::flush;
+        if (is_begun) err << clear_line << std::flush;
     }
     progress_line(progress_line const&) = delete;
     progress_line& operator=(progress_line const&) = delete;
@@ -41,32 +46,42 @@ public:
     void show(sublet::byte_count best, sublet::byte_count bound)
     {
         auto const now = std::chrono::steady_clock::now();
-        if (is_quiet || now < next) return;
-        next = now + (is_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
-        auto const seconds = std::chrono::duration<double>(now - start).count();
-        char text[32];
-        std::snprintf(text, sizeof text, "%.1f", seconds);
-        if (is_terminal) err << clear_line;
-        err << "pack: " << text << " s, ";
+        if (!is_shown || now < next) return;
+        next = now + std::chrono::milliseconds(100);
+        double const seconds = std::chrono::duration<double>(now - start).count();
+        err << clear_line << "pack: " << with_tenths(seconds) << " s, ";
         if (best == sublet::no_limit) err << "nothing";
         else err << best;
-        err << " found, lower bound " << bound << (is_terminal ? "" : "\n") << std::flush;
+        err << " found, lower bound " << bound;
+        if (limit_ > seconds) err << ", " << with_tenths(limit_ - seconds) << " s left";
+        err << std::flush;
         is_begun = true;
     }
 
 private:
     static constexpr char clear_line[] = "\r\x1b[K";
 
-    std::ostream& err;
+    static bool is_terminal([[maybe_unused]] std::ostream const& to)
+    {
 #if __has_include(<unistd.h>)
-    bool const is_terminal = &err == &std::cerr && isatty(2) != 0;
+        return &to == &std::cerr && isatty(2) != 0;
 #else
-    bool const is_terminal = false;
+        return false;
 #endif
-    bool const is_quiet;
+    }
+    static std::string with_tenths(double seconds)
+    {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f", seconds);
+        return text;
+    }
+
+    std::ostream& err;
+    bool const is_shown;
+    double const limit_;
     bool is_begun = false;
     std::chrono::steady_clock::time_point const start = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point next = start + std::chrono::milliseconds(500);
+    std::chrono::steady_clock::time_point next = start + std::chrono::seconds(1);
 };
 
 } // namespace pack
