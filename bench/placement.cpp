@@ -17,7 +17,8 @@
 //     --windows          whether a search over several positions would raise the bound: the buffers of each
 //                        window of 2 to 160 positions that contains a peak, alone in the bytes of the peak
 //     --copies N         N copies of each file with 5 % of the buffers dropped and all sizes changed
-//     --anytime F.svg    the gap of the best placement to the bound over time: a table and a chart
+//     --anytime F.csv    the gap of the best placement to the bound over time: a table, and in F.csv each
+//                        improvement
 //     --overrun N        problems of 1000, 10000, ... N buffers, limits of 0, 10 ms, 100 ms and 1 s: how many
 //                        milliseconds of wall time place() returns late, and the most between two questions
 //                        whether to stop: so late a stop request is obeyed
@@ -36,7 +37,6 @@
 //         valgrind --tool=callgrind build/bench/bench_placement --minimize $rounded $f; done; done
 
 #include "../examples/pack/read_lifetimes.hpp"
-#include "anytime_chart.hpp"
 #include "measure.hpp"
 #include "placement_inputs.hpp"
 
@@ -194,7 +194,7 @@ struct arguments {
     std::vector<std::string> files;
     byte_count capacity = 1'048'576;
     unsigned variants = 0, copies = 0, scaling = 0, overrun = 0, seeds = 1, limit = 0;
-    std::string picture;
+    std::string improvements;
     bool rounded = false, smoke = false;
 
     double limit_or(double fallback) const { return limit == 0 ? fallback : limit; }
@@ -396,21 +396,32 @@ void run_copies(std::vector<subject> const& subjects, arguments const& args)
     all.print("all");
 }
 
-/// The distinguishing part of a file name in a folder of one capacity: x in collection_x.N.
-std::string short_name(std::string const& name)
-{
-    std::size_t const dot = name.find('.');
-    return dot == std::string::npos ? name
-                                    : name.substr(name.rfind('_', dot) + 1, dot - name.rfind('_', dot) - 1);
-}
+/// The gap of the best placement so far to its bound, as a step curve.
+struct anytime_curve {
+    struct incumbent {
+        double ms, gap; ///< from `ms` on the best placement lies `gap` percent above the bound
+    };
+    std::string name;
+    std::vector<incumbent> incumbents = {}; ///< ascending in time
+    double end = 0;                         ///< ms, of the run
+
+    /// In percent after so many milliseconds; below 0: no placement was found by then.
+    double gap_after(double ms) const
+    {
+        double gap = -1;
+        for (incumbent const& f : incumbents)
+            if (f.ms <= ms) gap = f.gap;
+        return gap;
+    }
+};
 
 void run_anytime(std::vector<subject> const& subjects, arguments const& args)
 {
     static constexpr double after[] = {1, 10, 100, 1000, 10'000};
-    std::vector<bench::anytime_curve> curves;
+    std::vector<anytime_curve> curves;
     std::vector<double> gaps[std::size(after)];
     for (subject const& s : subjects) {
-        bench::anytime_curve curve{short_name(s.name)};
+        anytime_curve curve{s.name.substr(0, s.name.find('.'))};
         double const start = cpu_milliseconds();
         auto note = [&](byte_count best, byte_count bound, std::uint64_t) {
             if (best == no_limit || bound == 0) return;
@@ -421,7 +432,6 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& args)
         placement const placed = place(s.problem, {.time_limit = args.limit_or(10), .progress = note});
         note(placed.pools[0].height, placed.pools[0].lower_bound, 0);
         curve.end = cpu_milliseconds() - start;
-        curve.is_optimal = placed.status == placement::outcome::optimal;
         is_all_sound = is_all_sound && !is_refuted(s.problem, placed, placement::objective::minimize);
         std::printf("section=anytime     file=%-26s first_ms=%-8.3f", s.name.c_str(),
                     curve.incumbents.front().ms);
@@ -447,10 +457,15 @@ void run_anytime(std::vector<subject> const& subjects, arguments const& args)
                     after[i], found == 0 ? 0.0 : gaps[i][found / 2]);
     }
     std::puts("");
-    if (args.picture.empty()) return;
-    std::ofstream out(args.picture);
-    out << bench::draw_anytime(curves);
-    if (!out.flush()) throw std::runtime_error(args.picture + ": cannot be written");
+    if (args.improvements.empty()) return;
+    std::ofstream out(args.improvements);
+    out << "file,ms,gap_percent\n";
+    for (anytime_curve const& curve : curves) {
+        for (auto const& each : curve.incumbents)
+            out << curve.name << ',' << each.ms << ',' << each.gap << '\n';
+        out << curve.name << ',' << curve.end << ',' << curve.incumbents.back().gap << '\n';
+    }
+    if (!out.flush()) throw std::runtime_error(args.improvements + ": cannot be written");
 }
 
 /// `draw` by seeds.
@@ -460,7 +475,7 @@ void run_drawn(std::string const& family, arguments args, Draw draw)
     std::vector<subject> drawn;
     for (unsigned seed = 1; seed <= args.seeds; ++seed)
         drawn.push_back({family + '/' + std::to_string(seed), draw(seed)});
-    args.picture.clear();
+    args.improvements.clear();
     run_anytime(drawn, args);
 }
 
@@ -593,7 +608,7 @@ arguments read_arguments(int count, char** words)
             else if (word == "--copies") args.copies = bench::number_in(operand());
             else if (word == "--overrun") args.overrun = bench::number_in(operand());
             else if (word == "--scaling") args.scaling = bench::number_in(operand());
-            else if (word == "--anytime") args.picture = operand();
+            else if (word == "--anytime") args.improvements = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections" &&
                      word != "--tilings" && word != "--few-sizes" && word != "--micro-batches" &&
                      word != "--windows")
@@ -668,7 +683,7 @@ constexpr char usage[] =
     "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
     "                       [FILE.csv ...]\n"
     "  SECTION  --files --capacity N --variants N --minimize --dissections --tilings --few-sizes\n"
-    "           --micro-batches --windows --copies N --anytime F.svg --overrun N --scaling N\n";
+    "           --micro-batches --windows --copies N --anytime F.csv --overrun N --scaling N\n";
 
 } // namespace
 

@@ -266,8 +266,8 @@ struct decoder_options {
     std::string model, parts;
 };
 
-std::size_t const decoder_sizes[] = {100,    200,    500,    1000,    2000,   5000,
-                                     10'000, 20'000, 50'000, 100'000, 200'000};
+std::size_t const decoder_sizes[] = {100,    200,    500,     1000,    2000,    5000,     10'000,
+                                     20'000, 50'000, 100'000, 200'000, 500'000, 1'000'000};
 
 bool is_wanted(std::string const& parts, std::string const& name)
 {
