@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A frame graph, as in game engines: passes on several queues read and write transient textures, some of them
-// in part or repeatedly. Render targets and other textures need different kinds of memory: pools. Prints
-// where textures alias if queues never wait for memory; then where they alias with barriers, and which
-// barriers that takes.
+// repeatedly, in two kinds of memory: pools. Prints where textures alias if queues never wait for memory,
+// then where they alias with barriers, and which barriers that takes.
 
 #include <sublet/sublet.hpp>
 
@@ -10,7 +9,6 @@
 #include <iomanip>
 #include <iostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 enum heap : unsigned { targets, others }; // pools
@@ -49,7 +47,6 @@ int main()
                                       {"tone map", {lit, glow, wide}, {toned}},
                                       {"hud", {}, {hud}},
                                       {"compose", {toned, hud}, {window}}};
-
     using enum sublet::value_role;
     sublet::plan_options const by_texture{.bytes = [&](auto t) { return textures[t].bytes(); },
                                           .alignment = 65536,
@@ -58,25 +55,19 @@ int main()
     auto const listed = sublet::sequence(
         passes.size(), textures.size(), [&](auto p) -> auto& { return passes[p].reads; },
         [&](auto p) -> auto& { return passes[p].writes; });
-
-    // A texture that is written again has two versions, here in the same bytes: lit before and after the
-    // particles.
+    // A texture that is written again has two versions, here in the same bytes: lit, by the particles.
     auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
     auto const options = sublet::with_versions(by_texture, frame);
-
     auto const without_handoffs = sublet::plan_concurrent(frame.program, options);
     auto const with_handoffs = sublet::plan_with_handoffs(frame.program, options);
     std::cout << "no queue waits:  " << without_handoffs.report()
               << "\nbarriers:        " << with_handoffs.report()
               << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";
     for (unsigned t = 0; t != textures.size(); ++t) {
-        auto const [at, or_at] =
-            std::pair(without_handoffs.plan.offset_of(t), with_handoffs.plan.offset_of(t));
-        std::cout << std::left << std::setw(10) << textures[t].name << std::right;
-        if (at == sublet::no_offset) std::cout << "  (external)\n";
-        else
-            std::cout << std::setw(5) << textures[t].kind << std::setw(6) << at / 65536 << std::setw(7)
-                      << or_at / 65536 << '\n';
+        if (t == window) continue; // external
+        std::cout << std::left << std::setw(10) << textures[t].name << std::right << std::setw(5)
+                  << textures[t].kind << std::setw(6) << without_handoffs.plan.offset_of(t) / 65536
+                  << std::setw(7) << with_handoffs.plan.offset_of(t) / 65536 << '\n';
     }
     std::cout << '\n';
     for (std::size_t i = 0; i != with_handoffs.plan.handoffs.size(); ++i) {

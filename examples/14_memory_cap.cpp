@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Four layers, forward and backward: every activation stays live until its gradient. With a capacity of 160
-// KiB, which is less than the plan needs, the library selects activations to copy out and back or to
-// recompute, and plans the program with these spills. Prints the spills, each with the bytes that it saves,
-// and the steps.
+// Four layers, forward and backward: every activation stays live until its gradient. With 160 KiB, less than
+// the plan needs, the library selects activations to copy out and back or to recompute, and plans the program
+// with these spills. Prints the spills, each with the bytes that it saves, and the steps.
 
 #include <sublet/sublet.hpp>
 
@@ -63,7 +62,6 @@ int main()
                   << " KiB at the peak\n";
     }
     std::cout << "\nwith them: " << advice.report() << "\n\n";
-
     auto const& spilled = advice.spilled;
     for (std::size_t i = 0; i != spilled.steps.size(); ++i) {
         auto const [kind, step] = spilled.steps[i];

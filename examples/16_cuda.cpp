@@ -26,21 +26,18 @@ int main()
         std::cout << "skipped: " << found.why() << '\n';
         return 0;
     }
-
     enum { light, dark, light_two, dark_two, light_four, dark_four, light_row, dark_row, rows, half, board };
-    std::vector<operation> const painting = {
-        {'.', {}, light},
-        {'#', {}, dark},
-        {0, {light, dark}, light_two},
-        {0, {dark, light}, dark_two},
-        {0, {light_two, light_two}, light_four},
-        {0, {dark_two, dark_two}, dark_four},
-        {0, {light_four, light_four}, light_row},
-        {0, {dark_four, dark_four}, dark_row},
-        {0, {light_row, dark_row}, rows},
-        {0, {rows, rows}, half},
-        {0, {half, half}, board},
-    };
+    std::vector<operation> const painting = {{'.', {}, light},
+                                             {'#', {}, dark},
+                                             {0, {light, dark}, light_two},
+                                             {0, {dark, light}, dark_two},
+                                             {0, {light_two, light_two}, light_four},
+                                             {0, {dark_two, dark_two}, dark_four},
+                                             {0, {light_four, light_four}, light_row},
+                                             {0, {dark_four, dark_four}, dark_row},
+                                             {0, {light_row, dark_row}, rows},
+                                             {0, {rows, rows}, half},
+                                             {0, {half, half}, board}};
     std::vector<std::size_t> const squares = {1, 1, 2, 2, 4, 4, 8, 8, 16, 32, 64};
     auto const program = sublet::sequence(
         painting.size(), squares.size(), [&](auto step) -> auto& { return painting[step].in; },
@@ -49,7 +46,6 @@ int main()
                                            return v == board ? sublet::value_role::output
                                                              : sublet::value_role::intermediate;
                                        }};
-
     // A kernel enqueues its work in its stream; here copies, which need no device compiler.
     auto kernel = [&](auto const& call) {
         operation const& op = painting[call.step];
@@ -72,12 +68,10 @@ int main()
 
     sublet::stream_executor plain{device, program, options, sublet::no_plan{}, kernel, how};
     std::cout << "without a plan: " << plain.run().run.bytes.peak << " bytes\n";
-
     auto const plan = sublet::plan_memory(program, options).plan;
     sublet::stream_executor planned{device, program, options, sublet::arena{plan}, kernel, how};
     std::cout << "planned:        " << planned.run().plan_bytes << " bytes\n";
     show(planned);
-
     auto graph = planned.capture();
     for (int i = 0; i != 2; ++i) graph.launch();
     std::cout << "captured and launched twice:\n";

@@ -196,6 +196,15 @@ TEST_CASE("a buffer that ends where another begins is not counted with it")
     CHECK(count(text, "peak of 10 bytes at position 0") == 1);
 }
 
+TEST_CASE("the live bytes of one order are no bound for a plan for every schedule")
+{
+    sublet::memory_plan plan = plan_of({placed(0, 1, 8, 2)});
+    plan.valid_for = sublet::program_reading::concurrent;
+    CHECK(count(svg(plan), ">1 buffer in 10 B, for every schedule<") == 1);
+    CHECK(count(svg(plan), "lower bound") == 0);
+    CHECK(count(svg(plan), ">live bytes</text>") == 2); // the line, and the profile
+}
+
 TEST_CASE("the heading says how far the arena is above the lower bound")
 {
     CHECK(count(svg(five_buffers()), ">5 buffers in 104 B, equal to the lower bound<") == 1);

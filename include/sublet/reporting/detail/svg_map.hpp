@@ -236,6 +236,7 @@ struct svg_panel {
     byte_count arena = 0;
     byte_count ceiling = 0; // the highest address drawn; above the arena in invalid plans only
     live_profile live = {};
+    bool every_schedule = false; // what is alive in the plan's order is then no bound
 };
 
 /// The number of buffers in [first, last): consecutive parts with the same root count as one.
@@ -296,8 +297,9 @@ private:
         if (one_of_many) out << "pool " << panel.pool << ": ";
         out << buffers << (buffers == 1 ? " buffer in " : " buffers in ");
         write_bytes(out, arena);
-        if (arena == peak) out << ", equal to the lower bound";
-        if (peak != 0 && arena > peak && arena / peak < 1000) {
+        if (panel.every_schedule) out << ", for every schedule";
+        else if (arena == peak) out << ", equal to the lower bound";
+        else if (peak != 0 && arena > peak && arena / peak < 1000) {
             std::uint64_t const whole = 4'000'000;
             std::uint64_t const unused = portion(whole, arena - peak, arena);
             out << ", " << px{(10'000 * unused + (whole - unused) / 2) / (whole - unused)}
@@ -363,7 +365,8 @@ private:
         byte_count const arena = panel.arena, peak = panel.live.peak;
         paint_limit("arena", "a", "arena", arena, map, arena >= peak);
         if (peak == 0) return;
-        paint_limit("peak", "p", "lower bound", peak, map, arena < peak);
+        paint_limit("peak", "p", panel.every_schedule ? "live bytes" : "lower bound", peak, map,
+                    arena < peak);
 
         std::uint64_t const at = mark_of(panel);
         out << "<path class=\"peak\" d=\"M" << px{at} << ' ' << px{map.top - 400} << 'V' << px{bottom}

@@ -74,6 +74,7 @@ SUBLET_DECL svg_panel panel_of(memory_plan const& plan,
                                std::vector<memory_plan::placed_buffer const*> const& drawn, std::size_t first)
 {
     svg_panel panel{.first = first, .last = first, .pool = drawn[first]->pool};
+    panel.every_schedule = plan.valid_for == program_reading::concurrent;
     std::vector<memory_plan::placed_buffer const*> in_pool;
     for (; panel.last != drawn.size() && drawn[panel.last]->pool == panel.pool; ++panel.last) {
         memory_plan::placed_buffer const& b = *drawn[panel.last];
