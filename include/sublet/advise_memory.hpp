@@ -83,6 +83,7 @@ find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buff
 
 /// A list of steps, one per node, in execution order.
 struct spilled_program {
+    /// Where a step comes from.
     enum class kind : std::uint8_t {
         original,     ///< a step of the program
         copied_out,   ///< copies its operand to its result, which is external
@@ -90,14 +91,15 @@ struct spilled_program {
         rematerialize ///< a step of the program, run again
     };
 
+    /// The origin of a step.
     struct step {
-        spilled_program::kind kind = spilled_program::kind::original;
+        spilled_program::kind kind = spilled_program::kind::original; ///< where it comes from
         step_id step =
             no_step; ///< of the program: the step to run, or the one that the copy follows or precedes
         friend bool operator==(spilled_program::step, spilled_program::step) = default;
     };
 
-    snapshot program;
+    snapshot program;                         ///< the steps, with the copies and the recomputed ones
     std::vector<spilled_program::step> steps; ///< by step
     std::vector<value_id> origin;             ///< by value: of the program; of a home the spilled value
     std::vector<value_id> final_version; ///< by value of the program: the version that holds it at the end
@@ -154,21 +156,23 @@ struct advice_options {
 
 /// The plan is that of `spilled.program`; the values are those of that program.
 struct memory_advice : planned_memory {
+    /// One value to copy out and back, or to recompute.
     struct suggestion {
         value_id value = no_value; ///< with its views
         step_id after = no_step;   ///< the last step of the program to touch it before the spill,
         step_id before = no_step;  ///< and the first that touches it after
         step_id remat_step =
             no_step; ///< the step that recomputes it; none: its bytes are copied out and back
-        byte_count bytes = 0;
+        byte_count bytes = 0; ///< of its buffer
         byte_count saved = 0; ///< increase of its pool's peak without this suggestion
-        byte_count cost = 0;
+        byte_count cost = 0;  ///< of copying or recomputing it, as the options give it
         friend bool operator==(memory_advice::suggestion const&, memory_advice::suggestion const&) = default;
     };
 
+    /// The peak of a pool, before and after.
     struct pool {
         byte_count peak_before = 0; ///< most bytes live at once in the original program
-        byte_count peak_after = 0;
+        byte_count peak_after = 0;  ///< most bytes live at once in `spilled.program`
         byte_count least = 0;         ///< lower bound for all spills: needed by one step, or not spillable
         step_id least_step = no_step; ///< that step
         friend bool operator==(memory_advice::pool const&, memory_advice::pool const&) = default;
@@ -177,7 +181,7 @@ struct memory_advice : planned_memory {
     std::vector<memory_advice::suggestion>
         suggestions;                        ///< by `before`; empty: the program fits without spills
     std::vector<memory_advice::pool> pools; ///< by pool id
-    byte_count cost = 0;
+    byte_count cost = 0;                    ///< the sum over the suggestions
     spilled_program spilled; ///< the program with the suggestions
     plan_options options;    ///< of its values
 };

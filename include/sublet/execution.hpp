@@ -12,7 +12,8 @@
 #error "sublet: executors report errors of a run by exceptions; compile with exceptions enabled"
 #else
 
-#include <sublet/execution/run_options.hpp> // options, memory, devices, errors         run_options, run_error
+// Executors.
+#include <sublet/execution/run_options.hpp> // options, memory, devices, errors         executor_options, run_error
 #include <sublet/execution/storage.hpp>     // storage of values, in three modes        no_plan, recycle, arena
 #include <sublet/execution/cpu.hpp>         // one step after another                   cpu_executor
 #include <sublet/execution/recorder.hpp>    // record calls, plan them, run them        recorder

@@ -211,14 +211,14 @@ namespace sublet {
 template <class Handle>
 class listing {
 public:
-    using handle_type = Handle;
+    using handle_type = Handle; ///< what names a value
 
     /// What there is to know about a value. What is not said of a view holds for its root.
     struct value_facts {
         byte_count bytes = no_size; ///< `no_size`: unknown, not planned
         byte_count alignment = 1;   ///< any integer >= 1
-        value_role role = value_role::intermediate;
-        pool_id pool = 0;
+        value_role role = value_role::intermediate; ///< its relation to the world outside the program
+        pool_id pool = 0;                           ///< the pool whose arena gets its bytes
         std::string_view name = {}; ///< for diagnostics; copied
     };
 
@@ -241,6 +241,7 @@ public:
         step_ref& read_early(Handle const& h) { return touch_value(h, touch::access::use_early); }
         /// Makes h: all of its bytes are new.
         step_ref& make(Handle const& h) { return touch_value(h, touch::access::def); }
+        /// The same, and describes h.
         step_ref& make(Handle const& h, value_facts const& facts)
         {
             return touch_id(list_->describe(h, facts), touch::access::def);
@@ -280,6 +281,7 @@ public:
             list_->record_.edge_uses.push_back({node, pred.number_, list_->numbers_.add(h)});
             return *this;
         }
+        /// The number of the step, from 0 in the order of the list.
         [[nodiscard]] step_id id() const { return number_; }
 
     private:
@@ -300,11 +302,11 @@ public:
     };
 
     // Options of the whole plan: as in plan_options.
-    std::vector<pool_limits> pools = {};
+    std::vector<pool_limits> pools = {}; ///< by pool id; one that is not listed has no limits
     std::vector<node_id> order = {}; ///< of steps, or of blocks if there are any
-    bool in_place = true;
-    bool check = true;
-    sublet::effort effort = sublet::effort::balanced;
+    bool in_place = true;            ///< take the in-place pairs that steps declare
+    bool check = true;               ///< check the plan before it is returned
+    sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 
     /// Begins the next step. The label is for diagnostics.
     step_ref step(std::string_view label = {})
@@ -329,6 +331,7 @@ public:
         block_names_.add(number, label);
         return block_ref(number);
     }
+    /// Control may pass from the end of a block to the begin of another.
     void edge(block_ref from, block_ref to)
     {
         SUBLET_EXPECTS(detail::larger(from.number_, to.number_) < block_begin_.size(),
@@ -342,10 +345,13 @@ public:
     /// Throws: precondition_error if it was described otherwise before.
     void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts)); }
 
+    /// How many handles were named.
     [[nodiscard]] std::size_t values() const { return numbers_.size(); }
+    /// How many steps have begun.
     [[nodiscard]] std::size_t steps() const { return record_.step_begin.size(); }
     /// `no_value` for a handle that was not named.
     [[nodiscard]] value_id id(Handle const& h) const { return numbers_.find(h); }
+    /// The handle with id v.
     [[nodiscard]] Handle const& handle(value_id v) const { return numbers_[v]; }
 
     /// Without blocks, every step is a node, with no edges but those of wait_for(); `in_sequence`, with an
@@ -372,6 +378,7 @@ public:
         if (has_blocks) node_end.push_back(static_cast<step_id>(record.step_begin.size()));
         return {values(), csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
+    /// A listing is a program: program().
     operator snapshot() const { return program(); } // NOLINT: a listing is a program
 
     /// Complexity: O(values).
@@ -395,17 +402,21 @@ public:
     template <class Planned>
     class planned : public Planned {
     public:
+        /// A value and its place.
         struct placed_handle {
-            Handle const& handle;
-            pool_id pool;
+            Handle const& handle; ///< in the result, which has to live as long
+            pool_id pool;         ///< the pool whose arena it lies in
+            /// Of its first byte in that arena.
             decltype(Planned::placed_value::offset) offset;
         };
+        /// Over the handles with an offset.
         class iterator {
         public:
             using difference_type = std::ptrdiff_t;
             using value_type = placed_handle;
 
             iterator() = default;
+            /// For begin() and end().
             iterator(planned const& of, typename Planned::iterator at) : of_(&of), at_(at) {}
             placed_handle operator*() const
             {
@@ -430,6 +441,7 @@ public:
             typename Planned::iterator at_ = {};
         };
 
+        /// For named().
         planned(Planned result, detail::handle_numbers<Handle> numbers)
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {
@@ -468,6 +480,7 @@ public:
         /// The handles with an offset, in the order in which they were named; then those that are restored
         /// after a spill, again.
         [[nodiscard]] iterator begin() const { return {*this, Planned::begin()}; }
+        /// The end of these handles.
         [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }
 
     private:
@@ -498,6 +511,7 @@ public:
     {
         return [this](value_id v) { return name_or_number(text_of(v), v); };
     }
+    /// The same for steps.
     [[nodiscard]] auto step_names() const
     {
         return [this](step_id s) { return name_or_number(step_names_[s], s); };

@@ -36,6 +36,7 @@ namespace sublet {
 
 enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, external = 4, state = 12 };
 
+/// Both sets together.
 [[nodiscard]] constexpr value_role operator|(value_role a, value_role b) noexcept
 {
     return static_cast<value_role>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -128,6 +129,7 @@ class per_value {
 public:
     per_value() = delete; // a property without default (bytes) is missing, or not given first
 
+    /// A constant, a table or a callable, which is copied.
     template <class X>
         requires(!std::same_as<std::remove_cvref_t<X>, per_value> &&
                  !std::is_array_v<std::remove_reference_t<X>>)
@@ -145,10 +147,12 @@ public:
             actions_ = &actions_of<held>;
         }
     }
+    /// A table, which is copied.
     template <class E>
     per_value(std::initializer_list<E> table) : per_value(std::vector<E>(table))
     {
     }
+    /// A table, which is copied.
     template <class E, std::size_t N>
     per_value(E const (&table)[N]) : per_value(std::vector<E>(table, table + N))
     {
@@ -162,7 +166,9 @@ public:
     }
     ~per_value() { actions_->destroy(held_); }
 
+    /// Reads it for one value.
     [[nodiscard]] T operator[](value_id v) const { return actions_->read(held_, v); }
+    /// It is a callable, which every reading calls.
     [[nodiscard]] bool is_callable() const noexcept { return actions_->is_callable; }
 
     /// A bool is stored as a byte: `vector<bool>` would cost every includer 20 ms of compile time.
@@ -260,12 +266,14 @@ concept listed = requires(L const& list) {
 ///     {.bytes = sizes, .effort = 1'000'000}             so much in each search
 class effort {
 public:
+    /// How much work, without a count.
     enum level : std::uint8_t {
         fast,     ///< no search: the first placement, order or assignment
         balanced, ///< the default
         thorough  ///< 16 times the work of balanced
     };
 
+    /// A level, in place of a count.
     constexpr effort(effort::level at) noexcept : level_(at) {}
     /// Throws: precondition_error for a negative count.
     template <detail::integer Count>
@@ -294,7 +302,7 @@ private:
 ///     largest_block = 256        pool 0    [ a ][ b ]      | [  c  ][d]     a pool of two allocations: no
 ///                                          block 0, of 192 | block 1, of 96  buffer is in both
 struct pool_limits {
-    byte_count capacity = no_limit;
+    byte_count capacity = no_limit; ///< the most bytes of its arena
     byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
     /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. place() and
     /// all planners split pools, except for slots and for plans of every batch size: these refuse a pool that
@@ -302,20 +310,22 @@ struct pool_limits {
     byte_count largest_block = no_limit;
 };
 
+/// What a planner has to know about the values, the pools and the order of the nodes.
 struct plan_options {
     /// The value may be in `pool`, at a cost.
     struct pool_choice {
-        value_id value = no_value;
-        pool_id pool = 0;
-        byte_count cost = 0;
+        value_id value = no_value; ///< the root of its buffer, or a view of it
+        pool_id pool = 0;          ///< one that it may be in
+        byte_count cost = 0;       ///< what the planner adds up, in any unit
     };
 
     per_value<byte_count> bytes;                     ///< no default; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
+    /// Its relation to the world outside the program.
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;           ///< v is a view of alias_of[v]
     per_value<byte_count> view_offset = byte_count{0}; ///< its first byte in alias_of[v]; it ends in the root
-    per_value<pool_id> pool = pool_id{0};
+    per_value<pool_id> pool = pool_id{0};              ///< the pool whose arena has its bytes
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
     std::vector<pool_limits> pools = {};      ///< by pool id; a pool that is not listed has no limits
@@ -326,7 +336,7 @@ struct plan_options {
     std::vector<node_id> order = {}; ///< every node once; empty: 0, 1, 2 ...
     bool in_place = true;            ///< take the in-place pairs that the program declares
     bool check = true;               ///< check the plan before it is returned
-    sublet::effort effort = sublet::effort::balanced;
+    sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 };
 
 namespace detail {
@@ -398,15 +408,15 @@ enum class program_reading : std::uint8_t {
 struct slot_plan {
     /// Why there is no plan: two conflicting values are fixed to the same slot.
     struct clash {
-        value_id value = no_value;
-        value_id other = no_value;
-        slot_id slot = no_slot;
+        value_id value = no_value; ///< fixed to the slot
+        value_id other = no_value; ///< fixed to it, too, and live at the same time
+        slot_id slot = no_slot;    ///< the slot of both
         step_id step = no_step; ///< at which both are live, if there are steps
         friend bool operator==(slot_plan::clash const&, slot_plan::clash const&) = default;
     };
 
-    std::vector<slot_id> slot_of;
-    slot_id slots = 0;
+    std::vector<slot_id> slot_of; ///< by buffer, or by value; `no_slot`: needs no storage
+    slot_id slots = 0;            ///< how many there are, numbered from 0
     friend bool operator==(slot_plan const&, slot_plan const&) = default;
 };
 
@@ -414,7 +424,7 @@ struct slot_plan {
 struct sized_slot_plan : slot_plan {
     std::vector<byte_count> slot_bytes; ///< by slot
     std::vector<pool_id> slot_pool;     ///< by slot
-    byte_count total_bytes = 0;
+    byte_count total_bytes = 0;         ///< the sum over all slots
 };
 
 /// Which of the slots of its pool that are free for a buffer it gets (ties: the lowest).
@@ -430,8 +440,8 @@ enum class slot_choice : std::uint8_t {
 
 /// Step `to` begins after step `from` has ended, because of storage and not because of data.
 struct handoff {
-    step_id from = no_step;
-    step_id to = no_step;
+    step_id from = no_step; ///< the step that ends first
+    step_id to = no_step;   ///< the step that begins afterwards
     friend bool operator==(handoff, handoff) = default;
 };
 
@@ -443,11 +453,11 @@ struct memory_plan {
     struct placed_buffer {
         value_id root =
             no_value; ///< the other values of the buffer are views or in-place results of this one
-        live_range life = {};
-        byte_count size = 0;
-        byte_count alignment = 1;
-        pool_id pool = 0;
-        byte_count offset = no_offset;
+        live_range life = {};          ///< the positions at which its bytes are in use
+        byte_count size = 0;           ///< of all its bytes; at least 1
+        byte_count alignment = 1;      ///< the offset is a multiple of it
+        pool_id pool = 0;              ///< the pool whose arena it lies in
+        byte_count offset = no_offset; ///< of its first byte in that arena; `no_offset`: it is not placed
         buffer_id over = no_buffer; ///< the larger buffer that it is written over
         /// The positions at which it must not share its slot: from its first write to its last use.
         [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
@@ -457,14 +467,15 @@ struct memory_plan {
 
     /// `out` is written over the storage of `in`, at a step that reads `in` and defines `out`.
     struct in_place_pair {
-        step_id step = no_step;
-        value_id in = no_value;
-        value_id out = no_value;
+        step_id step = no_step;  ///< reads `in` for the last time and defines `out`
+        value_id in = no_value;  ///< the operand
+        value_id out = no_value; ///< the result
         byte_count bytes = 0; ///< of the buffer of `out`: bytes saved at the step
         friend bool operator==(memory_plan::in_place_pair const&,
                                memory_plan::in_place_pair const&) = default;
     };
 
+    /// A pair with the bytes that it saves.
     struct in_place_gain : memory_plan::in_place_pair {
         byte_count peak_bytes = 0;      ///< increase of its pool's peak without this pair
         byte_count step_peak_bytes = 0; ///< increase without any pair of this pool at the step
@@ -475,12 +486,13 @@ struct memory_plan {
     /// One allocation of a pool with a largest block, at the offsets [begin, begin + size) of the pool. It
     /// begins where the block before ends, or at the next multiple of the alignments of all buffers.
     struct block {
-        pool_id pool = 0;
-        byte_count begin = 0;
-        byte_count size = 0;
+        pool_id pool = 0;     ///< the pool that it is a part of
+        byte_count begin = 0; ///< the offset in the pool of its first byte
+        byte_count size = 0;  ///< at most the largest block of the pool
         friend bool operator==(memory_plan::block const&, memory_plan::block const&) = default;
     };
 
+    /// A place in one of the allocations of a pool.
     struct place_in_block {
         std::size_t block = 0; ///< its index in `blocks`
         byte_count offset = 0; ///< from the begin of the block
@@ -488,7 +500,7 @@ struct memory_plan {
                                memory_plan::place_in_block const&) = default;
     };
 
-    program_reading valid_for = program_reading::sequential;
+    program_reading valid_for = program_reading::sequential; ///< the reading that its checker uses
     std::vector<node_id> order = {};                      ///< of the nodes; empty: 0, 1, 2 ...
     std::vector<memory_plan::placed_buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
     /// By value; `no_buffer` if of 0 bytes, unsized, external, ineligible or untouched.

@@ -28,16 +28,20 @@
 
 namespace sublet {
 
+/// What is planned, and the order that the execution keeps besides.
 struct concurrent_options {
+    /// Where buffers may lie.
     enum class strategy_kind : std::uint8_t {
         offsets, ///< anywhere in the arena
         slots    ///< whole slots, shared in turn: for executors without an arena
     };
 
+    /// Where buffers may lie.
     concurrent_options::strategy_kind strategy = concurrent_options::strategy_kind::offsets;
     std::vector<handoff> handoffs = {}; ///< order besides data and edges that the execution keeps
 };
 
+/// A plan for every schedule, with its proof.
 struct planned_concurrently : planned_memory {
     /// The roots of buffers that all conflict with each other, one antichain per pool. The sum of their
     /// weights is the lower bound of the report.

@@ -26,6 +26,7 @@
 
 namespace sublet {
 
+/// A plan for every path, with live ranges that have holes.
 struct planned_flow : planned_memory {
     /// By buffer of the plan, over the positions of the plan's order. The `life` of a buffer is the hull.
     live_range_lists lives;

@@ -26,6 +26,7 @@
 
 namespace sublet {
 
+/// How long steps take, and how long the execution may become.
 struct handoff_options {
     per_value<tick_count> duration = tick_count{1}; ///< by step, at least 1
     /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
@@ -36,6 +37,7 @@ struct handoff_options {
     std::vector<handoff> handoffs = {}; ///< order besides data and edges that the execution keeps
 };
 
+/// A plan with hand-offs; `plan.handoffs` has them.
 struct planned_with_handoffs : planned_memory {
     std::vector<byte_count> handoff_bytes; ///< by hand-off of the plan: bytes passed on
     byte_count bytes_without = 0;          ///< of the plan for every schedule

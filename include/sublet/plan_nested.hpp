@@ -31,13 +31,16 @@
 
 namespace sublet {
 
+/// A plan for every value of every program of a tree.
 struct planned_nested : planned_flow {
+    /// A value and its place.
     struct placed_value {
         detail::tree_value value = {}; ///< its program, and its id there
-        pool_id pool = 0;
+        pool_id pool = 0;              ///< the pool whose arena it lies in
         byte_count offset = no_offset; ///< of its first byte in the arena of the pool
         friend bool operator==(planned_nested::placed_value, planned_nested::placed_value) = default;
     };
+    /// Over the values with an offset.
     using iterator = detail::placed_values<planned_nested, detail::tree_value>;
 
     /// What was planned: the plan, the report and error() use its ids; error() also has those of the tree.
@@ -54,6 +57,7 @@ struct planned_nested : planned_flow {
 
     /// The values of each program with an offset, by program and ascending.
     [[nodiscard]] planned_nested::iterator begin() const { return {*this, {0, 0}}; }
+    /// The end of these values.
     [[nodiscard]] planned_nested::iterator end() const { return {*this, {programs(), 0}}; }
 
 private:

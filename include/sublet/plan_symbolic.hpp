@@ -27,18 +27,20 @@
 
 namespace sublet {
 
+/// A plan for every batch, and its report.
 struct planned_symbolic {
+    /// Sizes and bounds, as formulas and for some batch sizes.
     struct summary {
         /// All arenas together, for one batch size.
         struct batch {
-            byte_count batch = 1;
+            byte_count batch = 1;             ///< the batch size
             byte_count arena_bytes = 0;       ///< with the plan for all batch sizes
             byte_count own_bytes = 0;         ///< with a plan for this batch size only
             byte_count lower_bound_bytes = 0; ///< of every plan for this batch size
         };
 
-        std::size_t steps = 0;
-        std::size_t values = 0;
+        std::size_t steps = 0;     ///< of the program
+        std::size_t values = 0;    ///< of the program, with and without storage
         std::size_t buffers = 0;   ///< planned ones of more than 0 bytes, after in-place decisions
         byte_count max_batch = 1;  ///< requested
         byte_count fits_up_to = 0; ///< the largest batch that fits the capacities; 0: none does
@@ -53,17 +55,19 @@ struct planned_symbolic {
         [[nodiscard]] double excess() const;
     };
 
+    /// A value and its place.
     struct placed_value {
-        value_id value = no_value;
-        pool_id pool = 0;
+        value_id value = no_value;         ///< the value, by its id in the program
+        pool_id pool = 0;                  ///< the pool whose arena it lies in
         symbolic_plan::offset offset = {}; ///< in the arena of the pool, for each batch
         friend bool operator==(planned_symbolic::placed_value, planned_symbolic::placed_value) = default;
     };
-    using iterator = detail::placed_values<planned_symbolic, value_id>;
+    using iterator = detail::placed_values<planned_symbolic, value_id>; ///< over the values with an offset
 
-    symbolic_plan plan;
-    planned_symbolic::summary figures;
+    symbolic_plan plan;                ///< what is to be executed, if there is a plan
+    planned_symbolic::summary figures; ///< what report() and error() return
 
+    /// There is a plan.
     explicit operator bool() const noexcept { return !figures.refuted; }
 
     /// Requires: there is no plan.
@@ -72,13 +76,17 @@ struct planned_symbolic {
         SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan has no error");
         return *figures.refuted;
     }
+    /// The same of a temporary: a copy, which stays valid.
     [[nodiscard]] witness error() && { return error(); }
 
+    /// Sizes and bounds; without a plan, also why there is none.
     [[nodiscard]] planned_symbolic::summary const& report() const& noexcept { return figures; }
+    /// The same of a temporary: a copy, which stays valid.
     [[nodiscard]] planned_symbolic::summary report() && { return std::move(figures); }
 
     /// Of the arena of a pool for the largest batch, or for this one; 0 for a pool that the plan does not have.
     [[nodiscard]] byte_count bytes(pool_id pool = 0) const { return bytes(pool, plan.max_batch); }
+    /// The same for another batch.
     [[nodiscard]] byte_count bytes(pool_id pool, byte_count batch) const
     {
         return *this && pool < plan.arena.size() ? plan.arena[pool].at(batch) : 0;
@@ -86,6 +94,7 @@ struct planned_symbolic {
 
     /// The values with an offset, ascending.
     [[nodiscard]] planned_symbolic::iterator begin() const { return {*this, 0}; }
+    /// The end of these values.
     [[nodiscard]] planned_symbolic::iterator end() const { return {*this, limit()}; }
 
 private:

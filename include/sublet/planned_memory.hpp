@@ -26,19 +26,21 @@
 
 namespace sublet {
 
+/// Sizes and bounds of one pool.
 struct pool_report {
     byte_count naive_bytes = 0;       ///< if every buffer had storage of its own
     byte_count lower_bound_bytes = 0; ///< of every plan for the same reading and order
-    byte_count arena_bytes = 0;
+    byte_count arena_bytes = 0;       ///< the size that the plan needs
     step_id peak_position = 0; ///< at which the lower bound is live, if there is an order
 };
 
 /// Sizes and bounds of a plan: sums over pools (the position is pool 0's), and each pool by itself.
 struct plan_report : pool_report {
+    /// Of the program, by the planner that was called.
     program_reading reading = program_reading::sequential;
     bool is_scheduled = false; ///< the bound is of plans under the schedule that the hand-offs keep
-    std::size_t steps = 0;
-    std::size_t values = 0;
+    std::size_t steps = 0;     ///< of the program
+    std::size_t values = 0;    ///< of the program, with and without storage
     std::size_t buffers = 0;        ///< planned ones of more than 0 bytes, after in-place decisions
     std::vector<pool_report> pools; ///< by pool
     std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
@@ -93,18 +95,20 @@ private:
 /// Converts to true if there is a plan: it is valid as far as it was checked. Otherwise it has an error, no
 /// values and no bytes; `plan` holds what was planned so far, and must not be used.
 struct planned_memory {
+    /// A value and its place.
     struct placed_value {
-        value_id value = no_value;
-        pool_id pool = 0;
+        value_id value = no_value;     ///< the value, by its id in the program
+        pool_id pool = 0;              ///< the pool whose arena it lies in
         byte_count offset = no_offset; ///< of its first byte in the arena of the pool
         friend bool operator==(planned_memory::placed_value, planned_memory::placed_value) = default;
     };
-    using iterator = detail::placed_values<planned_memory, value_id>;
+    using iterator = detail::placed_values<planned_memory, value_id>; ///< over the values with an offset
 
-    memory_plan plan;
-    plan_report figures;
+    memory_plan plan;                                      ///< what is to be executed, if there is a plan
+    plan_report figures;                                   ///< what report() and error() return
     std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan uses, by step
 
+    /// There is a plan.
     explicit operator bool() const noexcept { return !figures.refuted; }
 
     /// Why there is no plan.
@@ -114,9 +118,12 @@ struct planned_memory {
         SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan has no error");
         return *figures.refuted;
     }
+    /// The same of a temporary: a copy, which stays valid.
     [[nodiscard]] witness error() && { return error(); }
 
+    /// Sizes and bounds; without a plan, also why there is none.
     [[nodiscard]] plan_report const& report() const& noexcept { return figures; }
+    /// The same of a temporary: a copy, which stays valid.
     [[nodiscard]] plan_report report() && { return std::move(figures); }
 
     /// Of the arena of a pool; 0 for a pool that the plan does not have.
@@ -127,6 +134,7 @@ struct planned_memory {
 
     /// The values with an offset, ascending: those to write back into an IR.
     [[nodiscard]] planned_memory::iterator begin() const { return {*this, 0}; }
+    /// The end of these values.
     [[nodiscard]] planned_memory::iterator end() const { return {*this, limit()}; }
 
 private:

@@ -40,7 +40,7 @@
 #include <sublet/analysis/liveness.hpp>     // live in and out of each block           liveness()
 #include <sublet/analysis/live_query.hpp>   // is a value live at a point?             live_query()
 #include <sublet/analysis/interference.hpp> // which values must not share storage     interference()
-#include <sublet/analysis/versions.hpp>     // rename so that each value has one write versions()
+#include <sublet/analysis/versions.hpp>     // rename: each value has one write       versions()
 #include <sublet/analysis/flatten.hpp>      // nested programs as one flat program     as_tree(), flatten()
 
 // Execution orders.
@@ -51,7 +51,7 @@
 #include <sublet/sharing/in_place.hpp>        // results that overwrite an operand     take_in_place()
 #include <sublet/sharing/share_slots.hpp>     // slots valid for every schedule        share_slots()
 #include <sublet/sharing/color_intervals.hpp> // slots for live ranges                 color(), share_linearly()
-#include <sublet/sharing/color_graph.hpp>     // slots for interference graphs and SSA color()
+#include <sublet/sharing/color_graph.hpp>     // slots for interference graphs, SSA     color()
 
 // Offsets.
 #include <sublet/placement/problem.hpp> // sizes and live ranges, input of place()     placement_problem

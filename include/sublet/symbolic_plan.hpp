@@ -26,6 +26,7 @@
 
 namespace sublet {
 
+/// A size or an offset in bytes for each batch N: fixed + per_batch * N.
 struct affine_bytes {
     byte_count fixed = 0;     ///< `no_size`: unknown for every batch
     byte_count per_batch = 0; ///< additional bytes per unit of the batch
@@ -33,7 +34,9 @@ struct affine_bytes {
     /// A size that is unknown, or known by a lower bound only: the value gets no storage.
     [[nodiscard]] static constexpr affine_bytes unknown() { return {no_size, 0}; }
 
+    /// There is a size.
     [[nodiscard]] constexpr bool is_known() const { return fixed != no_size; }
+    /// The size depends on the batch.
     [[nodiscard]] constexpr bool is_scaled() const { return is_known() && per_batch != 0; }
 
     /// The bytes for one batch; `no_size` if unknown.
@@ -117,6 +120,7 @@ namespace detail {
 /// Except for the sizes they are as in plan_options; at() gives the options for one batch. There are no pins:
 /// a fixed offset would not depend on the batch, and hence neither could the offsets of its neighbours.
 
+/// As plan_options, with sizes for each batch.
 struct symbolic_options {
     /// Whether buffers that scale with the batch may share bytes with buffers that do not.
     enum class mixing_rule : std::uint8_t {
@@ -127,17 +131,19 @@ struct symbolic_options {
     per_value<affine_bytes> bytes;                   ///< no default; `affine_bytes::unknown()`: unknown
     byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
+    /// Its relation to the world outside the program.
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value;
+    per_value<value_id> alias_of = no_value;              ///< v is a view of alias_of[v]
     per_value<affine_bytes> view_offset = affine_bytes{}; ///< first byte in alias_of[v], for every batch
-    per_value<pool_id> pool = pool_id{0};
-    per_value<bool> eligible = true;
+    per_value<pool_id> pool = pool_id{0};                 ///< the pool whose arena has its bytes
+    per_value<bool> eligible = true;     ///< false: has its own storage: not planned, not counted
     std::vector<pool_limits> pools = {}; ///< capacities are for the largest batch
-    std::vector<node_id> order = {};
+    std::vector<node_id> order = {};     ///< every node once; empty: 0, 1, 2 ...
+    /// Which buffers may share bytes.
     symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
     bool in_place = true; ///< take in-place pairs of equal size for every batch
-    bool check = true;
-    sublet::effort effort = sublet::effort::balanced;
+    bool check = true;    ///< check the plan before it is returned
+    sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 
     /// Throws: precondition_error if the batch is out of range; reading a size throws if it reaches 2^64 - 1.
     [[nodiscard]] plan_options at(byte_count batch) const;
@@ -174,10 +180,11 @@ namespace detail {
 struct symbolic_plan {
     /// The offset for each batch: `start`, rounded up.
     struct offset {
-        affine_bytes start = {};
-        byte_count alignment = 1;
+        affine_bytes start = {};   ///< of its buffer, before it is rounded
+        byte_count alignment = 1;  ///< the start is rounded up to a multiple of it
         affine_bytes in_root = {}; ///< of a view: its first byte in its root
 
+        /// The offset for one batch.
         [[nodiscard]] byte_count at(byte_count batch) const
         {
             byte_count const rounded = align_up(start.at(batch), alignment);
@@ -187,14 +194,17 @@ struct symbolic_plan {
         friend bool operator==(symbolic_plan::offset, symbolic_plan::offset) = default;
     };
 
+    /// A buffer with its formula.
     struct buffer {
+        /// The other values of the buffer are views or in-place results of this one.
         value_id root = no_value;
-        live_range life = {};
-        affine_bytes size = {};
+        live_range life = {};     ///< the positions at which its bytes are in use
+        affine_bytes size = {};   ///< of all its bytes
         byte_count alignment = 1; ///< its own and its pool's
-        pool_id pool = 0;
-        affine_bytes start = {};
+        pool_id pool = 0;         ///< the pool whose arena it lies in
+        affine_bytes start = {};  ///< its offset is the start, rounded up
 
+        /// Its offset for one batch.
         [[nodiscard]] byte_count offset_at(byte_count batch) const
         {
             return symbolic_plan::offset{start, alignment}.at(batch);
@@ -208,7 +218,7 @@ struct symbolic_plan {
         friend bool operator==(symbolic_plan::buffer const&, symbolic_plan::buffer const&) = default;
     };
 
-    byte_count max_batch = 1;
+    byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
     std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ...
     std::vector<symbolic_plan::buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
     std::vector<buffer_id> buffer_of = {};           ///< by value; `no_buffer`: not planned

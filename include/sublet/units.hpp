@@ -28,6 +28,7 @@ namespace sublet {
 /// one is cut and ends with "..."): throwing it allocates nothing more, and needs no `std::string`.
 class precondition_error : public std::exception {
 public:
+    /// Copies the sentence.
     explicit precondition_error(char const* sentence) noexcept;
     char const* what() const noexcept override { return sentence_; }
 
@@ -88,14 +89,14 @@ using buffer_id = std::uint32_t;  ///< values that share the same bytes: views a
 using slot_id = std::uint32_t;    ///< storage without address that buffers occupy in turn
 using pool_id = std::uint32_t;    ///< a kind of memory
 using program_id = std::uint32_t; ///< a program of a tree; 0: the root
-using byte_count = std::uint64_t;
+using byte_count = std::uint64_t; ///< a size or an offset in bytes
 using tick_count = std::uint64_t; ///< time, in whatever unit durations are given
 
-inline constexpr node_id no_node = ~node_id{0};
-inline constexpr value_id no_value = ~value_id{0};
-inline constexpr step_id no_step = ~step_id{0};
-inline constexpr buffer_id no_buffer = ~buffer_id{0};
-inline constexpr slot_id no_slot = ~slot_id{0};
+inline constexpr node_id no_node = ~node_id{0};         ///< no such node
+inline constexpr value_id no_value = ~value_id{0};      ///< no such value; an absent operand
+inline constexpr step_id no_step = ~step_id{0};         ///< no such step, or none is known
+inline constexpr buffer_id no_buffer = ~buffer_id{0};   ///< the value has no buffer
+inline constexpr slot_id no_slot = ~slot_id{0};         ///< the value needs no slot
 inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
 inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is unknown
 inline constexpr byte_count no_limit = ~byte_count{0};  ///< a pool without capacity limit
@@ -260,16 +261,19 @@ namespace detail {
 ///     y = ...                [===)        y: [3, 4)    never touched again; may use the storage of x
 
 struct live_range {
-    step_id first = 0;
-    step_id last = 0;
+    step_id first = 0; ///< the first position in it
+    step_id last = 0;  ///< the position after the last one in it
 
     friend constexpr bool operator==(live_range, live_range) = default;
 
+    /// No position is in it.
     [[nodiscard]] friend constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
+    /// How many positions are in it.
     [[nodiscard]] friend constexpr step_id length(live_range r) noexcept
     {
         return is_empty(r) ? 0 : r.last - r.first;
     }
+    /// The position is in it.
     [[nodiscard]] friend constexpr bool contains(live_range r, step_id position) noexcept
     {
         return r.first <= position && position < r.last;
@@ -349,10 +353,14 @@ public:
     /// The method used, never `automatic`.
     [[nodiscard]] live_range_lists::source method() const { return method_; }
 
+    /// How many values it has ranges of, with and without any.
     [[nodiscard]] std::size_t values() const { return first_.size() - 1; }
+    /// How many positions the order has.
     [[nodiscard]] step_id positions() const { return positions_; }
+    /// How many ranges all values have.
     [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
 
+    /// The ranges of v, ascending; none if v is live nowhere.
     [[nodiscard]] std::span<live_range const> operator[](value_id v) const
     {
         return {ranges_.data() + first_[v], ranges_.data() + first_[v + 1]};

@@ -38,18 +38,20 @@ namespace sublet {
 
 /// Why a program has no dependence graph.
 struct dependence_violation {
+    /// What is wrong.
     enum class kind : std::uint8_t {
         several_defs,  ///< `value` is defined at `steps[1]`, but is given or defined at `steps[0]`, too
         never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and has no def
         cycle          ///< each of `steps` waits for the one before it, and the first for the last
     };
 
-    dependence_violation::kind what = dependence_violation::kind::cycle;
-    value_id value = no_value;
-    std::vector<step_id> steps;
+    dependence_violation::kind what = dependence_violation::kind::cycle; ///< what is wrong
+    value_id value = no_value;  ///< of the definitions or of the use; not for a cycle
+    std::vector<step_id> steps; ///< those that the kind names
     friend bool operator==(dependence_violation const&, dependence_violation const&) = default;
 };
 
+/// What orders the steps besides data and edges, and how positions are numbered.
 struct dependence_options {
     /// The numbering of positions. All are topological; depth_first keeps the conflict ranges few.
     enum class position_order : std::uint8_t {
@@ -58,17 +60,20 @@ struct dependence_options {
         as_listed      ///< as the program lists them, where possible
     };
 
+    /// Inputs and external values are there before any step.
     per_value<value_role> role = value_role::intermediate;
     std::vector<handoff> handoffs = {}; ///< additional order that the execution keeps
+    /// The numbering.
     dependence_options::position_order order = dependence_options::position_order::depth_first;
     /// As in plan_options: which accesses of one storage wait for each other. Read if a step makes a view or
     /// writes in place.
     per_value<value_id> alias_of = no_value;
-    per_value<byte_count> view_offset = byte_count{0};
-    per_value<byte_count> bytes = no_size;
+    per_value<byte_count> view_offset = byte_count{0}; ///< by value: its first byte in alias_of[v]
+    per_value<byte_count> bytes = no_size;             ///< `no_size`: unknown, so all bytes of the storage
     std::vector<node_id> listed = {}; ///< the order of nodes in which writes are listed; empty: 0, 1, 2 ...
 };
 
+/// The happens-before order of the steps, as a graph over positions.
 struct dependence_graph {
     csr_rows after;                   ///< by position: direct successors, ascending, each once, all higher
     csr_rows before;                  ///< by position: direct predecessors, ascending, each once, all lower
@@ -76,7 +81,9 @@ struct dependence_graph {
     std::vector<step_id> position_of; ///< by step: where it writes, and does the reads that are not early
     std::optional<dependence_violation> violation; ///< if set, all else is meaningless
 
+    /// How many positions there are: one for each step, two for one that reads early.
     [[nodiscard]] std::size_t positions() const { return step_at.size(); }
+    /// How many pairs of positions are ordered directly.
     [[nodiscard]] std::size_t edges() const { return after.items(); }
     /// The position at which the step begins, and reads early.
     [[nodiscard]] step_id start_of(step_id s) const;

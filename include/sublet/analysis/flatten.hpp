@@ -29,6 +29,7 @@ namespace sublet {
 
 /// A program of a tree: 0 is the root, i is body i.
 struct program_body {
+    /// The members of a binding.
     enum class binding_part : std::uint8_t { inner, initial, next, result };
 
     /// The bodies of a step run in the order in which they were added; adjacent branches are one choice, and
@@ -41,13 +42,14 @@ struct program_body {
 
     /// `inner` is another name of `outer`.
     struct capture {
-        value_id inner = no_value;
-        value_id outer = no_value;
+        value_id inner = no_value; ///< of the body
+        value_id outer = no_value; ///< of its parent
         friend bool operator==(program_body::capture, program_body::capture) = default;
     };
 
     /// Copies into and out of `inner`; each of the other values may be omitted.
     struct binding {
+        /// Of the body: the target of the first two copies, the source of the last.
         value_id inner = no_value;
         value_id initial = no_value; ///< outer: copied into `inner` at entry
         value_id next = no_value;    ///< inner: copied into `inner` before the next iteration
@@ -55,11 +57,12 @@ struct program_body {
         friend bool operator==(program_body::binding, program_body::binding) = default;
     };
 
-    program_id parent = 0;
+    program_id parent = 0;  ///< the program that contains the body; lower than its own id
     step_id step = no_step; ///< of the parent
-    program_body::run_kind kind = program_body::run_kind::once;
+    program_body::run_kind kind = program_body::run_kind::once; ///< how often it runs
+    /// Values of the parent that it uses under names of its own.
     std::vector<program_body::capture> captures;
-    std::vector<program_body::binding> bindings;
+    std::vector<program_body::binding> bindings; ///< values that are copied at its borders
     friend bool operator==(program_body const&, program_body const&) = default;
 };
 
@@ -68,9 +71,12 @@ struct program_body {
 class program_tree {
 public:
     program_tree() = default; // of the empty program
+    /// A tree without bodies.
     explicit program_tree(snapshot const& root) : nested_{{root, {}}} {}
 
+    /// How many programs there are, with the root.
     [[nodiscard]] std::size_t size() const { return nested_.size(); }
+    /// Program i; 0 is the root.
     [[nodiscard]] snapshot const& program_of(program_id i) const { return nested_[i].program; }
     /// How program i is nested; without meaning for the root.
     [[nodiscard]] program_body const& body(program_id i) const { return nested_[i].body; }
@@ -269,6 +275,7 @@ struct tree_values {
 
 /// For spare values, from `first_spare` on, `value_of` is the value that they hold a copy of.
 struct flat_tree : detail::tree_values {
+    /// What a flat step stands for.
     enum class part : std::uint8_t {
         whole,     ///< a step without bodies
         beginning, ///< of a step with bodies
@@ -277,26 +284,29 @@ struct flat_tree : detail::tree_values {
         nothing    ///< a join of control flow
     };
 
+    /// The origin of a flat step.
     struct step {
-        flat_tree::part part = flat_tree::part::nothing;
+        flat_tree::part part = flat_tree::part::nothing; ///< what it stands for
         program_id program = 0; ///< for a move: the body
         step_id step = no_step; ///< in the program; for a move: its index in `moves`
         friend bool operator==(flat_tree::step, flat_tree::step) = default;
     };
 
+    /// When a move is made: at entry of a body, before the next iteration, at exit.
     enum class move_time : std::uint8_t { enter, again, leave };
 
+    /// A copy of a value for a binding.
     struct move {
-        program_id body = 0;
-        flat_tree::move_time when = flat_tree::move_time::enter;
+        program_id body = 0;                                     ///< the body with the binding
+        flat_tree::move_time when = flat_tree::move_time::enter; ///< at which of its borders
         value_id from = no_value; ///< flat
         value_id to = no_value;   ///< flat
         step_id step = no_step;   ///< flat
         friend bool operator==(flat_tree::move, flat_tree::move) = default;
     };
 
-    snapshot program;
-    value_id first_spare = 0;
+    snapshot program;         ///< the flat program
+    value_id first_spare = 0; ///< from here on values are spare copies, which the moves of a loop need
     std::vector<flat_tree::step> step_of; ///< by flat step
     std::vector<flat_tree::move> moves;   ///< those of one place are adjacent, in execution order
     friend bool operator==(flat_tree const&, flat_tree const&) = default;

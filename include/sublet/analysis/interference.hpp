@@ -53,23 +53,30 @@ public:
     {
     }
 
+    /// It has its edges. Beyond the budget, graph(), neighbors() and degree() throw precondition_error.
     [[nodiscard]] bool fits() const { return fits_; }
+    /// How many values the program has, adjacent to others or not.
     [[nodiscard]] std::size_t values() const { return values_; }
     [[nodiscard]] std::uint64_t edges() const { return edges_; } ///< each pair once, whether it fits or not
+    /// The memory that its edges need, whether they fit or not.
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_, edges_); }
 
+    /// Its edges, each in both directions.
     [[nodiscard]] csr_graph const& graph() const
     {
         SUBLET_EXPECTS(fits_, "sublet: an interference graph that exceeds its budget has no edges");
         return graph_;
     }
+    /// The values that must not share bytes with v, ascending.
     [[nodiscard]] std::span<value_id const> neighbors(value_id v) const { return graph()[v]; }
+    /// How many these are.
     [[nodiscard]] std::size_t degree(value_id v) const { return graph()[v].size(); }
     /// O(log degree)
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return detail::is_listed(graph()[u], v); }
 
     /// The bytes of a graph; `no_size` if the number does not fit 64 bits.
     [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges);
+    /// A graph of so many values and edges would be within the budget.
     [[nodiscard]] static bool would_fit(std::size_t values, std::uint64_t edges, byte_count budget)
     {
         return edges <= no_node / 2 && bytes_of(values, edges) <= budget; // rows count with 32 bits
@@ -92,10 +99,14 @@ public:
     /// Throws: precondition_error if there are 2^32 - 1 values or more.
     interference_matrix(std::size_t values, byte_count budget);
 
+    /// It has its bits.
     [[nodiscard]] bool fits() const { return fits_; }
+    /// How many values the program has.
     [[nodiscard]] std::size_t values() const { return values_; }
+    /// The memory that its bits need, whether they fit or not.
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_); }
 
+    /// u and v must not share bytes.  O(1)
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return bits().test(u, v); }
     /// A range, ascending.  O(values / 64 + degree)
     [[nodiscard]] detail::live_list neighbors(value_id v) const
@@ -111,6 +122,7 @@ public:
         bits_.set(v, u);
     }
 
+    /// The bytes of a matrix.
     [[nodiscard]] static byte_count bytes_of(std::size_t values)
     {
         return sizeof(detail::bit_rows::word) * byte_count{values} * detail::bit_rows::words_for(values);
@@ -376,6 +388,7 @@ template <detail::interference_result R = interference_graph>
     return detail::result_from_conflicts<R>(p.values(), options, walk);
 }
 
+/// The same, with the liveness computed here.
 template <detail::interference_result R = interference_graph>
 [[nodiscard]] R interference(snapshot const& p, interference_options const& options = {})
 {

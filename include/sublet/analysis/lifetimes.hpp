@@ -100,22 +100,26 @@ namespace detail {
 
 } // namespace detail
 
+/// The live range of each value in one order, or why the order cannot be run.
 struct live_ranges {
+    /// A value that is needed before it is there.
     struct order_violation {
+        /// What is wrong.
         enum class kind : std::uint8_t {
             never_defined, ///< `value` is needed at `position` (`positions`: at the end) and has no def
             defined_later, ///< it is needed there, and its first def is not before
             write_moved    ///< the order swaps its write there with another access of these bytes
         };
 
-        value_id value = no_value;
-        step_id position = 0;
+        value_id value = no_value; ///< the value that is needed, or written
+        step_id position = 0;      ///< where it is needed, or written
+        /// What is wrong.
         live_ranges::order_violation::kind what = live_ranges::order_violation::kind::never_defined;
         friend bool operator==(live_ranges::order_violation, live_ranges::order_violation) = default;
     };
 
     std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
-    step_id positions = 0;
+    step_id positions = 0;      ///< how many positions the order has
     /// The first by position, then by value; a moved write, any one, only if there is no other violation.
     std::optional<live_ranges::order_violation> violation;
 };
@@ -128,13 +132,15 @@ std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_i
 
 } // namespace detail
 
+/// The order of the nodes, and what keeps values alive beyond their touches.
 struct lifetimes_options {
+    /// Inputs are live from the start, outputs to the end.
     per_value<value_role> role = value_role::intermediate;
     std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
     /// As in plan_options: which accesses of one storage keep their listed order.
     per_value<value_id> alias_of = no_value;
-    per_value<byte_count> view_offset = byte_count{0};
-    per_value<byte_count> bytes = no_size;
+    per_value<byte_count> view_offset = byte_count{0}; ///< by value: its first byte in alias_of[v]
+    per_value<byte_count> bytes = no_size;             ///< `no_size`: unknown, so all bytes of the storage
 };
 
 namespace detail {
@@ -207,17 +213,19 @@ struct ordered_bytes {
 /// that ends beyond its root prevents a plan.
 
 struct buffer {
+    /// The value that its views and in-place results are parts of; it names the buffer.
     value_id root = no_value;
-    live_range life;
+    live_range life;     ///< the hull of those of all its values
     byte_count size = 0; ///< `no_size` if it is not known
-    byte_count alignment = 1;
-    value_role role = value_role::intermediate;
-    pool_id pool = 0;
-    byte_count pinned = no_offset;
+    byte_count alignment = 1;                   ///< the lcm of those of its values
+    value_role role = value_role::intermediate; ///< the union of those of its values
+    pool_id pool = 0;                           ///< that of the root
+    byte_count pinned = no_offset;              ///< a prescribed offset; `no_offset`: none
     byte_count conflicting_pin = no_offset; ///< the pin of another of its values, if it differs
     buffer_id over = no_buffer; ///< the larger buffer that it overwrites, as in memory_plan::placed_buffer
-    bool eligible = true;
+    bool eligible = true;       ///< false: one of its values has storage of its own
 
+    /// It is planned: it needs bytes, and their number is known.
     [[nodiscard]] bool is_planned() const { return needs_storage() && size != 0 && size != no_size; }
     /// The positions at which it is written or needed: the slot that holds it is not shared during these.
     [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
@@ -231,6 +239,7 @@ private:
     }
 };
 
+/// The buffers of a program, and the buffer of each value.
 struct buffer_table {
     std::vector<buffer> buffers;                           ///< by ascending root
     std::vector<buffer_id> buffer_of;                      ///< by value

@@ -96,6 +96,7 @@ public:
             prepare(flat, flat.transposed(flat.rows()));
         }
     }
+    /// The same for the graph of a program.
     template <program P>
     explicit live_query(P const& p)
     {
@@ -105,6 +106,8 @@ public:
         requires(!graph<G> && !program<G>)
     explicit live_query(G const&, detail::graph_problem<G> = {}) = delete;
 
+    /// Whether a value is live where node n begins, that is defined in `def`, and used in `uses` and at the
+    /// ends of `uses_at_end`.
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
@@ -112,6 +115,7 @@ public:
             return any_of(uses, false, is_relevant) || any_of(uses_at_end, true, is_relevant);
         });
     }
+    /// The same where node n ends.
     template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_out(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
@@ -127,10 +131,12 @@ public:
     {
         return chains.defs[v].size() != 0 && is_needed(n, node_of_def(v, chains), uses_of(v, chains));
     }
+    /// The same where node n ends.
     [[nodiscard]] bool is_live_out(value_id v, node_id n, detail::def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed_at_end(n, node_of_def(v, chains), uses_of(v, chains));
     }
+    /// The same behind step s.
     [[nodiscard]] bool is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const;
 
 private:

@@ -114,7 +114,9 @@ struct node_sets {
 
 } // namespace detail
 
+/// Which algorithm computes the sets.
 struct liveness_options {
+    /// The algorithm; all compute the same sets.
     enum class method : std::uint8_t {
         automatic,   ///< worklist; in large programs per_value for values that are live in few nodes
         worklist,    ///< iteration over rows of bits to the fixed point: any program
@@ -122,7 +124,7 @@ struct liveness_options {
         per_value    ///< path exploration from the uses of each value, into lists: any program, short ranges
     };
 
-    liveness_options::method policy = liveness_options::method::automatic;
+    liveness_options::method policy = liveness_options::method::automatic; ///< the algorithm to use
     /// `automatic` uses rows of bits if a matrix (nodes * cross-block values / 64) has at most so many words.
     std::size_t dense_words = std::size_t{1} << 17;
 };
@@ -137,16 +139,20 @@ public:
     /// The algorithm used; `automatic` if some values were solved by worklist and others one by one.
     [[nodiscard]] liveness_options::method policy() const { return policy_; }
 
+    /// How many nodes the program has.
     [[nodiscard]] std::size_t nodes() const { return nodes_; }
+    /// How many values the program has.
     [[nodiscard]] std::size_t values() const { return column_.size(); }
 
     /// v is live where node n begins; where it ends: a successor needs it, or a phi operand at the end of n.
     /// O(1) for a value stored as bits, O(log of the size of the list) otherwise.
     [[nodiscard]] bool is_live_in(value_id v, node_id n) const { return contains(in_, v, n); }
+    /// The same where node n ends.
     [[nodiscard]] bool is_live_out(value_id v, node_id n) const { return contains(out_, v, n); }
 
     /// The set as a range, ascending.  O(values stored as bits / 64 + size of the set)
     [[nodiscard]] detail::live_list live_in(node_id n) const { return list(in_, n); }
+    /// The same where node n ends.
     [[nodiscard]] detail::live_list live_out(node_id n) const { return list(out_, n); }
 
     /// Calls `visit` with each value of the set, in no particular order. Faster than the range.
@@ -155,6 +161,7 @@ public:
     {
         for_each(in_, n, visit);
     }
+    /// The same where node n ends.
     template <class Visit>
     void for_each_live_out(node_id n, Visit visit) const
     {
@@ -171,7 +178,9 @@ public:
         for_each_in_one(in_, to, out_, from, begins);
     }
 
+    /// How many values are live where node n begins.
     [[nodiscard]] std::size_t live_in_count(node_id n) const { return count(in_, n); }
+    /// How many values are live where node n ends.
     [[nodiscard]] std::size_t live_out_count(node_id n) const { return count(out_, n); }
 
     /// How many values are stored as bits, one bit per node and set. The others are listed.
@@ -310,6 +319,7 @@ template <graph G, class Effects>
     return detail::vertex_live_sets<detail::vertex_of<G>>(std::move(numbers), std::move(sets));
 }
 
+/// The same from two callables, each of which returns a list of values.
 template <graph G, class Uses, class Defs>
     requires detail::id_list_function<Uses, detail::vertex_of<G> const&> &&
              detail::id_list_function<Defs, detail::vertex_of<G> const&>
@@ -358,8 +368,10 @@ template <graph G>
 
 } // namespace detail
 
+/// The order of the nodes, and how ranges are computed.
 struct interval_options {
     std::vector<node_id> order = {}; ///< of the nodes; empty: 0, 1, 2 ...
+    /// How they are computed; the result is the same.
     live_range_lists::source method = live_range_lists::source::automatic;
 };
 

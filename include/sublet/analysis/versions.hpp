@@ -83,9 +83,9 @@ struct versioned_program {
     /// Step `to` has to follow step `from` but is listed before it: `to` uses `value`, which is first defined
     /// at `from`; or, without a value, an edge leads there.
     struct reordering {
-        value_id value = no_value;
-        step_id from = no_step;
-        step_id to = no_step;
+        value_id value = no_value; ///< that is used; `no_value`: the order is that of an edge
+        step_id from = no_step;    ///< the step that has to come first
+        step_id to = no_step;      ///< the step that has to follow
         friend bool operator==(versioned_program::reordering, versioned_program::reordering) = default;
     };
 

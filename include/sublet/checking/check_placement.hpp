@@ -25,7 +25,9 @@
 
 namespace sublet {
 
+/// Why a placement is not valid; which members count stands beside the kind.
 struct placement_fault {
+    /// The rule that is violated.
     enum class kind : std::uint8_t {
         foreign,       ///< a table of the placement has not the length that the problem requires
         wrong_pool,    ///< buffer lies in pool, which it may not choose
@@ -45,17 +47,18 @@ struct placement_fault {
         wrong_movement ///< end bytes moved, not `needed`
     };
 
-    placement_fault::kind what = placement_fault::kind::clash;
-    buffer_id buffer = no_buffer;
-    buffer_id other = no_buffer;
-    step_id position = 0;
-    byte_count begin = 0;
-    byte_count end = 0;
-    byte_count needed = 0;
-    pool_id pool = 0;
+    placement_fault::kind what = placement_fault::kind::clash; ///< the rule that is violated
+    buffer_id buffer = no_buffer;                              ///< the buffer that violates it
+    buffer_id other = no_buffer;                               ///< a second one
+    step_id position = 0;                                      ///< at which both are live
+    byte_count begin = 0;                                      ///< an offset: the first byte
+    byte_count end = 0;    ///< an offset: behind the last byte; or a number that was found
+    byte_count needed = 0; ///< what the rule requires
+    pool_id pool = 0;      ///< the pool of the buffer, or the one that is meant
     friend bool operator==(placement_fault const&, placement_fault const&) = default;
 };
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, placement_fault const& f)
@@ -158,22 +161,25 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 
 // --- proof finding ---------------------------------------------------------------------------------------
 
+/// Whether the proof of a lower bound holds.
 struct proof_finding {
+    /// The verdict on the proof.
     enum class outcome : std::uint8_t {
-        proved,
+        proved,       ///< its bound holds
         refuted,      ///< `found` contradicts the proof
         wrong_peak,   ///< the first position with the most live bytes is `found`, not the given one
         not_checkable ///< too many groups, or a bound that the caller gave
     };
 
-    proof_finding::outcome verdict = proof_finding::outcome::proved;
-    placement::proof::reason kind = placement::proof::reason::nothing;
-    pool_id pool = 0;
+    proof_finding::outcome verdict = proof_finding::outcome::proved;   ///< the verdict
+    placement::proof::reason kind = placement::proof::reason::nothing; ///< of the proof
+    pool_id pool = 0;                                                  ///< whose bound it proves
     byte_count bytes = 0; ///< the lower bound
     byte_count found = 0; ///< live bytes, end of buffer or height of stacking; `no_limit`: interleaved
     friend bool operator==(proof_finding const&, proof_finding const&) = default;
 };
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, proof_finding const& f)
@@ -237,16 +243,18 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 /// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, which propagates symbolic
 /// values through registers. Here writes are propagated, so the witness names a path.
 
+/// Why a slot plan is not valid.
 struct slot_witness {
     fault what = fault::clash; ///< clash; unplaced: needs a slot; foreign_plan: not one of this program
-    value_id value = no_value;
+    value_id value = no_value; ///< the value that is lost, or has no slot
     value_id other = no_value; ///< the content of `slot` when `step` reads `value`, or written with it
-    slot_id slot = no_slot;
+    slot_id slot = no_slot;    ///< the slot that `value` has
     step_id step = no_step;    ///< reads, holds or writes `value`
     step_id written = no_step; ///< writes `other`; `no_step`: given
     friend bool operator==(slot_witness const&, slot_witness const&) = default;
 };
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, slot_witness const& w)

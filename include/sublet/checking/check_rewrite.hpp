@@ -25,7 +25,9 @@
 
 namespace sublet {
 
+/// Where a renamed program reads something else than before.
 struct rewrite_fault {
+    /// What is different.
     enum class kind : std::uint8_t {
         shape,       ///< nodes, edges, steps or kinds of touches differ: no renaming
         read,        ///< a use reads another def
@@ -39,12 +41,12 @@ struct rewrite_fault {
 
     /// The def of what is read: a touch of a step; without a step, a given value; or none.
     struct source {
-        step_id step = no_step;
-        std::uint32_t operand = no_value;
+        step_id step = no_step;           ///< the step that writes it; `no_step`: a given value, or none
+        std::uint32_t operand = no_value; ///< the index of the touch, or the given value; `no_value`: none
         friend bool operator==(rewrite_fault::source, rewrite_fault::source) = default;
     };
 
-    rewrite_fault::kind what = rewrite_fault::kind::shape;
+    rewrite_fault::kind what = rewrite_fault::kind::shape; ///< what is different
     step_id step = no_step;              ///< `no_step`: at the end, at the start, or in the graph
     std::uint32_t operand = 0;           ///< index of the touch
     value_id value = no_value;           ///< in the program before
@@ -56,11 +58,12 @@ struct rewrite_fault {
 
 /// Properties of the values before, and their names at the start and the end of the program after.
 struct rewrite_options {
+    /// Inputs, outputs and external values are compared at the borders.
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value; ///< views share the name of their root, or keep their own
     /// Names of given values at the start, of outputs and external values at the end; `no_value`: the number.
     per_value<value_id> given_as = no_value;
-    per_value<value_id> kept_as = no_value;
+    per_value<value_id> kept_as = no_value; ///< the same at the end
     std::vector<node_id> order = {}; ///< empty: 0, 1, 2 ...
 };
 
@@ -80,6 +83,7 @@ struct rewrite_options {
 [[nodiscard]] std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
                                                          rewrite_options const& options = {});
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, std::uint32_t number) { out << "text" << number; }
 Stream& operator<<(Stream& out, rewrite_fault const& f)

@@ -67,6 +67,7 @@ struct race {
 
 } // namespace detail
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, detail::race const& r)
@@ -204,6 +205,7 @@ void for_conflicting_pairs(std::vector<byte_access> const& accesses, Visit visit
 /// address again, that is another block.
 
 struct stream_commands {
+    /// What a command does.
     enum class operation_kind : std::uint8_t {
         allocate, ///< a block, in the order of the stream
         release,  ///< a block
@@ -214,24 +216,26 @@ struct stream_commands {
         join_all  ///< the caller waits for all streams
     };
 
+    /// One command on a stream.
     struct operation {
-        stream_commands::operation_kind what = stream_commands::operation_kind::work;
-        std::uint32_t stream = 0;
+        stream_commands::operation_kind what = stream_commands::operation_kind::work; ///< what it does
+        std::uint32_t stream = 0;      ///< the stream that it is issued on
         std::uint32_t which = no_step; ///< block, event or step
         friend bool operator==(stream_commands::operation const&,
                                stream_commands::operation const&) = default;
     };
 
+    /// One allocation.
     struct block {
-        byte_count bytes = 0;
+        byte_count bytes = 0;  ///< its size
         bool is_given = false; ///< allocated before the first command; it may be released
         friend bool operator==(stream_commands::block const&, stream_commands::block const&) = default;
     };
 
-    std::size_t streams = 0;
-    std::vector<stream_commands::operation> operations = {};
+    std::size_t streams = 0;                                 ///< how many streams there are, numbered from 0
+    std::vector<stream_commands::operation> operations = {}; ///< in the order of issue
     std::vector<detail::byte_access> touches = {}; ///< `at` is a command's number, `space` a block's
-    std::vector<stream_commands::block> blocks = {};
+    std::vector<stream_commands::block> blocks = {}; ///< by the number that commands use
 };
 
 // --- stream clocks ---------------------------------------------------------------------------------------
@@ -312,7 +316,9 @@ private:
 ///
 /// Source: PyTorch's CUDA stream sanitizer (torch.cuda._sanitizer) checks the accesses of issued commands so.
 
+/// Two commands that race, or a block that is misused.
 struct stream_fault {
+    /// The rule that is violated.
     enum class kind : std::uint8_t {
         race,                  ///< second does not wait for first, and both touch these bytes
         use_before_allocation, ///< second uses the block and does not wait for its allocation, first
@@ -327,18 +333,18 @@ struct stream_fault {
         order                  ///< second does not wait for first, as required; not reported here
     };
 
-    stream_fault::kind what = stream_fault::kind::race;
+    stream_fault::kind what = stream_fault::kind::race; ///< the rule that is violated
     std::uint32_t first = no_step; ///< commands; `no_step`: none
-    std::uint32_t second = no_step;
-    std::uint32_t first_stream = 0;
-    std::uint32_t second_stream = 0;
+    std::uint32_t second = no_step;  ///< the later command
+    std::uint32_t first_stream = 0;  ///< the stream of the first command
+    std::uint32_t second_stream = 0; ///< the stream of the second one
     step_id first_step = no_step; ///< the steps of the commands
-    step_id second_step = no_step;
-    value_id first_value = no_value;
-    value_id second_value = no_value;
+    step_id second_step = no_step;    ///< of the second command
+    value_id first_value = no_value;  ///< the value that the first command touches the bytes as
+    value_id second_value = no_value; ///< the value that the second one touches them as
     std::uint32_t block = no_step; ///< or the event, or none
-    byte_count begin = 0;
-    byte_count end = 0;
+    byte_count begin = 0;          ///< the first byte in the block
+    byte_count end = 0;            ///< behind the last byte
     friend bool operator==(stream_fault const&, stream_fault const&) = default;
 };
 
@@ -354,6 +360,7 @@ void write_command(Stream& out, std::uint32_t command, std::uint32_t stream, ste
 
 } // namespace detail
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, stream_fault const& f)

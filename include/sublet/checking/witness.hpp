@@ -21,6 +21,7 @@
 
 namespace sublet {
 
+/// The rules of a plan; beside each stands which members of the witness show that it is violated.
 enum class fault : std::uint8_t {
     clash,      ///< value and other share bytes [begin, end), and both are alive at position; or, for steps
                 ///< in any order, the step written_at writes other over value, which needed_at touches
@@ -52,20 +53,20 @@ enum class fault : std::uint8_t {
 struct witness {
     /// The caller's name of a value or of a step.
     struct label {
-        bool is_of_step = false;
-        std::uint32_t id = 0;
-        std::vector<char> text = {};
+        bool is_of_step = false;     ///< the name of a step, not of a value
+        std::uint32_t id = 0;        ///< of the step or value
+        std::vector<char> text = {}; ///< ends with a null character
         friend bool operator==(witness::label const&, witness::label const&) = default;
     };
 
-    fault what = fault::clash;
+    fault what = fault::clash; ///< the rule that is violated
     value_id value = no_value; ///< of a clash of steps in any order: the root of its class
-    value_id other = no_value;
+    value_id other = no_value; ///< of a clash the second value; for other rules see fault
     step_id position = no_step; ///< in the order of the plan, or in `schedule`
     byte_count begin = 0;       ///< the first byte: an offset
     byte_count end = 0;         ///< behind the last byte
     byte_count needed = 0;      ///< what the rule requires: a size, an offset or an alignment
-    pool_id pool = 0;
+    pool_id pool = 0;           ///< the pool whose arena is meant
     step_id step = no_step;       ///< that shows the fault; in one order it stands at `position`, if known
     step_id earlier = no_step;    ///< a position
     step_id needed_at = no_step;  ///< the last step to touch `value`; `no_step`: an output, needed to the end
@@ -76,8 +77,8 @@ struct witness {
     /// Of a plan for all batches: a batch that shows the fault; 0: validity for all of them is not proved.
     std::optional<byte_count> batch = std::nullopt;
     detail::tree_value value_in_tree = {}; ///< of a nested plan: the program of `value`, and its id there
-    detail::tree_value other_in_tree = {};
-    std::vector<witness::label> names = {};
+    detail::tree_value other_in_tree = {}; ///< the same of `other`
+    std::vector<witness::label> names = {}; ///< the names that name() and name_step() have given
 
     /// Gives a value the caller's name, a range of char, which is printed instead of its id.
     template <class Text>
@@ -94,6 +95,7 @@ struct witness {
 
     /// The name, ending in '\0', or null.
     [[nodiscard]] char const* name_of(value_id v) const { return find_label(false, v); }
+    /// The same for a step.
     [[nodiscard]] char const* name_of_step(step_id s) const { return find_label(true, s); }
 
     friend bool operator==(witness const&, witness const&) = default;

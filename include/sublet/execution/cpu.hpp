@@ -186,7 +186,7 @@ template <class T, class B>
 /// Throws: precondition_error for an operand that the step does not have.
 class cpu_call {
 public:
-    using storage = detail::value_storage;
+    using storage = detail::value_storage; ///< where the bytes are; for the executor
     /// `is_stopping`: a null pointer where no other step can end the run.
     cpu_call(detail::lowered_program const& lowered, storage const& values,
              std::atomic<bool> const* is_stopping = nullptr)
@@ -197,9 +197,13 @@ public:
     step_id step = 0;     ///< of the program
     step_id position = 0; ///< in the order of this run
 
+    /// The values that the step reads, in program order.
     [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
+    /// The values that it writes or makes: written ones first, then its results.
     [[nodiscard]] std::span<value_id const> defs() const { return lowered_->defs[position]; }
+    /// The bytes of operand i.
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses(), i); }
+    /// The bytes of result j.
     [[nodiscard]] std::span<std::byte> out(std::size_t j) const { return nth(defs(), j); }
 
     /// Result j is a view of bytes that exist already: the step need not write it.
@@ -218,6 +222,7 @@ public:
 
     /// Scratch storage of the step, as `executor_options::scratch` names it.
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
+    /// The bytes of scratch value k.
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(lowered_->scratch[position], k);

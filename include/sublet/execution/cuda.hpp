@@ -38,7 +38,7 @@ class cuda_device {
 public:
     using stream_type = cudaStream_t;
     using event_type = cudaEvent_t;
-    using graph_type = detail::cuda_graph;
+    using graph_type = detail::cuda_graph; ///< a captured run
 
     /// Throws: cuda_error if the device does not exist or cannot be used: see cuda::probe().
     explicit cuda_device(int id = 0) : calls_(id), pool_(calls_) {}
@@ -133,12 +133,14 @@ public:
     {
         for (stream_type stream : streams_) synchronize(stream);
     }
+    /// Waits for all work; errors are dropped.
     void synchronize_noexcept() noexcept
     {
         for (stream_type stream : streams_)
             calls_.call_noexcept([&] { return cudaStreamSynchronize(stream); });
     }
     [[nodiscard]] bool is_lost() const noexcept { return calls_.is_lost(); }
+    /// The number that CUDA gives the device.
     [[nodiscard]] int id() const noexcept { return calls_.device(); }
 
     /// From now on, work issued in the stream is recorded instead of run; so is work in other streams after
@@ -215,29 +217,32 @@ static_assert(stream_device<cuda_device>);
 
 namespace sublet::cuda {
 
+/// Which devices CUDA finds here.
 struct probe_result {
+    /// One device.
     struct device {
-        int id = 0;
+        int id = 0;               ///< the number that CUDA gives it
         int major = 0, minor = 0; ///< compute capability
         byte_count bytes = 0;     ///< of memory in total
         bool is_usable = false;   ///< it supports memory pools, and this process may use it
-        char name[256] = {};
+        char name[256] = {};      ///< as CUDA reports it
     };
 
     int runtime = 0; ///< version: 1000 * major + 10 * minor
     int driver = 0;  ///< the newest runtime that the driver supports; 0: no driver
-    std::vector<probe_result::device> devices;
+    std::vector<probe_result::device> devices;         ///< all, usable or not
     probe_result::device const* first() const noexcept ///< the first usable device, or null
     {
         for (probe_result::device const& each : devices)
             if (each.is_usable) return &each;
         return nullptr;
     }
+    /// Some device is usable.
     [[nodiscard]] bool is_usable() const noexcept { return first() != nullptr; }
     /// Why no device is usable; otherwise the name of the first.
     [[nodiscard]] char const* why() const noexcept { return text.text(); }
 
-    detail::bounded_text text;
+    detail::bounded_text text; ///< what why() returns
 };
 
 namespace detail {

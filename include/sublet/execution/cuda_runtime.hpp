@@ -65,6 +65,7 @@ namespace detail {
 
 } // namespace detail
 
+/// A call of the CUDA runtime failed.
 class cuda_error : public std::exception {
 public:
     /// Requires: `call` is a literal.
@@ -76,7 +77,9 @@ public:
         if (at != no_step) text_ << ", at step " << at;
     }
     char const* what() const noexcept override { return text_.text(); }
+    /// What the call returned.
     [[nodiscard]] cudaError_t code() const noexcept { return code_; }
+    /// The name of the function that was called.
     [[nodiscard]] char const* call() const noexcept { return call_; }
     /// The step of the kernel that failed, or `no_step`.
     [[nodiscard]] step_id step() const noexcept { return step_; }

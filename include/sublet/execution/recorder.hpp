@@ -34,7 +34,8 @@ namespace sublet {
 /// The handle of a value: its id and its type.
 template <class T = std::byte>
 struct recorded_value {
-    value_id id = no_value;
+    value_id id = no_value; ///< as the recorder numbers them, from 0
+    /// Its id, for the executor and for reports.
     constexpr operator value_id() const noexcept { return id; }
 
     /// The same bytes as objects of another type.
@@ -49,6 +50,7 @@ struct recorded_value {
 template <class Call>
 class recorded_call {
 public:
+    /// Made by the recorder for each step that runs.
     recorded_call(Call const& step, std::span<value_id const> reads, std::span<value_id const> writes)
         : step_(&step), reads_(reads), writes_(writes)
     {

@@ -77,8 +77,10 @@ void write_cause(bounded_text& out, std::exception_ptr const& cause);
 
 } // namespace detail
 
+/// The plan is not valid, or the program cannot run in its order; no step has run.
 class unsound_plan : public precondition_error {
 public:
+    /// Copies the witness.
     explicit unsound_plan(witness const& why)
         : precondition_error("sublet: a plan is not sound"), why_(std::make_shared<witness const>(why))
     {
@@ -89,6 +91,7 @@ public:
               << ": " << why;
     }
     char const* what() const noexcept override { return text_.text(); }
+    /// The counterexample; it lives as long as the exception or a copy.
     [[nodiscard]] witness const& why() const noexcept { return *why_; }
 
 private:
@@ -96,13 +99,16 @@ private:
     detail::bounded_text text_;
 };
 
+/// The caller has not supplied a value, or not as the program requires; no step has run.
 class unusable_value : public precondition_error {
 public:
+    /// `what_is_wrong` completes the sentence.
     unusable_value(value_id v, char const* what_is_wrong) : precondition_error(what_is_wrong), value_(v)
     {
         text_ << "sublet: value " << v << ' ' << what_is_wrong;
     }
     char const* what() const noexcept override { return text_.text(); }
+    /// The value that is meant.
     [[nodiscard]] value_id value() const noexcept { return value_; }
 
 private:
@@ -114,6 +120,7 @@ private:
 /// may be partly updated.
 class run_error : public std::exception {
 public:
+    /// A kernel threw at a step.
     run_error(step_id at, std::exception_ptr cause)
         : run_error(at, cause, detail::bounded_text() << "a kernel threw")
     {
@@ -126,6 +133,7 @@ public:
     [[nodiscard]] std::exception_ptr cause() const noexcept { return cause_; }
     /// How many steps that ran at the same time failed too.
     [[nodiscard]] std::size_t later_failures() const noexcept { return later_failures_; }
+    /// Counts failures of steps that ran at the same time.
     void add_later_failures(std::size_t count) noexcept
     {
         later_failures_ += count;
@@ -142,24 +150,28 @@ private:
     std::size_t later_failures_ = 0;
 };
 
+/// An allocation failed, at construction or in a run.
 class allocation_error : public run_error {
 public:
+    /// `cause` is what the source of memory threw, or null.
     allocation_error(step_id at, byte_count bytes, std::exception_ptr cause)
         : run_error(at, cause, detail::bounded_text() << bytes << " bytes could not be allocated"),
           bytes_(bytes)
     {
     }
+    /// How many bytes were asked for.
     [[nodiscard]] byte_count bytes() const noexcept { return bytes_; }
 
 private:
     byte_count bytes_;
 };
 
+/// A value changed between the step that wrote it and a step that reads it.
 class clobbered_value : public run_error {
 public:
     /// The bytes of a value have changed since its producer wrote them.
     struct finding {
-        value_id value = no_value;
+        value_id value = no_value;      ///< the value that has changed
         step_id producer = no_step;     ///< `no_step`: the value was given
         step_id reader = no_step;       ///< the first to touch it since; `no_step`: found at the end
         value_id culprit = no_value;    ///< overlaps those bytes; `no_value`: none, a kernel wrote too far
@@ -167,7 +179,9 @@ public:
         friend bool operator==(clobbered_value::finding const&, clobbered_value::finding const&) = default;
     };
 
+    /// Made by executor_options::checks::digest.
     explicit clobbered_value(clobbered_value::finding const& what);
+    /// What is known of it.
     [[nodiscard]] clobbered_value::finding const& details() const noexcept { return what_; }
 
 private:
@@ -493,6 +507,7 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
 template <class Executor, class Graph>
 class captured_run {
 public:
+    /// Made by stream_executor::capture().
     captured_run(Executor& executor, Graph graph, std::size_t rebinds)
         : executor_(&executor), graph_(std::move(graph)), rebinds_(rebinds)
     {
@@ -520,6 +535,7 @@ private:
 /// ready last, a random one, or the next of a given order.
 enum class queue_policy : std::uint8_t { plan_order, fifo, lifo, random, given };
 
+/// How a run is checked, and where its memory comes from.
 struct executor_options {
     /// How much of a run is checked; each level includes those before it.
     enum class checks : std::uint8_t {
@@ -529,19 +545,20 @@ struct executor_options {
         digest ///< a value that changes between two touches is reported, with the value that overlaps it
     };
 
-    executor_options::checks check = executor_options::checks::plan;
+    executor_options::checks check = executor_options::checks::plan; ///< how much is checked
     bool prove = true;                   ///< false: at every level, skip the check of the plan
     byte_count limit = no_limit;         ///< of bytes allocated at the same time
     detail::memory_source upstream = {}; ///< a pointer to any std::pmr::memory_resource
     per_value<bool> scratch = false;     ///< defined by one step and used by none
 };
 
+/// What a run took, and what its plan promised.
 struct run_report {
     detail::memory_use run;     ///< during the run; peaks include what was allocated before
     byte_count reserved = 0;    ///< bytes of the arenas, which are kept between runs
     byte_count plan_bytes = 0;  ///< sum of the arenas of the plan; 0 without one
     byte_count lower_bound = 0; ///< of every plan for this order: the sum of the live peaks of the pools
-    std::size_t steps = 0;
+    std::size_t steps = 0;      ///< that ran
     std::size_t workers = 1;  ///< threads, or streams
     std::size_t waits = 0;    ///< pairs of steps that are ordered by a wait; on streams: wait commands
     std::size_t handoffs = 0; ///< the pairs that are ordered because of memory only

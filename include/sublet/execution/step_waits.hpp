@@ -165,10 +165,11 @@ struct step_waits {
         handoff  ///< it reuses bytes that the other touches
     };
 
+    /// One wait.
     struct wait {
         step_id from = no_step; ///< a position, lower than
-        step_id to = no_step;
-        step_waits::kind why = step_waits::kind::data;
+        step_id to = no_step;   ///< the position that waits
+        step_waits::kind why = step_waits::kind::data; ///< the reason
         friend bool operator==(step_waits::wait, step_waits::wait) = default;
     };
 
@@ -176,6 +177,7 @@ struct step_waits {
     csr_rows after;                     ///< by position: positions that wait for it directly, ascending
     csr_rows before;                    ///< by position: positions that it waits for directly, ascending
 
+    /// How many waits have that reason.
     [[nodiscard]] std::size_t count(step_waits::kind why) const;
 };
 

@@ -183,15 +183,19 @@ void unpoison_bytes(std::span<std::byte> bytes);
 
 namespace sublet {
 
+/// Storage of its own for each value, kept to the end of the run.
 struct no_plan {
-    static constexpr bool is_memory_mode = true;
+    static constexpr bool is_memory_mode = true; ///< for the executors
 };
+/// Storage that is freed after the last step that touches it.
 struct recycle {
-    static constexpr bool is_memory_mode = true;
+    static constexpr bool is_memory_mode = true; ///< for the executors
 };
+/// The offsets of a plan, in one allocation for each pool.
 struct arena {
-    static constexpr bool is_memory_mode = true;
+    static constexpr bool is_memory_mode = true; ///< for the executors
     arena() = default;
+    /// A plan that was made before, or read from elsewhere.
     arena(memory_plan p);
     /// The plan of a planner's result.
     /// Throws: unsound_plan with its error, if there is none.
@@ -205,7 +209,7 @@ struct arena {
         if (!planned) throw unsound_plan(planned.error());
         plan = planned.plan;
     }
-    memory_plan plan;
+    memory_plan plan; ///< a copy, with the offsets of all buffers
 };
 
 namespace detail {

@@ -33,6 +33,7 @@
 
 namespace sublet {
 
+/// How many streams there are, and which step runs on which.
 struct stream_options {
     std::size_t streams = 4;                   ///< at most
     std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Streams up to the highest are made
@@ -40,7 +41,9 @@ struct stream_options {
     bool keeps_io_addresses = false; ///< inputs and outputs keep their addresses between runs, as graphs need
 };
 
+/// Commands for the streams of a device, and their counts.
 struct stream_schedule {
+    /// What a command does.
     enum class action : std::uint8_t {
         record,         ///< an event, after all work on the stream so far
         wait,           ///< for an event
@@ -51,11 +54,12 @@ struct stream_schedule {
         release         ///< the block of a buffer
     };
 
+    /// One command on a stream.
     struct command {
-        stream_schedule::action what = stream_schedule::action::launch;
-        std::uint32_t stream = 0;
+        stream_schedule::action what = stream_schedule::action::launch; ///< what it does
+        std::uint32_t stream = 0;                                       ///< the stream that it is issued on
         std::uint32_t which = 0; ///< event, position or buffer
-        buffer_id from = 0;
+        buffer_id from = 0;      ///< of a transfer: the buffer whose block it is before
         friend bool operator==(stream_schedule::command const&, stream_schedule::command const&) = default;
     };
 
@@ -344,10 +348,15 @@ public:
     step_id step;     ///< of the program
     step_id position; ///< in the order in which steps are issued
 
+    /// The stream to issue the work of the step on.
     [[nodiscard]] Stream stream() const { return stream_; }
+    /// The values that the step reads, in program order.
     [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
+    /// The values that it writes or makes: written ones first, then its results.
     [[nodiscard]] std::span<value_id const> defs() const { return lowered_->defs[position]; }
+    /// The bytes of operand i, on the device.
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses().size(), i, 0); }
+    /// The bytes of result j, on the device.
     [[nodiscard]] std::span<std::byte> out(std::size_t j) const
     {
         return nth(defs().size(), j, uses().size());
@@ -365,7 +374,9 @@ public:
         SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
         return lowered_->is_update(defs()[j], position);
     }
+    /// How many scratch values the step has.
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
+    /// The bytes of scratch value k, on the device.
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(scratch_count(), k, uses().size() + defs().size());

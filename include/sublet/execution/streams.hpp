@@ -42,8 +42,8 @@ namespace sublet {
 template <stream_device Device, class Kernel>
 class stream_executor : public detail::stream_executor_base<Device> {
 public:
-    using stream_type = typename Device::stream_type;
-    using call_type = stream_call<stream_type>;
+    using stream_type = typename Device::stream_type; ///< the stream of the device
+    using call_type = stream_call<stream_type>;       ///< what the kernel is called with
 
     /// Keeps copies only: program, options and mode need not outlive it.
     ///
@@ -123,6 +123,7 @@ public:
                                                                                     rebinds_);
     }
 
+    /// The commands of a run.
     [[nodiscard]] stream_schedule const& schedule() const { return schedule_; }
 
 private:

@@ -184,10 +184,11 @@ using thread_pool = basic_thread_pool<>;
 /// A run leaves what cpu_executor leaves: construction proves that the waits order any two steps that touch
 /// the same bytes, one of them writing.
 
+/// How many threads run the steps, and which ready step runs first.
 struct thread_options {
     /// Threads that run steps, including the caller's; never more than steps.
     std::size_t workers = 2;
-    queue_policy policy = queue_policy::plan_order;
+    queue_policy policy = queue_policy::plan_order; ///< which of the ready steps runs next
     std::uint64_t seed = 0;             ///< of `random`
     std::vector<step_id> order = {};    ///< of `given`: all positions, each after those that it waits for
     std::vector<handoff> handoffs = {}; ///< order to be kept beyond data and edges

@@ -142,7 +142,9 @@ public:
                            detail::larger(by_descriptor_[i - 1], by_descriptor_[i]));
     }
 
+    /// How many vertices there are.
     [[nodiscard]] std::size_t size() const { return vertices_.size(); }
+    /// The vertex with number n.
     [[nodiscard]] V const& operator[](node_id n) const { return vertices_[n]; }
 
     /// The number of v, or `no_node` if v is not a vertex of the graph.
@@ -200,18 +202,23 @@ public:
     {
         if (first_.size() == 1) first_.clear();
     }
+    /// How many rows there are, for a graph nodes.
     [[nodiscard]] std::size_t rows() const { return first_.empty() ? 0 : first_.size() - 1; }
+    /// How many items all rows have, for a graph edges.
     [[nodiscard]] std::size_t items() const { return item_.size(); }
+    /// The items of a row. They move when an item or a row is appended.
     [[nodiscard]] std::span<std::uint32_t const> operator[](std::size_t row) const
     {
         return {item_.data() + first_[row], item_.data() + first_[row + 1]};
     }
 
+    /// So many rows and items are appended without an allocation.
     void reserve(std::size_t rows, std::size_t items)
     {
         first_.reserve(rows + 1);
         item_.reserve(items);
     }
+    /// Adds an item to the row that close_row() will close.
     void append(std::uint32_t item) { item_.push_back(item); }
     /// The next row, of so many items, is appended without an allocation.
     /// Throws: precondition_error if that makes more than 2^32 - 1 items.
@@ -367,44 +374,54 @@ constexpr std::uint32_t as_id(I const& number)
 
 } // namespace detail
 
+/// A graph with nodes 0, 1, 2 ... and the successors of each as a row. It models `graph`.
 class csr_graph : public csr_rows {
 public:
     csr_graph() = default;
     /// Requires: every item is a row.
     explicit csr_graph(csr_rows successors) : csr_rows(std::move(successors)) {}
 
+    /// An iterator over the nodes.
     struct vertex_cursor {
-        node_id at = 0;
+        node_id at = 0; ///< the node
         node_id operator*() const { return at; }
         vertex_cursor& operator++() { return ++at, *this; }
         friend bool operator==(vertex_cursor, vertex_cursor) = default;
     };
+    /// An edge; parallel edges are equal.
     struct edge {
-        node_id from = 0;
-        node_id to = 0;
+        node_id from = 0; ///< its source
+        node_id to = 0;   ///< its target
         friend auto operator<=>(edge, edge) = default;
     };
+    /// An iterator over the edges that leave a node.
     struct edge_cursor {
-        node_id from = 0;
-        node_id const* at = nullptr;
+        node_id from = 0;            ///< the source of all of them
+        node_id const* at = nullptr; ///< the target of the current one
         edge operator*() const { return {from, *at}; }
         edge_cursor& operator++() { return ++at, *this; }
         friend bool operator==(edge_cursor, edge_cursor) = default;
     };
 
     // Hidden friends: found by ADL for a csr_graph only, so they do not compete with those of other graphs.
+    /// All nodes, ascending.
     friend std::pair<vertex_cursor, vertex_cursor> vertices(csr_graph const& g)
     {
         return {{0}, {static_cast<node_id>(g.rows())}};
     }
+    /// How many nodes there are.
     friend std::size_t num_vertices(csr_graph const& g) { return g.rows(); }
+    /// The edges that leave v, in the order of its row.
     friend std::pair<edge_cursor, edge_cursor> out_edges(node_id v, csr_graph const& g)
     {
         std::span<node_id const> const row = g[v];
         return {{v, row.data()}, {v, row.data() + row.size()}};
     }
+    /// How many edges leave v.
     friend std::size_t out_degree(node_id v, csr_graph const& g) { return g[v].size(); }
+    /// The node that e leaves.
     friend node_id source(edge e, csr_graph const&) { return e.from; }
+    /// The node that e leads to.
     friend node_id target(edge e, csr_graph const&) { return e.to; }
 
     friend bool operator==(csr_graph const&, csr_graph const&) = default;
@@ -461,6 +478,7 @@ template <graph G>
     return csr_graph(std::move(rows));
 }
 
+/// The same, numbered in the order of `vertices(g)`.
 template <graph G>
 [[nodiscard]] csr_graph as_graph(G const& g)
 {

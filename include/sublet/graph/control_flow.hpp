@@ -28,19 +28,21 @@ namespace sublet {
 
 /// Contains every node: nodes that the entry does not reach follow in trees of their own.
 struct depth_first_forest {
-    std::vector<node_id> preorder;
-    std::vector<node_id> postorder;
+    std::vector<node_id> preorder;        ///< the nodes in the order in which the search enters them
+    std::vector<node_id> postorder;       ///< the nodes in the order in which the search leaves them
     std::vector<node_id> parent;          ///< by node; `no_node` for a root
     std::vector<node_id> preorder_index;  ///< by node: its index in preorder
     std::vector<node_id> postorder_index; ///< by node: its index in postorder
     std::size_t reachable = 0;            ///< number of nodes that the entry reaches: a prefix of both orders
 
+    /// The entry reaches n.
     [[nodiscard]] bool is_reachable(node_id n) const { return preorder_index[n] < reachable; }
     /// a is b, or an ancestor of b in the search tree.
     [[nodiscard]] bool is_ancestor(node_id a, node_id b) const
     {
         return preorder_index[a] <= preorder_index[b] && postorder_index[b] <= postorder_index[a];
     }
+    /// An edge from u to v would lead to an ancestor of u, or to u itself.
     [[nodiscard]] bool is_back_edge(node_id u, node_id v) const { return is_ancestor(v, u); }
 };
 
@@ -49,6 +51,7 @@ struct depth_first_forest {
 /// Complexity: O(V + E) time, O(V) memory.
 [[nodiscard]] depth_first_forest depth_first(csr_graph const& g);
 
+/// The same for any graph, copied first.
 template <graph G>
     requires(!std::same_as<G, csr_graph>)
 [[nodiscard]] depth_first_forest depth_first(G const& g)
@@ -113,6 +116,7 @@ struct dominator_tree : detail::preorder_forest {
 
     /// Every path from the root of b to b contains a. A node dominates itself.  O(1)
     [[nodiscard]] bool dominates(node_id a, node_id b) const { return is_ancestor(a, b); }
+    /// a dominates b and is not b.
     [[nodiscard]] bool strictly_dominates(node_id a, node_id b) const { return a != b && is_ancestor(a, b); }
 };
 
@@ -122,6 +126,7 @@ struct dominator_tree : detail::preorder_forest {
 [[nodiscard]] dominator_tree dominators(csr_graph const& g, csr_rows const& predecessors,
                                         depth_first_forest const& search);
 
+/// The same, with predecessors and search made here.
 template <graph G>
 [[nodiscard]] dominator_tree dominators(G const& g)
 {
@@ -150,6 +155,7 @@ template <graph G>
 /// back edges lead backwards if the graph is reducible. Loops of unreachable nodes are found too, in later
 /// trees of the search; edges from these into earlier trees do not count as loop entries, and lead backwards.
 struct loop_forest : detail::preorder_forest {
+    /// What a node is the header of.
     enum class loop_kind : std::uint8_t {
         none,       ///< the node is the header of no loop
         reducible,  ///< the header is the only entry
@@ -158,11 +164,14 @@ struct loop_forest : detail::preorder_forest {
 
     std::vector<node_id> parent; ///< by node: header of the closest other loop around it, or `no_node`
     std::vector<loop_forest::loop_kind> kind; ///< by node: of the loop with this header
-    std::size_t loops = 0;
-    std::size_t irreducible_loops = 0;
+    std::size_t loops = 0;                    ///< how many loops there are
+    std::size_t irreducible_loops = 0;        ///< how many of them are irreducible
 
+    /// Every loop is entered at its header only.
     [[nodiscard]] bool is_reducible() const { return irreducible_loops == 0; }
+    /// n is the header of a loop.
     [[nodiscard]] bool is_header(node_id n) const { return kind[n] != loop_forest::loop_kind::none; }
+    /// n is in the loop of `header`; the header itself is.
     [[nodiscard]] bool contains(node_id header, node_id n) const { return is_ancestor(header, n); }
     /// The header of the innermost loop around n, n itself if it is a header; `no_node`: in none.
     [[nodiscard]] node_id innermost(node_id n) const { return is_header(n) ? n : parent[n]; }
@@ -176,6 +185,7 @@ struct loop_forest : detail::preorder_forest {
 [[nodiscard]] loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
                                 depth_first_forest const& search);
 
+/// The same, with predecessors and search made here.
 template <graph G>
 [[nodiscard]] loop_forest loops(G const& g)
 {

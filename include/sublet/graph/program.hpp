@@ -46,7 +46,9 @@
 
 namespace sublet {
 
+/// One access of a step to a value.
 struct touch {
+    /// What the step does with the value.
     enum class access : std::uint8_t {
         use,        ///< reads; holds the storage until the step ends
         use_early,  ///< reads before the step writes: a result may take the storage in the same step
@@ -56,11 +58,12 @@ struct touch {
         def         ///< makes a value: writes all of its bytes, even if the result is never read
     };
 
-    value_id value;
-    touch::access kind;
+    value_id value;     ///< the value that is accessed
+    touch::access kind; ///< what the step does with it
 
     /// The value is there from this step on: made, or a view of one that is.
     [[nodiscard]] constexpr bool defines() const { return kind >= touch::access::view; }
+    /// The step makes a view, whether it writes through it or not.
     [[nodiscard]] constexpr bool makes_view() const
     {
         return kind == touch::access::view || kind == touch::access::write_view;
@@ -80,17 +83,17 @@ struct touch {
 
 /// A phi operand: `node` uses `value` at the end of its predecessor `pred`.
 struct edge_use {
-    node_id node;
-    node_id pred;
-    value_id value;
+    node_id node;   ///< the node with the phi
+    node_id pred;   ///< the predecessor at whose end the value is read
+    value_id value; ///< the operand
     friend bool operator==(edge_use, edge_use) = default;
 };
 
 /// In `step`, the result `out` may overwrite the storage of the operand `in`.
 struct overwrite {
-    step_id step;
-    value_id in;
-    value_id out;
+    step_id step; ///< the step that declares it
+    value_id in;  ///< the operand
+    value_id out; ///< the result
     friend bool operator==(overwrite, overwrite) = default;
 };
 
@@ -131,11 +134,13 @@ struct effect_record {
 /// absent operand and skipped. Every member throws precondition_error for an id out of range.
 class effect_sink {
 public:
+    /// The step reads v and holds its storage until it ends.
     template <detail::id_like I>
     void use(I const& v)
     {
         touch_value(v, touch::access::use);
     }
+    /// The step reads v before it writes anything: a result may take its storage in the same step.
     template <detail::id_like I>
     void use_early(I const& v)
     {

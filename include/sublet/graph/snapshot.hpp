@@ -29,8 +29,8 @@ class listing;
 
 /// The steps of a node: [first, last).
 struct step_range {
-    step_id first = 0;
-    step_id last = 0;
+    step_id first = 0; ///< the first step
+    step_id last = 0;  ///< the step after the last one
     friend bool operator==(step_range, step_range) = default;
 };
 
@@ -51,15 +51,23 @@ public:
         if constexpr (program<P>) copy(p);
     }
 
+    /// How many nodes it has.
     [[nodiscard]] std::size_t nodes() const { return successors_.rows(); }
+    /// How many values it has, touched or not.
     [[nodiscard]] std::size_t values() const { return values_; }
+    /// How many steps all nodes have.
     [[nodiscard]] std::size_t steps() const { return node_end_.empty() ? 0 : node_end_.back(); }
 
+    /// Its edges.
     [[nodiscard]] csr_graph const& graph() const { return successors_; }
+    /// The successors of n, in the order of its edges.
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
+    /// The predecessors of n, ascending; one for each parallel edge.
     [[nodiscard]] std::span<node_id const> predecessors(node_id n) const { return predecessors_[n]; }
+    /// The edges, transposed.
     [[nodiscard]] csr_rows const& predecessors() const { return predecessors_; }
 
+    /// The steps of n; a node has at least one.
     [[nodiscard]] step_range steps_of(node_id n) const
     {
         return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]};
@@ -67,6 +75,7 @@ public:
     /// The touches of a step: reads and writes, then definitions, each in the order in which the program
     /// listed them.
     [[nodiscard]] std::span<touch const> touches(step_id s) const { return touches({s, s + 1}); }
+    /// The same of consecutive steps.
     [[nodiscard]] std::span<touch const> touches(step_range steps) const
     {
         if (steps.first == steps.last) return {};
@@ -79,6 +88,7 @@ public:
     {
         return equal_keys<&overwrite::step>(record_.overwrites, static_cast<step_id>(s));
     }
+    /// Those of all steps, ascending by step.
     [[nodiscard]] std::span<overwrite const> overwrites() const
     {
         return {record_.overwrites.data(), record_.overwrites.size()};
@@ -89,6 +99,7 @@ public:
     {
         return equal_keys<&edge_use::node>(record_.edge_uses, static_cast<node_id>(n));
     }
+    /// Those of all nodes, ascending by node.
     [[nodiscard]] std::span<edge_use const> edge_uses() const
     {
         return {record_.edge_uses.data(), record_.edge_uses.size()};
@@ -99,6 +110,7 @@ public:
     /// Some step makes a view.
     [[nodiscard]] bool has_views() const { return record_.has_views; }
 
+    /// Tells a sink what n does, step by step: a snapshot is a program, too.
     void effects(node_id n, effect_sink& sink) const;
 
     friend bool operator==(snapshot const&, snapshot const&) = default;
@@ -193,6 +205,7 @@ template <class Effects>
     return snapshot(called{steps, values, detail::no_successors, effects});
 }
 
+/// The same from two callables, each of which returns a list of values.
 template <class Uses, class Defs>
     requires detail::id_list_function<Uses, step_id> && detail::id_list_function<Defs, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Uses uses, Defs defs)
@@ -217,6 +230,7 @@ template <class Successors, class Effects>
     return snapshot(called{nodes, values, successors, effects});
 }
 
+/// The same from two callables, each of which returns a list of values.
 template <class Successors, class Uses, class Defs>
     requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
              detail::id_list_function<Defs, node_id>
@@ -292,6 +306,7 @@ template <graph G, class Effects>
         flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));
 }
 
+/// The same, numbered in the order of `vertices(g)`.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
                                       detail::vertex_effect_sink<detail::vertex_of<G>>>
@@ -300,6 +315,7 @@ template <graph G, class Effects>
     return from_graph(g, vertex_numbering<detail::vertex_of<G>>(g), values, std::move(effects));
 }
 
+/// The same from two callables, each of which returns a list of values.
 template <graph G, class Uses, class Defs>
     requires detail::id_list_function<Uses, detail::vertex_of<G> const&> &&
              detail::id_list_function<Defs, detail::vertex_of<G> const&>

@@ -16,7 +16,9 @@
 
 namespace sublet {
 
+/// An order of the nodes, with its peak and a bound.
 struct node_order {
+    /// How an order was found.
     enum class method : std::uint8_t {
         listed,        ///< the listed order, or the nearest possible one
         longest_path,  ///< the node with the longest path to a sink first
@@ -36,6 +38,7 @@ struct node_order {
     node_order::method found_by = node_order::method::listed; ///< `order`
     std::optional<dependence_violation> violation = {}; ///< no order exists; the other members mean nothing
 
+    /// Proven: no order has a lower peak. False: not proven.
     [[nodiscard]] bool is_optimal() const { return !violation && peak == lower_bound; }
 };
 

@@ -28,11 +28,12 @@
 
 namespace sublet {
 
+/// What is asked for, how much work to do, and a placement to change as little as possible.
 struct place_options {
     double time_limit = 0;   ///< seconds for all pools; 0: none, only the counts limit
     std::size_t threads = 1; ///< without a time limit the result is the same for any number
-    std::uint64_t seed = 0;
-    placement::objective objective = placement::objective::minimize;
+    std::uint64_t seed = 0;  ///< of the random choices of a search; any number
+    placement::objective objective = placement::objective::minimize; ///< what is asked for
     /// Of each pool: pieces examined by greedy orders and by ejection, and nodes of the exact search. With a
     /// time limit it limits the first of these only.
     sublet::effort effort = sublet::effort::balanced;

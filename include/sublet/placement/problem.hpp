@@ -52,11 +52,12 @@ namespace sublet {
 
 /// Buffers of one pool must not overlap in bytes while they are live together.
 struct placement_problem {
+    /// What is to be placed.
     struct buffer {
-        live_range life;
-        byte_count size = 0;
+        live_range life;     ///< the positions at which it occupies its bytes; ignored if there are clocks
+        byte_count size = 0; ///< 0: it needs no offset
         byte_count alignment = 1; ///< >= 1, any integer
-        pool_id pool = 0;
+        pool_id pool = 0;         ///< the pool to lie in; with choices it counts for nothing
         byte_count pinned = no_offset;    ///< the required offset
         byte_count preferred = no_offset; ///< the offset to take if that costs no height
     };
@@ -64,27 +65,27 @@ struct placement_problem {
     /// During `when` only the bytes [begin, end) of the buffer matter, relative to its offset; none if the
     /// range is empty. Gaps of a buffer do not overlap; parts outside of its live range are ignored.
     struct gap {
-        buffer_id buffer = no_buffer;
-        live_range when;
-        byte_count begin = 0;
-        byte_count end = 0;
+        buffer_id buffer = no_buffer; ///< the buffer with the gap
+        live_range when;              ///< the positions of the gap
+        byte_count begin = 0;         ///< the first byte that matters then
+        byte_count end = 0;           ///< behind the last one
     };
 
     /// `buffer` lies `distance` bytes above `anchor`. Both are parts of one piece of storage: they may
     /// overlap each other, and at each position the storage occupies all bytes from the lowest to the
     /// highest of its live parts.
     struct colocation {
-        buffer_id buffer = no_buffer;
-        buffer_id anchor = no_buffer;
-        byte_count distance = 0;
+        buffer_id buffer = no_buffer; ///< the upper part
+        buffer_id anchor = no_buffer; ///< the part that it is measured from
+        byte_count distance = 0;      ///< in bytes, from begin to begin
     };
 
     /// `buffer` may be in `pool`, at a cost. A buffer without choices is in its own pool, at no cost; of
     /// colocated buffers the anchor chooses.
     struct choice {
-        buffer_id buffer = no_buffer;
-        pool_id pool = 0;
-        byte_count cost = 0;
+        buffer_id buffer = no_buffer; ///< the buffer that may choose
+        pool_id pool = 0;             ///< one that it may be in
+        byte_count cost = 0;          ///< what is added up, in any unit
     };
 
     /// Vector clocks instead of live ranges. A buffer with an end equal to its begin needs no bytes.
@@ -94,11 +95,11 @@ struct placement_problem {
         std::vector<step_id> end;   ///< likewise; no counter is below that of the begin
     };
 
-    std::vector<placement_problem::buffer> buffers;
+    std::vector<placement_problem::buffer> buffers; ///< numbered from 0
     std::vector<pool_limits> pools = {};           ///< by pool id; one not listed has no limits
     std::vector<placement_problem::gap> gaps = {}; ///< in any order
-    std::vector<placement_problem::colocation> colocated = {};
-    std::vector<placement_problem::choice> choices = {};
+    std::vector<placement_problem::colocation> colocated = {}; ///< in any order
+    std::vector<placement_problem::choice> choices = {};       ///< in any order
     placement_problem::clock_table clocks = {}; ///< not together with gaps or colocations
 };
 
@@ -121,6 +122,7 @@ namespace detail {
 /// If nothing fits, the offsets are those of the lowest placement found, unless pins or parts contradict
 /// each other. checking/check_placement.hpp checks a result; it shares no code with placement.
 struct placement {
+    /// Why no placement of a pool is lower.
     struct proof {
         /// The kinds of proof that no placement of a pool is lower than `bytes`.
         enum class reason : std::uint8_t {
@@ -136,13 +138,14 @@ struct placement {
             parts_clash ///< impossible: pins or distances of the colocated `buffers[0]` and `[1]` contradict
         };
 
-        placement::proof::reason kind = placement::proof::reason::nothing;
+        placement::proof::reason kind = placement::proof::reason::nothing; ///< the kind of proof
         byte_count bytes = 0; ///< `no_limit`: no height is possible
-        step_id position = 0;
+        step_id position = 0; ///< where the bytes are live, for `live_bytes`
         std::vector<buffer_id> buffers = {}; ///< small: with `exhausted` minimal, unless timed out
         std::uint32_t thread = 0;            ///< with clocks: the thread that counts to `position`
     };
 
+    /// What is asked for.
     enum class objective : std::uint8_t {
         minimize, ///< as low as possible
         fit       ///< within the capacities: whatever fits is optimal
@@ -150,20 +153,22 @@ struct placement {
 
     /// Options that are not in the problem.
     struct question {
-        placement::objective objective = placement::objective::minimize;
+        placement::objective objective = placement::objective::minimize; ///< what is asked for
         std::span<byte_count const> previous = {}; ///< old offsets by buffer; `no_offset` or missing: none
     };
 
+    /// How good a placement is, from the best to the worst.
     enum class outcome : std::uint8_t { optimal, feasible, limit, infeasible };
 
+    /// The result for one pool.
     struct pool_result {
-        byte_count height = 0;
+        byte_count height = 0;      ///< the end of its highest buffer: the bytes of its arena
         byte_count lower_bound = 0; ///< the `bytes` of the proof, if a placement exists
         step_id peak_position = 0;  ///< the first with the most live bytes; 0 with clocks of several threads
         std::uint32_t packings = 0; ///< orders tried; the fast ones at first count as one
         std::uint64_t nodes = 0;    ///< of the exact search
-        placement::proof proof = {};
-        placement::outcome status = placement::outcome::optimal;
+        placement::proof proof = {};                             ///< of the lower bound
+        placement::outcome status = placement::outcome::optimal; ///< how good it is
         std::vector<memory_plan::block> blocks = {}; ///< ascending, if the pool has a largest block
     };
 

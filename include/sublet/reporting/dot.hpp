@@ -35,8 +35,9 @@
 
 namespace sublet {
 
+/// What is drawn, and in which direction.
 struct dot_options {
-    std::string_view title = "";
+    std::string_view title = "";    ///< above the graph
     bool value_names = false;       ///< at the edges; otherwise as tooltips
     bool sideways = false;          ///< time from left to right instead of downwards
     bool given_without_slot = true; ///< draw inputs without a slot: often many, such as weights

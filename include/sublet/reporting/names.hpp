@@ -131,6 +131,7 @@ Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id o
     return out;
 }
 
+/// The same with numbers as names.
 template <detail::text_stream Stream>
 Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = detail::every_pool)
 {

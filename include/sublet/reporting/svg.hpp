@@ -30,11 +30,12 @@
 
 namespace sublet {
 
+/// Sizes and the title of a picture.
 struct svg_options {
     std::uint32_t width = 1000;         ///< of the picture, in pixels: 320 to 32768
     std::uint32_t height = 420;         ///< of the addresses of each pool, in pixels: 60 to 32768
     std::uint32_t profile_height = 100; ///< of the live bytes below them: 40 to 32768; 0: none
-    std::string_view title = "Memory plan";
+    std::string_view title = "Memory plan"; ///< above the picture
 };
 
 namespace detail {
@@ -132,6 +133,7 @@ Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kin
     return detail::draw_plan(out, plan, name_of, drawn, detail::kinds_of(drawn, kind_of), options);
 }
 
+/// The same with numbers as names.
 template <detail::text_stream Stream>
 Stream& write_svg(Stream& out, memory_plan const& plan, svg_options options = {})
 {

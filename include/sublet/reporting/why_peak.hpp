@@ -29,18 +29,20 @@
 
 namespace sublet {
 
+/// The peak of a pool, and what is live there.
 struct peak_reason {
+    /// One of the buffers that are live at the peak.
     struct buffer {
-        buffer_id buffer = no_buffer;
-        value_id root = no_value;
+        buffer_id buffer = no_buffer; ///< its number in the plan
+        value_id root = no_value;     ///< the value that names it
         step_id producer = no_step;  ///< the first to define one of its values; `no_step`: an input
         step_id last_user = no_step; ///< the step of the last touch; `no_step`: held beyond it, an output
-        live_range life;
-        byte_count bytes = 0;
+        live_range life;             ///< the positions at which it is live
+        byte_count bytes = 0;        ///< its size
         byte_count peak_without = 0; ///< the pool's peak without this buffer
     };
 
-    pool_id pool = 0;
+    pool_id pool = 0;                            ///< the pool that is meant
     step_id position = 0;                        ///< the first with the most live bytes of the pool
     step_id positions = 0;                       ///< how many the program has
     step_id later_peaks = 0;                     ///< how many later positions have as many live bytes
@@ -61,6 +63,7 @@ struct peak_reason {
 ///             the order does not name every node once, or the bytes live at once exceed 64 bits.
 [[nodiscard]] peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0);
 
+/// How much of it is written.
 struct why_peak_options {
     std::size_t rows = 20; ///< at most; one line sums up the rest
 };

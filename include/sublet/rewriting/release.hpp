@@ -43,6 +43,7 @@ struct release_points {
     std::vector<std::uint32_t> counter;
     std::vector<buffer_id> at_start = {}; ///< given, and never touched
 
+    /// How many buffers are released, at the start or after a step.
     [[nodiscard]] std::size_t buffers() const;
 };
 
@@ -117,12 +118,13 @@ namespace detail {
 /// Source: liveness as in Appel, "Modern compiler implementation", 1998; releases on edges are the drops of
 /// reference counting compilers, Reinking, Xie, de Moura and Leijen, "Perceus", PLDI 2021.
 
+/// Which buffers are released where, for programs with control flow.
 struct flow_release_points {
     /// A release between two nodes, after the uses at the end of the first.
     struct edge {
-        node_id from = no_node;
-        node_id to = no_node;
-        buffer_id what = no_buffer;
+        node_id from = no_node;     ///< the node that is left
+        node_id to = no_node;       ///< the node that is entered
+        buffer_id what = no_buffer; ///< the buffer that is released
         friend bool operator==(flow_release_points::edge, flow_release_points::edge) = default;
     };
 

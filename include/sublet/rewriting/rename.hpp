@@ -52,15 +52,16 @@ struct rename_options {
 
 /// The name of each version: v for the old name of value v, `values` + k for new name k.
 struct slot_renaming {
+    /// A new name, for a slot that several versions share.
     struct name {
-        slot_id slot = no_slot;
-        pool_id pool = 0;
+        slot_id slot = no_slot;      ///< the slot that it stands for
+        pool_id pool = 0;            ///< of its occupants
         byte_count bytes = 0;        ///< of the largest of its occupants
         value_id largest = no_value; ///< that occupant; its shape and type suit all
         std::size_t occupants = 0;   ///< versions with this name, without views
     };
 
-    std::size_t values = 0;
+    std::size_t values = 0;                     ///< how many names there were before: the first new one
     std::vector<slot_renaming::name> new_names; ///< ascending by slot
     std::vector<value_id> name_of;              ///< by version
     std::vector<value_id> storage_of;    ///< by version: the name of its storage, for a view that of its root
@@ -309,15 +310,18 @@ template <detail::name_function Names>
 ///
 /// A value saves its size less the growth of its slot. Sources: the log lines of both planners named above.
 
+/// What each value took over, and the sums.
 struct sharing_log {
+    /// One value that has a slot.
     struct entry {
-        value_id value = no_value;
+        value_id value = no_value; ///< the value
         value_id from = no_value; ///< the occupant of the slot before; `no_value`: none
-        slot_id slot = no_slot;
-        byte_count bytes = 0;
+        slot_id slot = no_slot;   ///< its slot
+        byte_count bytes = 0;     ///< its size
         byte_count growth = 0;    ///< of the slot, for this value; its whole size for the first
         bool is_in_place = false; ///< its defining step uses `from`
 
+        /// What the value does not need in addition.
         [[nodiscard]] byte_count saved() const { return bytes - growth; }
         friend bool operator==(sharing_log::entry const&, sharing_log::entry const&) = default;
     };
@@ -328,6 +332,7 @@ struct sharing_log {
     byte_count naive_bytes = 0;              ///< of all values
     byte_count slot_bytes = 0;               ///< of all slots
 
+    /// What all values together do not need.
     [[nodiscard]] byte_count saved() const { return naive_bytes - slot_bytes; }
 };
 
@@ -349,6 +354,7 @@ namespace detail {
 
 } // namespace detail
 
+/// Writes one line, as above.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
 void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
 {
@@ -395,6 +401,7 @@ void write_total(Stream& stream, sharing_log const& log)
 
 } // namespace detail
 
+/// Writes all lines and the sum.
 template <detail::text_stream Stream, detail::name_function Names>
 void write_log(Stream& stream, sharing_log const& log, Names name_of)
 {

@@ -42,6 +42,7 @@
 
 namespace sublet {
 
+/// The order in which vertices get slots, and the size of each.
 struct coloring_options {
     /// The order in which vertices get slots. Bounds on slots and bytes hold if no slot is fixed.
     enum class heuristic : std::uint8_t {
@@ -53,23 +54,25 @@ struct coloring_options {
         exact          ///< the fewest bytes, by search within the effort; slots numbered by falling size
     };
 
-    coloring_options::heuristic by = coloring_options::heuristic::automatic;
+    coloring_options::heuristic by = coloring_options::heuristic::automatic; ///< the order
     per_value<byte_count> bytes = byte_count{1};      ///< 0: needs no slot
     per_value<slot_id> fixed = no_slot;               ///< a slot that is prescribed
     std::vector<value_id> order = {};                 ///< for `given`: every vertex once; empty: 0, 1, 2 ...
     sublet::effort effort = sublet::effort::balanced; ///< exact: balanced tries 10'000'000 assignments
 };
 
+/// A slot for each vertex, and the bounds that prove it.
 struct graph_coloring {
-    slot_plan plan;
+    slot_plan plan;                     ///< the slot of each vertex
     std::vector<byte_count> slot_bytes; ///< by slot: of its largest occupant
-    byte_count total_bytes = 0;
+    byte_count total_bytes = 0;         ///< the sum over all slots
     std::vector<value_id> clique; ///< ascending; they all interfere: no plan has fewer slots than members
     byte_count least_bytes = 0;   ///< no plan has fewer bytes
     std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
 
     /// Proven to have the fewest slots, or the fewest bytes. False: not proven.
     [[nodiscard]] bool is_optimal() const { return !clash && plan.slots == clique.size(); }
+    /// The same for the bytes.
     [[nodiscard]] bool has_least_bytes() const { return !clash && total_bytes == least_bytes; }
 };
 
@@ -135,20 +138,23 @@ graph_coloring color(G const&, coloring_options const& = {}, detail::graph_probl
 ///       \        /
 ///        3: use a, use b
 
+/// Why a program is not in strict SSA form.
 struct ssa_violation {
+    /// What is wrong.
     enum class kind : std::uint8_t {
         defined_twice, ///< `step` of `node` writes the value; so does an earlier step or the same one
         never_defined, ///< `step` reads the value, and no step writes it
         not_dominated  ///< `step` reads the value, and some path reaches it without the definition
     };
 
-    ssa_violation::kind what = ssa_violation::kind::defined_twice;
-    value_id value = no_value;
-    node_id node = no_node;
+    ssa_violation::kind what = ssa_violation::kind::defined_twice; ///< what is wrong
+    value_id value = no_value;                                     ///< the value with the definition or use
+    node_id node = no_node;                                        ///< where it stands
     step_id step = no_step; ///< for a use at the end of `node` its last step
     friend bool operator==(ssa_violation, ssa_violation) = default;
 };
 
+/// Writes it as a sentence.
 template <class Stream>
     requires requires(Stream& out, node_id number) { out << "text" << number; }
 Stream& operator<<(Stream& out, ssa_violation const& v)
@@ -173,6 +179,7 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// Complexity: O(nodes + values + touches).
 [[nodiscard]] std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree);
 
+/// The same, with the dominator tree computed here.
 [[nodiscard]] inline std::optional<ssa_violation> find_ssa_violation(snapshot const& p)
 {
     return find_ssa_violation(p, dominators(p.graph(), p.predecessors(), depth_first(p.graph())));
@@ -228,6 +235,7 @@ struct chordal_coloring {
 [[nodiscard]] chordal_coloring color(snapshot const& p, live_sets const& live,
                                      per_value<slot_id> const& fixed = no_slot);
 
+/// The same, with the liveness computed here.
 [[nodiscard]] chordal_coloring color(snapshot const& p, per_value<slot_id> const& fixed = no_slot);
 
 } // namespace sublet

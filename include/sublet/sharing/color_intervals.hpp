@@ -100,6 +100,7 @@ template <detail::live_range_function Lives>
 /// Source: the recyclers of Caffe2 (`memonger`, linear mode) and of PaddlePaddle (memory transpiler, levels
 /// 0 and 1), on live ranges from first to last touch instead of names and last reads.
 
+/// Which buffers may share, and which free slot one takes.
 struct linear_options {
     /// Which free slot of its pool a buffer takes.
     enum class fit_kind : std::uint8_t {
@@ -109,7 +110,7 @@ struct linear_options {
         grow      ///< as best_fit; if none is large enough the largest grows; a new one only if none is free
     };
 
-    linear_options::fit_kind fit = linear_options::fit_kind::best_fit;
+    linear_options::fit_kind fit = linear_options::fit_kind::best_fit; ///< which free slot a buffer takes
     per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
     per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
 };

@@ -34,9 +34,11 @@ namespace sublet {
 
 /// Options for a program, in addition to plan_options.
 struct slot_options {
+    /// The algorithm: one pass that hands slots from step to step, chains of buffers that follow each
+    /// other, or chains by a matching, which are the fewest.
     enum class strategy_kind : std::uint8_t { tokens, chains, fewest };
 
-    slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
+    slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens; ///< the algorithm
     slot_choice choice = slot_choice::grow_largest; ///< not for `fewest`
     /// For tokens: ranges that a step passes on; the oldest are dropped.
     std::size_t most_ranges = ~std::size_t{0};
@@ -45,6 +47,7 @@ struct slot_options {
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution enforces
 };
 
+/// Slots that are valid under every schedule, or why there are none.
 struct shared_slots : sized_slot_plan {
     /// Tests of a slot without an answer. 0: every slot that was free was known to be free.
     std::uint64_t undecided = 0;

@@ -35,10 +35,12 @@ public:
     using stream_type = typename Inner::stream_type;
     using event_type = typename Inner::event_type;
 
+    /// Records what is passed on to `inner`.
     explicit recording_device(Inner& inner) : inner_(&inner) { forget(); }
 
     // --- recorded commands --------------------------------------------------------------------------------
 
+    /// What was recorded since construction or forget().
     [[nodiscard]] stream_commands const& commands() const noexcept { return list_; }
     /// The first fault among them, or none. `is_whole`: all blocks must have been released.
     [[nodiscard]] std::optional<stream_fault> check(bool is_whole = false) const

@@ -45,12 +45,13 @@ struct simulated_options {
         starve        ///< stream `which` only when no other is runnable, otherwise in turn
     };
 
+    /// Which stream executes its next command.
     simulated_options::order_kind order = simulated_options::order_kind::in_turn;
     std::uint64_t seed = 0;      ///< of random
     std::uint32_t which = 0;     ///< the stream to favour or starve, by order of creation
     step_id postponed = no_step; ///< executed only when no other command can be
     bool paint = true;           ///< bytes at allocation and at deallocation
-    detail::memory_source upstream = {};
+    detail::memory_source upstream = {}; ///< where its memory comes from
     byte_count limit = no_limit; ///< of bytes allocated from upstream
 };
 
@@ -323,15 +324,18 @@ public:
         char const* what() const noexcept override { return "sublet: a simulated device was lost"; }
     };
 
+    /// A stream; the default names none.
     struct stream_type {
-        std::uint32_t number = ~std::uint32_t{0};
+        std::uint32_t number = ~std::uint32_t{0}; ///< in the order of creation
         friend bool operator==(stream_type, stream_type) = default;
     };
+    /// An event; the default names none.
     struct event_type {
-        std::uint32_t number = ~std::uint32_t{0};
+        std::uint32_t number = ~std::uint32_t{0}; ///< in the order of creation
         friend bool operator==(event_type, event_type) = default;
     };
 
+    /// A device without streams and memory.
     explicit simulated_device(simulated_options const& options = {})
         : queues_(options), pool_(options.upstream, options.limit), is_painting_(options.paint)
     {
@@ -339,6 +343,7 @@ public:
 
     // --- failures and counters ----------------------------------------------------------------------------
 
+    /// For fail_after() and lose_after(): no call.
     static constexpr std::uint64_t never = ~std::uint64_t{0};
     /// The call after `calls` more calls that can fail throws simulated_device::failure, once.
     void fail_after(std::uint64_t calls) { fails_at_ = calls == never ? never : calls_ + calls; }
@@ -346,10 +351,15 @@ public:
     void lose_after(std::uint64_t calls) { lost_at_ = calls == never ? never : calls_ + calls; }
     /// Number of calls so far that can fail.
     [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
+    /// How many streams are not destroyed.
     [[nodiscard]] std::size_t live_streams() const noexcept { return count(is_stream_); }
+    /// How many events are not destroyed.
     [[nodiscard]] std::size_t live_events() const noexcept { return count(is_event_); }
+    /// How many commands of s wait to be executed.
     [[nodiscard]] std::size_t queued(stream_type s) const { return queues_.queued(s.number); }
+    /// Bytes and allocations, in the order of the streams and from upstream.
     [[nodiscard]] detail::stream_pool_use const& memory() const noexcept { return pool_.use(); }
+    /// Gives memory back to upstream that no queued work can use.
     void trim() { pool_.trim(queues_); }
 
     // --- a stream_device ----------------------------------------------------------------------------------

@@ -44,8 +44,9 @@ public:
 
 } // namespace detail
 
+/// Writes into each result what depends on the step and on all bytes of its operands.
 struct synthetic_kernel {
-    std::uint64_t seed = 0;
+    std::uint64_t seed = 0; ///< different seeds give different contents
 
     /// Complexity: O(bytes of operands, results and scratch), no allocation.
     /// Throws:     scratch_overwritten.

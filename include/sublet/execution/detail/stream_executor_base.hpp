@@ -123,7 +123,7 @@ struct stream_pool_source {
 template <stream_device Device>
 class stream_storage {
 public:
-    using stream_type = typename Device::stream_type;
+    using stream_type = typename Device::stream_type; ///< the stream of the device
 
     /// Throws: precondition_error for an alignment that is no power of two.
     stream_storage(Device& device, stream_type first, lowered_program const& lowered, byte_count limit)
@@ -447,6 +447,7 @@ public:
                        handles_.streams.size());
         return handles_.streams[number];
     }
+    /// The order that its waits keep: the lowered program and its waits.
     [[nodiscard]] run_order const& order() const { return order_; }
 
 protected:
