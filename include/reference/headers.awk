@@ -8,7 +8,7 @@
 #   namespace detail             is left out, and so are private members, bodies, and what only refuses a call
 #   a base in namespace detail   its public members stand in the class
 #
-# Every declaration keeps its line, as far as that is possible, so that warnings name it.
+# A declaration keeps its line, or one of the next, so that warnings name it.
 
 function indent_of(text) { match(text, /^ */); return RLENGTH }
 function strip(text) { sub(/^ +/, "", text); sub(/ +$/, "", text); return text }
@@ -77,10 +77,11 @@ function page_of(header)
     return "header_" header
 }
 
+# As in test/samples.cmake, which compiles them: a line ends in a semicolon.
 function is_code(from, to,    i)
 {
     for (i = from; i <= to && text_of[i] !~ /^ *$/; ++i)
-        if (text_of[i] ~ /;( *\/\/.*)?$/ || text_of[i] ~ /^ +([{][.]|static_assert|template|auto )/) return 1
+        if (text_of[i] ~ /; *(\/\/.*)?$/) return 1
     return 0
 }
 
@@ -138,7 +139,10 @@ function say_label(start, label, text)
 {
     if (label == "Requires") say(start " @pre " text)
     else if (label == "Ensures") say(start " @post " text)
-    else say(start " @par " label "^^" text)
+    else {
+        say(start " @par " label)
+        say(start " " text)
+    }
 }
 function picture(from, to, start, behind_blank,    i, kind)
 {
@@ -209,7 +213,7 @@ function balance(text,    open, close_)
 
 # Finds the end of the statement that begins at `from`: sets header_end and stmt_end, and kind, which is "open" for
 # a class, "enum", "body" for a function with a body of several lines, and "plain" for all else.
-function find_statement(from,    i, text, depth, indent, head)
+function find_statement(from,    i, text, depth, indent, head, class)
 {
     indent = indent_of(lines[from])
     depth = 0
@@ -224,7 +228,9 @@ function find_statement(from,    i, text, depth, indent, head)
             return
         }
         head = head " " text
-        if (depth == 0 && text ~ /[{]$/ && head ~ /^ *(template .*)?(class|struct|union) [a-z_]+[^()]*[{]$/ && head !~ /=/) {
+        class = head
+        sub(/^ *template <.*> +(class|struct|union) /, "class ", class)
+        if (depth == 0 && class ~ /^ *(class|struct|union) [a-z_]+[^()=]*[{]$/) {
             header_end = stmt_end = i
             kind = "open"
             return
@@ -303,7 +309,7 @@ function statement(from, has_comment,    i, text, brace)
         return stmt_end + 1
     }
     if (text ~ /^(static_assert|extern|using [a-z_:]*base::|friend (class|struct) |template <[^>]*> friend (class|struct) |friend [a-z_:]+;)/ ||
-        text ~ /^template <> / || text ~ /^(template <[^(]*> )?[a-z_]+\(.*\) -> / ||
+        text ~ /^template <> / || text ~ /^(template <[^;]*> )?(class|struct) [a-z_]+;$/ || text ~ /^(template <[^(]*> )?[a-z_]+\(.*\) -> / ||
         (!has_comment && is_mechanical(text)))
         return stmt_end + 1
     if (!has_comment && scope_name[scopes] ~ /_device$/ && text ~ as_a_device && text !~ /\/\/\/</)
@@ -325,7 +331,7 @@ function statement(from, has_comment,    i, text, brace)
 # What every copy, iterator or exception has needs no comment.
 function is_mechanical(text)
 {
-    return text ~ /= (delete|default);$/ || text ~ /what\(\) const noexcept override/ || text ~ /operator(\+\+|\*|==)\(/ ||
+    return text ~ /^~|= (delete|default);$/ || text ~ /what\(\) const noexcept override/ || text ~ /operator(\+\+|\*|==)\(/ ||
         text ~ /^using (difference_type|value_type|iterator_category|reference|pointer) = / || text ~ /operator=\(/ ||
         text ~ ("^" scope_name[scopes] "\\(" scope_name[scopes] " const& ")
 }

@@ -10,5 +10,7 @@ FNR == 1 && FILENAME ~ /examples\/README.md$/ { $0 = $0 " {#examples_readme}" }
         $0 = substr($0, 1, RSTART) "(@ref " name ")" substr($0, RSTART + RLENGTH)
     }
     gsub(/\]\(examples\/README[.]md(#[a-z-]*)?\)/, "](@ref examples_readme)")
+    gsub(/\[`pack`\]/, "[pack]") # Doxygen knows no code in links
+    gsub(/`input \\[|] output`/, "<code>input \\&#124; output</code>") # nor an escape in code
 }
 { print }

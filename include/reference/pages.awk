@@ -172,7 +172,7 @@ END {
     }
     for (i = 1; i <= header_count; ++i) {
         name = headers[i]
-        printf "/** @defgroup %s %s\n@ingroup section_%d\n@brief %s\n", page_of(name), name, section_of[i], escaped(question[name])
+        printf "/** @defgroup %s %s\n@ingroup section_%d\n", page_of(name), name, section_of[i]
         printf "\n@code{.cpp}\n#include <sublet/%s>\n@endcode\n", name
         if (calls[name] != "") printf "Begin with %s.", links_of_calls(calls[name])
         links = links_of_examples(calls[name])
@@ -180,18 +180,16 @@ END {
         print "\n*/"
     }
     for (i = 1; i <= examples; ++i) {
-        printf "/** @example %s.cpp\n%s\n\n@par Prints^^%s:\n@verbinclude %s.txt\n*/\n", example[i],
-            toupper(substr(shows[i], 1, 1)) substr(shows[i], 2) ".", prints[i], example[i]
+        printf "/** @example %s.cpp\n@par Shows\n%s\n\n@par Prints\n%s:\n@verbinclude %s.txt\n*/\n", example[i],
+            shows[i] ".", prints[i], example[i]
     }
     print "/** @page by_task Index by task"
-    print "@tableofcontents"
     print "@section by_task_join How my program joins\n"
     print "| I have | I call | example | header |\n|---|---|---|---|"
     for (i = 1; i <= join_count; ++i) {
         line = joins[i]
         sub(/^\| /, "", line)
-        sub(/ *\|$/, "", line)
-        split(line, cell, " [|] ")
+        split(line, cell, / *[|] */)
         n = split(cell[2], part, "`") # every second one is code
         links = ""
         for (j = 2; j <= n; j += 2)
@@ -209,6 +207,7 @@ END {
         }
         line = sprintf("| %s | %s | %s | %s |", cell[1], cell[2], text, links)
         gsub(/\(examples\/README[.]md(#[a-z-]*)?\)/, "(@ref examples_readme)", line)
+        gsub(/\[`pack`\]/, "[pack]", line)
         print line
     }
     for (s = 1; s <= sections; ++s) {

@@ -13,7 +13,7 @@
 #else
 
 // Executors.
-#include <sublet/execution/run_options.hpp> // options, memory, devices, errors         executor_options, run_error
+#include <sublet/execution/run_options.hpp> // options, memory, devices, errors         executor_options
 #include <sublet/execution/storage.hpp>     // storage of values, in three modes        no_plan, recycle, arena
 #include <sublet/execution/cpu.hpp>         // one step after another                   cpu_executor
 #include <sublet/execution/recorder.hpp>    // record calls, plan them, run them        recorder

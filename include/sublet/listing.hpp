@@ -204,6 +204,8 @@ private:
 
 namespace sublet {
 
+/// Steps in the order in which they run, and values by handles.
+///
 /// If a call throws, because memory runs out or a handle throws, it has added no step, touch, block or edge,
 /// and can be repeated; it may have numbered its handles and noted some of their facts.
 ///
@@ -218,7 +220,7 @@ public:
         byte_count bytes = no_size; ///< `no_size`: unknown, not planned
         byte_count alignment = 1;   ///< any integer >= 1
         value_role role = value_role::intermediate; ///< its relation to the world outside the program
-        pool_id pool = 0;                           ///< the pool whose arena gets its bytes
+        pool_id pool = 0;                           ///< the pool to lie in
         std::string_view name = {}; ///< for diagnostics; copied
     };
 
@@ -381,6 +383,8 @@ public:
     /// A listing is a program: program().
     operator snapshot() const { return program(); } // NOLINT: a listing is a program
 
+    /// What was said of the values and of the whole plan, by id.
+    ///
     /// Complexity: O(values).
     [[nodiscard]] plan_options options() const
     {
@@ -405,7 +409,7 @@ public:
         /// A value and its place.
         struct placed_handle {
             Handle const& handle; ///< in the result, which has to live as long
-            pool_id pool;         ///< the pool whose arena it lies in
+            pool_id pool;         ///< the pool that it lies in
             /// Of its first byte in that arena.
             decltype(Planned::placed_value::offset) offset;
         };

@@ -121,6 +121,8 @@ inline constexpr bool is_value_property = value_callable<X, T> || value_table<X,
 
 } // namespace detail
 
+/// A property of every value. T is the type of the property.
+///
 /// Throws: precondition_error when the property is read, not when it is given: if a number is negative or
 ///         does not fit the 32 bits of an id (-1 is `no_value` where T is an id), or if the size of a table
 ///         is not the number of values.
@@ -275,6 +277,8 @@ public:
 
     /// A level, in place of a count.
     constexpr effort(effort::level at) noexcept : level_(at) {}
+    /// So much work in each search.
+    ///
     /// Throws: precondition_error for a negative count.
     template <detail::integer Count>
     constexpr effort(Count work) : work_(detail::to_byte_count(work)), is_count_(true)
@@ -299,6 +303,8 @@ private:
 
 // --- plan options ----------------------------------------------------------------------------------------
 
+/// The limits of a pool.
+///
 ///     largest_block = 256        pool 0    [ a ][ b ]      | [  c  ][d]     a pool of two allocations: no
 ///                                          block 0, of 192 | block 1, of 96  buffer is in both
 struct pool_limits {
@@ -325,7 +331,7 @@ struct plan_options {
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;           ///< v is a view of alias_of[v]
     per_value<byte_count> view_offset = byte_count{0}; ///< its first byte in alias_of[v]; it ends in the root
-    per_value<pool_id> pool = pool_id{0};              ///< the pool whose arena has its bytes
+    per_value<pool_id> pool = pool_id{0};              ///< the pool to lie in
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
     std::vector<pool_limits> pools = {};      ///< by pool id; a pool that is not listed has no limits
@@ -456,7 +462,7 @@ struct memory_plan {
         live_range life = {};          ///< the positions at which its bytes are in use
         byte_count size = 0;           ///< of all its bytes; at least 1
         byte_count alignment = 1;      ///< the offset is a multiple of it
-        pool_id pool = 0;              ///< the pool whose arena it lies in
+        pool_id pool = 0;              ///< the pool that it lies in
         byte_count offset = no_offset; ///< of its first byte in that arena; `no_offset`: it is not placed
         buffer_id over = no_buffer; ///< the larger buffer that it is written over
         /// The positions at which it must not share its slot: from its first write to its last use.

@@ -36,7 +36,7 @@ struct planned_nested : planned_flow {
     /// A value and its place.
     struct placed_value {
         detail::tree_value value = {}; ///< its program, and its id there
-        pool_id pool = 0;              ///< the pool whose arena it lies in
+        pool_id pool = 0;              ///< the pool that it lies in
         byte_count offset = no_offset; ///< of its first byte in the arena of the pool
         friend bool operator==(planned_nested::placed_value, planned_nested::placed_value) = default;
     };

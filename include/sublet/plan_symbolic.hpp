@@ -58,7 +58,7 @@ struct planned_symbolic {
     /// A value and its place.
     struct placed_value {
         value_id value = no_value;         ///< the value, by its id in the program
-        pool_id pool = 0;                  ///< the pool whose arena it lies in
+        pool_id pool = 0;                  ///< the pool that it lies in
         symbolic_plan::offset offset = {}; ///< in the arena of the pool, for each batch
         friend bool operator==(planned_symbolic::placed_value, planned_symbolic::placed_value) = default;
     };
@@ -70,6 +70,8 @@ struct planned_symbolic {
     /// There is a plan.
     explicit operator bool() const noexcept { return !figures.refuted; }
 
+    /// Why there is no plan.
+    ///
     /// Requires: there is no plan.
     [[nodiscard]] witness const& error() const&
     {

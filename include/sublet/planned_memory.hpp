@@ -98,7 +98,7 @@ struct planned_memory {
     /// A value and its place.
     struct placed_value {
         value_id value = no_value;     ///< the value, by its id in the program
-        pool_id pool = 0;              ///< the pool whose arena it lies in
+        pool_id pool = 0;              ///< the pool that it lies in
         byte_count offset = no_offset; ///< of its first byte in the arena of the pool
         friend bool operator==(planned_memory::placed_value, planned_memory::placed_value) = default;
     };

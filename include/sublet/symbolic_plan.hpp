@@ -48,6 +48,8 @@ struct affine_bytes {
     friend constexpr bool operator==(affine_bytes, affine_bytes) = default;
 };
 
+/// The sum, for every batch.
+///
 /// Requires: both are known. The same holds for the functions below.
 /// Throws:   precondition_error if a part reaches 2^64 - 1.
 [[nodiscard]] constexpr affine_bytes checked_add(affine_bytes a, affine_bytes b)
@@ -135,7 +137,7 @@ struct symbolic_options {
     per_value<value_role> role = value_role::intermediate;
     per_value<value_id> alias_of = no_value;              ///< v is a view of alias_of[v]
     per_value<affine_bytes> view_offset = affine_bytes{}; ///< first byte in alias_of[v], for every batch
-    per_value<pool_id> pool = pool_id{0};                 ///< the pool whose arena has its bytes
+    per_value<pool_id> pool = pool_id{0};                 ///< the pool to lie in
     per_value<bool> eligible = true;     ///< false: has its own storage: not planned, not counted
     std::vector<pool_limits> pools = {}; ///< capacities are for the largest batch
     std::vector<node_id> order = {};     ///< every node once; empty: 0, 1, 2 ...
@@ -145,6 +147,8 @@ struct symbolic_options {
     bool check = true;    ///< check the plan before it is returned
     sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 
+    /// The options for one batch.
+    ///
     /// Throws: precondition_error if the batch is out of range; reading a size throws if it reaches 2^64 - 1.
     [[nodiscard]] plan_options at(byte_count batch) const;
 };
@@ -201,7 +205,7 @@ struct symbolic_plan {
         live_range life = {};     ///< the positions at which its bytes are in use
         affine_bytes size = {};   ///< of all its bytes
         byte_count alignment = 1; ///< its own and its pool's
-        pool_id pool = 0;         ///< the pool whose arena it lies in
+        pool_id pool = 0;         ///< the pool that it lies in
         affine_bytes start = {};  ///< its offset is the start, rounded up
 
         /// Its offset for one batch.

@@ -210,6 +210,8 @@ template <integer I>
 
 } // namespace detail
 
+/// The sum.
+///
 /// Throws: precondition_error if the result reaches 2^64 - 1.
 [[nodiscard]] constexpr byte_count checked_add(byte_count a, byte_count b)
 {
@@ -217,6 +219,8 @@ template <integer I>
     return a + b;
 }
 
+/// The product.
+///
 /// Throws: precondition_error if the result reaches 2^64 - 1.
 [[nodiscard]] constexpr byte_count checked_multiply(byte_count a, byte_count b)
 {

@@ -107,6 +107,8 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 
 } // namespace detail
 
+/// The order of the steps that edges, data and given hand-offs enforce.
+///
 /// Ensures:    without a violation every step has a position, every edge leads from a lower position to a
 ///             higher one, and one position precedes another in every execution if and only if a path leads
 ///             from it to the other. Early reads are at the beginning of the step; a value used at the end

@@ -159,6 +159,8 @@ concept body_description = requires(Item const& b) {
 
 } // namespace detail
 
+/// A program with a fifth member: `bodies`.
+///
 /// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run: by reference
 ///                or as a span; by value only if their programs are pointers.
 /// Ordinary model: an IR with a list of regions in each operation.
@@ -339,6 +341,8 @@ struct flat_tree : detail::tree_values {
 /// If a backward loop reads values of a forward loop, the caller keeps them for each iteration: in the body
 /// such a value is external or ineligible, because one storage cannot hold those of all iterations.
 
+/// Flattens a tree.
+///
 /// Requires:   `alias_of`, by program and value, is the value that it is a view of, as in plan_options;
 ///             empty: no views. Entries of captured values are ignored.
 /// Ensures:    the steps of the flat program are in the order of the text, each body at its step.

@@ -37,6 +37,7 @@
 
 namespace sublet {
 
+/// How much memory the result may take.
 struct interference_options {
     /// Limit for the result. Construction takes as much again, and a few words per value.
     byte_count budget = byte_count{1} << 30;
@@ -46,6 +47,8 @@ struct interference_options {
 class interference_graph {
 public:
     interference_graph() = default;
+    /// Takes the edges.
+    ///
     /// Requires: rows ascend, no vertex is its own neighbour, and each edge is stored in both directions.
     explicit interference_graph(csr_graph graph);
     /// A graph that exceeds the budget.
@@ -115,6 +118,8 @@ public:
     }
     /// O(values / 64)
     [[nodiscard]] std::size_t degree(value_id v) const { return bits().count(v); }
+    /// The values u and v must not share bytes.
+    ///
     /// Requires: the matrix fits, and u is not v.
     void connect(value_id u, value_id v)
     {

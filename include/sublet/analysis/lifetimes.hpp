@@ -36,6 +36,8 @@ struct buffer_classes {
     friend bool operator==(buffer_classes const&, buffer_classes const&) = default;
 };
 
+/// Groups each root with its views, from the value that each view is a view of.
+///
 /// Ensures:    buffers are numbered by ascending root.
 /// Complexity: O(values) time and memory; `alias_of` is called once per value.
 /// Throws:     precondition_error if `alias_of` names no value or has a cycle.
@@ -191,6 +193,8 @@ struct ordered_bytes {
 
 } // namespace detail
 
+/// The live range of each value, if the steps run in the order of the options.
+///
 /// Ensures:    an input is live from position 0, an output to the end. A value with several defs is one
 ///             value, live from its first to its last touch. A use at the end of a predecessor comes after
 ///             the writes of the last step of that node. If `violation` is set, the ranges are meaningless.
@@ -249,6 +253,8 @@ struct buffer_table {
     byte_count oversized_bytes = 0;     ///< and where it ends
 };
 
+/// The buffers of a program, with all that planners need to know about each.
+///
 /// Requires:   `lives` are the live ranges of the values that `options` describes.
 /// Complexity: O(values) time and memory.
 /// Throws:     precondition_error for a property without one entry per value, alignment 0, or cyclic views.

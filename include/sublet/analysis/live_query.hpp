@@ -83,6 +83,8 @@ class live_query {
     }
 
 public:
+    /// Prepares queries for a graph with the entry 0.
+    ///
     /// Complexity: besides `dominators` and `loops`, time O(E (nesting depth + J / 64)), memory
     ///             O(V + E + B J / 64): J join nodes, which have edges from another branch of the search, and
     ///             B nodes that are joins, or have successors that reach different joins.

@@ -129,6 +129,8 @@ struct liveness_options {
     std::size_t dense_words = std::size_t{1} << 17;
 };
 
+/// The live-in and live-out set of each node.
+///
 /// Requires: node and value ids are ids of the program.
 class live_sets {
 public:
@@ -264,6 +266,8 @@ inline void expect_sets_of(snapshot const& p, live_sets const& live)
 
 } // namespace detail
 
+/// The values live where each node begins and ends, for any program.
+///
 /// Complexity: that of the policy. `automatic`: O(V + E + values + touches) and, per cross-block value, at
 ///             most the cost of bits or of lists, whichever is less, up to a constant factor.
 /// Throws:     precondition_error if the policy is `loop_forest`, the program is not in strict SSA form, and
@@ -396,6 +400,8 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, live_sets const& live,
                                               std::vector<node_id> order = {});
 
+/// The same, with the liveness computed here where it is needed.
+///
 /// Ensures:    the same ranges; `method()` is the method used.
 /// Complexity: as above and as `liveness`; in one pass O(V + E + values + touches) and the number of values
 ///             live at each edge that does not lead to the next node.

@@ -66,7 +66,7 @@ struct witness {
     byte_count begin = 0;       ///< the first byte: an offset
     byte_count end = 0;         ///< behind the last byte
     byte_count needed = 0;      ///< what the rule requires: a size, an offset or an alignment
-    pool_id pool = 0;           ///< the pool whose arena is meant
+    pool_id pool = 0;           ///< the pool with the arena that is meant
     step_id step = no_step;       ///< that shows the fault; in one order it stands at `position`, if known
     step_id earlier = no_step;    ///< a position
     step_id needed_at = no_step;  ///< the last step to touch `value`; `no_step`: an output, needed to the end

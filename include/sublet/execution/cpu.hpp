@@ -244,6 +244,8 @@ private:
     std::atomic<bool> const* is_stopping_;
 };
 
+/// A callable that runs one step of a program on the host.
+///
 /// Semantics:     writes every byte of each result that is no view, and nothing else; keeps no span.
 /// Ordinary models: [&](sublet::cpu_call const& call) { ... };   synthetic_kernel.
 template <class K>

@@ -40,6 +40,8 @@ public:
     using event_type = cudaEvent_t;
     using graph_type = detail::cuda_graph; ///< a captured run
 
+    /// Uses the device that CUDA gives this number.
+    ///
     /// Throws: cuda_error if the device does not exist or cannot be used: see cuda::probe().
     explicit cuda_device(int id = 0) : calls_(id), pool_(calls_) {}
     /// Waits for all work before it frees memory.
@@ -146,6 +148,8 @@ public:
     /// From now on, work issued in the stream is recorded instead of run; so is work in other streams after
     /// they wait for it. Until the end, do not synchronize, copy from or to the host, or destroy anything.
     void begin_capture(stream_type stream) { detail::begin_capture(calls_, stream); }
+    /// Ends the capture, and returns the graph of what was recorded.
+    ///
     /// Throws: cuda_error if a command could not be captured, or a stream was not joined; it is over then.
     [[nodiscard]] detail::cuda_graph end_capture(stream_type stream)
     {
@@ -278,6 +282,8 @@ inline cudaError_t list_devices(probe_result& found)
 
 } // namespace detail
 
+/// Asks the driver which devices there are.
+///
 /// Complexity: loads the driver, initialises no device.
 /// Throws:     std::bad_alloc.
 [[nodiscard]] inline probe_result probe()

@@ -68,6 +68,8 @@ namespace detail {
 /// A call of the CUDA runtime failed.
 class cuda_error : public std::exception {
 public:
+    /// For the result of a call.
+    ///
     /// Requires: `call` is a literal.
     cuda_error(cudaError_t code, char const* call, step_id at = no_step) noexcept
         : code_(code), call_(call), step_(at)

@@ -56,6 +56,8 @@ public:
     {
     }
 
+    /// The bytes of v, as objects of its type.
+    ///
     /// Throws: precondition_error if the call was not recorded to read v.
     template <class T>
     [[nodiscard]] std::span<T const> read(recorded_value<T> v) const

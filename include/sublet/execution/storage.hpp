@@ -137,6 +137,8 @@ private:
     return detail::mix(sum * 0x9e3779b97f4a7c15u + next);
 }
 
+/// A hash of the bytes; equal bytes have equal hashes on every machine.
+///
 /// Complexity: O(bytes), no allocation.
 [[nodiscard]] std::uint64_t digest(std::span<std::byte const> bytes) noexcept;
 

@@ -59,7 +59,7 @@ struct stream_schedule {
         stream_schedule::action what = stream_schedule::action::launch; ///< what it does
         std::uint32_t stream = 0;                                       ///< the stream that it is issued on
         std::uint32_t which = 0; ///< event, position or buffer
-        buffer_id from = 0;      ///< of a transfer: the buffer whose block it is before
+        buffer_id from = 0;      ///< of a transfer: the buffer that has the block before
         friend bool operator==(stream_schedule::command const&, stream_schedule::command const&) = default;
     };
 
@@ -338,6 +338,8 @@ template <detail::memory_mode Mode>
 template <class Stream>
 class stream_call {
 public:
+    /// For the executor.
+    ///
     /// Requires: `operands` begins with the uses of the step, its defs and its scratch.
     stream_call(detail::lowered_program const& lowered, step_id at, Stream stream,
                 std::span<std::byte> const* operands)

@@ -50,6 +50,8 @@
 
 namespace sublet {
 
+/// Calls a function in several threads.
+///
 /// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
 ///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
 ///                  call is in progress or begins later.

@@ -98,6 +98,8 @@ inline constexpr bool needs_as_graph =
 
 } // namespace detail
 
+/// A graph by three free functions, which ADL finds: `vertices`, `out_edges` and `target`.
+///
 /// Semantics:     the same vertex always yields the same edges in the same order, from each new call; every
 ///                target is one of `vertices(g)`.
 /// Minimal model: archetype::graph.   Ordinary models: any Boost graph; as_graph(n, successors).
@@ -123,6 +125,8 @@ class vertex_numbering {
 public:
     vertex_numbering() = default;
 
+    /// Numbers the vertices of a graph.
+    ///
     /// Throws: precondition_error if `vertices(g)` lists a vertex twice, or more than 2^32 - 2 vertices.
     template <graph G>
         requires std::same_as<detail::vertex_of<G>, V>
@@ -196,6 +200,8 @@ vertex_numbering(G const&) -> vertex_numbering<detail::vertex_of<G>>;
 class csr_rows {
 public:
     csr_rows() = default;
+    /// Takes the two arrays.
+    ///
     /// Requires: `first` ascends from 0 to the number of items, unless there is neither row nor item.
     csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item)
         : first_(std::move(first)), item_(std::move(item))
@@ -229,6 +235,8 @@ public:
         detail::reserve_more(first_, first_.empty() ? 2 : 1);
         detail::reserve_more(item_, items);
     }
+    /// Ends the row that append() has filled, which may be empty, and begins the next.
+    ///
     /// Throws: precondition_error if there are more than 2^32 - 1 items.
     void close_row()
     {
@@ -378,6 +386,8 @@ constexpr std::uint32_t as_id(I const& number)
 class csr_graph : public csr_rows {
 public:
     csr_graph() = default;
+    /// Takes the rows.
+    ///
     /// Requires: every item is a row.
     explicit csr_graph(csr_rows successors) : csr_rows(std::move(successors)) {}
 

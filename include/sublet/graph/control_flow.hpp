@@ -46,6 +46,8 @@ struct depth_first_forest {
     [[nodiscard]] bool is_back_edge(node_id u, node_id v) const { return is_ancestor(v, u); }
 };
 
+/// The depth-first forest of a graph, searched from node 0.
+///
 /// Ensures:    successors are followed in the order of their edges; the first tree is that of node 0, and
 ///             the root of each later one is the lowest node not yet found.
 /// Complexity: O(V + E) time, O(V) memory.
@@ -120,6 +122,8 @@ struct dominator_tree : detail::preorder_forest {
     [[nodiscard]] bool strictly_dominates(node_id a, node_id b) const { return a != b && is_ancestor(a, b); }
 };
 
+/// The dominator tree of a graph with the entry 0.
+///
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E) intersections per pass, each at most the height of the tree; two passes unless a loop
 ///             has several entries. O(V) memory.
@@ -179,6 +183,8 @@ struct loop_forest : detail::preorder_forest {
     [[nodiscard]] node_id outermost_excluding(node_id n, node_id avoided) const;
 };
 
+/// The loops of a graph with the entry 0, and how they are nested.
+///
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E d) union-find operations and O(V + E d) memory, d = nesting depth of irreducible
 ///             loops, at least 1.

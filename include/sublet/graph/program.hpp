@@ -84,7 +84,7 @@ struct touch {
 /// A phi operand: `node` uses `value` at the end of its predecessor `pred`.
 struct edge_use {
     node_id node;   ///< the node with the phi
-    node_id pred;   ///< the predecessor at whose end the value is read
+    node_id pred;   ///< the predecessor; the value is read at its end
     value_id value; ///< the operand
     friend bool operator==(edge_use, edge_use) = default;
 };
@@ -271,6 +271,8 @@ concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effect
 
 } // namespace detail
 
+/// A program by four members: `nodes`, `values`, `successors` and `effects`.
+///
 /// Semantics:     node 0 is the entry; the members return the same at every call.
 /// Minimal model: archetype::program.   Ordinary models: snapshot; your IR.
 template <class P>

@@ -50,6 +50,8 @@ placement place(placement_problem const& problem, place_options const& options, 
 
 } // namespace detail
 
+/// Places the buffers of a problem, and proves a bound on each pool.
+///
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
 /// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at
 ///             a position where it matters to both, unless they are colocated. placement/problem.hpp defines

@@ -113,6 +113,8 @@ namespace detail {
 
 // --- result ----------------------------------------------------------------------------------------------
 
+/// The offsets of a problem, with the height, the bound and the proof of each pool.
+///
 ///     optimal      the height equals the proved bound (with objective::fit: it fits the capacity)
 ///     feasible     fits its pools, and is `height - lower_bound` above the proved bound
 ///     limit        does not fit, and infeasibility is not proved: the budget ended, or windows let buffers

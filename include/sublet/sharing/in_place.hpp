@@ -190,6 +190,8 @@ match_in_place(snapshot const& p, std::vector<step_id> const& steps, buffer_tabl
 /// share with the operand and another one with the result, since these two could then share with each other.
 /// So the operand or the result can replace it, and with equal sizes the heaviest antichain does not grow.
 
+/// Joins operands and results that may share bytes under every schedule.
+///
 /// Requires:   `g` is the graph of `p`, without violation, and `oracle` answers for its order.
 /// Ensures:    as match_in_place(). A buffer is free if, under every schedule, all its other touches come
 ///             before the step (a read at the end of the step's node does not) and the step has a touch of it
@@ -262,6 +264,8 @@ template <detail::precedence_oracle Oracle>
 ///
 /// Source: Chaitin, "Register allocation and spilling via graph coloring", SIGPLAN 1982 (coalescing).
 
+/// Joins operands and results that may share bytes on every path.
+///
 /// Requires:   `lives` are the cfg_live_ranges() of the program with operand_end::read_early; `position` maps
 ///             each step to its position in them.
 /// Ensures:    all values of a joined buffer have one size and one pool, and none of them is pinned; two of

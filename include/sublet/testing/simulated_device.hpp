@@ -233,6 +233,8 @@ public:
     stream_pool& operator=(stream_pool const&) = delete;
     ~stream_pool();
 
+    /// As stream_device requires it; from upstream, unless released bytes can be used in the stream.
+    ///
     /// Complexity: O(blocks).
     /// Throws:     errors of the source, memory_limit_exceeded; executes all queued work before it does.
     [[nodiscard]] std::byte* allocate(byte_count bytes, byte_count alignment, std::uint32_t stream,
@@ -402,6 +404,8 @@ public:
     void fill(std::byte* to, std::byte with, byte_count bytes, stream_type s);
     void copy_to_device(std::byte* to, std::span<std::byte const> from, stream_type s);
     void copy_from_device(std::span<std::byte> to, std::byte const* from, stream_type s);
+    /// Queues the digest of bytes, to be written there.
+    ///
     /// Requires: `digest` can be written when the stream reaches the command.
     void digest(stream_type s, std::span<std::byte const> bytes, std::uint64_t* digest);
 
@@ -421,6 +425,8 @@ public:
         }
     }
 
+    /// Executes all that is queued in s, and what it waits for.
+    ///
     /// Throws: run_error with the step of a kernel that threw, in any stream; then the device can be used
     ///         again.
     void synchronize(stream_type s)

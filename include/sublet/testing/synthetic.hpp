@@ -48,6 +48,8 @@ public:
 struct synthetic_kernel {
     std::uint64_t seed = 0; ///< different seeds give different contents
 
+    /// Runs a step.
+    ///
     /// Complexity: O(bytes of operands, results and scratch), no allocation.
     /// Throws:     scratch_overwritten.
     template <class Call>

@@ -439,6 +439,8 @@ public:
 
     /// Allocations since construction, counted when issued.
     [[nodiscard]] memory_use memory() const { return values_.memory().use(); }
+    /// One of the streams that it uses, numbered from 0.
+    ///
     /// Throws: precondition_error if the executor does not use that stream.
     [[nodiscard]] stream_type stream(std::size_t number = 0) const
     {
