@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Prints what Doxygen reads of a public header; or, with -v essays=1, of several, the text of their pages:
-#     awk -v include=include -f headers.awk include/sublet/plan.hpp
+#     awk -v includes=include -f headers.awk include/sublet/plan.hpp
 #
 #   labels of comments           Requires: Ensures: Complexity: Throws: Source: ... become sections
 #   indented pictures            become blocks of text or, if they are C++, of code
@@ -32,10 +32,8 @@ function plain(text,    result, part, parts, n)
 }
 function escaped(text)
 {
-    gsub(/\\/, "\\\\", text)
+    gsub(/\\/, "&&", text)
     gsub(/[<>@#%&]/, "\\\\&", text)
-    gsub(/::/, "\\&\\&", text)
-    gsub(/&&/, "::", text)
     return text
 }
 # Names of public headers lead to their pages.
@@ -57,16 +55,16 @@ function is_header(name,    line, status)
     found_header = name
     sub(/^sublet\//, "", found_header)
     if (!(found_header in known)) {
-        status = (getline line <(include "/sublet/" found_header))
+        status = (getline line <(includes "/sublet/" found_header))
         known[found_header] = status > 0
-        if (status > 0) close(include "/sublet/" found_header)
+        if (status > 0) close(includes "/sublet/" found_header)
     }
     if (known[found_header]) return 1
     found_header = folder found_header
     if (!(found_header in known)) {
-        status = (getline line <(include "/sublet/" found_header))
+        status = (getline line <(includes "/sublet/" found_header))
         known[found_header] = status > 0
-        if (status > 0) close(include "/sublet/" found_header)
+        if (status > 0) close(includes "/sublet/" found_header)
     }
     return known[found_header]
 }
@@ -161,6 +159,9 @@ function picture(from, to, start, behind_blank,    i, kind)
 }
 function say(text)
 {
+    # Newer versions of Doxygen would join these comments.
+    if (last_said ~ /\/\/\/</ && text ~ /^ *\/\/\/($|[^<])/) say("")
+    last_said = text
     if (is_essay == essays && (is_essay || header !~ /^adapt\//)) print text
     printed += 1 + gsub(/\n/, "", text)
 }
@@ -359,7 +360,7 @@ function open_class(from, text,    i)
 # Inserts the public members of a base in namespace detail, from this header or another, behind `public:`.
 function insert_base(at, base,    command, path, line, status, is_base, is_listed, n, inserted, i)
 {
-    command = "grep -rlE '^(class|struct) " base "( |$)' " include "/sublet"
+    command = "grep -rlE '^(class|struct) " base "( |$)' " includes "/sublet"
     command | getline path
     close(command)
     while ((status = (getline line <path)) > 0) {

@@ -186,7 +186,8 @@ template <class T, class B>
 /// Throws: precondition_error for an operand that the step does not have.
 class cpu_call {
 public:
-    using storage = detail::value_storage; ///< where the bytes are; for the executor
+    /// Where the bytes are; for the executor.
+    using storage = detail::value_storage;
     /// `is_stopping`: a null pointer where no other step can end the run.
     cpu_call(detail::lowered_program const& lowered, storage const& values,
              std::atomic<bool> const* is_stopping = nullptr)
