@@ -320,8 +320,8 @@ struct pool_limits {
 struct plan_options {
     /// The value may be in `pool`, at a cost.
     struct pool_choice {
-        value_id value = no_value; ///< the root of its buffer, or a view of it
-        pool_id pool = 0;          ///< one that it may be in
+        value_id value = no_value; ///< a root: a view is in the pool of its root
+        pool_id pool = 0;          ///< a pool that it may be in
         byte_count cost = 0;       ///< what the planner adds up, in any unit
     };
 

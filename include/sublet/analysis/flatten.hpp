@@ -308,7 +308,7 @@ struct flat_tree : detail::tree_values {
     };
 
     snapshot program;         ///< the flat program
-    value_id first_spare = 0; ///< from here on values are spare copies, which the moves of a loop need
+    value_id first_spare = 0; ///< from here on values are spare ones; each breaks a cycle of moves
     std::vector<flat_tree::step> step_of; ///< by flat step
     std::vector<flat_tree::move> moves;   ///< those of one place are adjacent, in execution order
     friend bool operator==(flat_tree const&, flat_tree const&) = default;

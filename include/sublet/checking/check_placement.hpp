@@ -173,7 +173,7 @@ struct proof_finding {
 
     proof_finding::outcome verdict = proof_finding::outcome::proved;   ///< the verdict
     placement::proof::reason kind = placement::proof::reason::nothing; ///< of the proof
-    pool_id pool = 0;                                                  ///< with that bound
+    pool_id pool = 0;                                                  ///< the pool with that bound
     byte_count bytes = 0; ///< the lower bound
     byte_count found = 0; ///< live bytes, end of buffer or height of stacking; `no_limit`: interleaved
     friend bool operator==(proof_finding const&, proof_finding const&) = default;

@@ -179,7 +179,7 @@ public:
         friend bool operator==(clobbered_value::finding const&, clobbered_value::finding const&) = default;
     };
 
-    /// Made by executor_options::checks::digest.
+    /// Made by a run with executor_options::checks::digest.
     explicit clobbered_value(clobbered_value::finding const& what);
     /// What is known of it.
     [[nodiscard]] clobbered_value::finding const& details() const noexcept { return what_; }

@@ -208,9 +208,9 @@ public:
     {
         if (first_.size() == 1) first_.clear();
     }
-    /// How many rows there are, for a graph nodes.
+    /// How many rows there are: the nodes of a graph.
     [[nodiscard]] std::size_t rows() const { return first_.empty() ? 0 : first_.size() - 1; }
-    /// How many items all rows have, for a graph edges.
+    /// How many items all rows have: the edges of a graph.
     [[nodiscard]] std::size_t items() const { return item_.size(); }
     /// The items of a row. They move when an item or a row is appended.
     [[nodiscard]] std::span<std::uint32_t const> operator[](std::size_t row) const

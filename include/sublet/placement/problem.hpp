@@ -57,7 +57,7 @@ struct placement_problem {
         live_range life;     ///< the positions at which it occupies its bytes; ignored if there are clocks
         byte_count size = 0; ///< 0: it needs no offset
         byte_count alignment = 1; ///< >= 1, any integer
-        pool_id pool = 0;         ///< the pool to lie in; with choices it counts for nothing
+        pool_id pool = 0;         ///< the pool to lie in, if it has no choices
         byte_count pinned = no_offset;    ///< the required offset
         byte_count preferred = no_offset; ///< the offset to take if that costs no height
     };
@@ -84,7 +84,7 @@ struct placement_problem {
     /// colocated buffers the anchor chooses.
     struct choice {
         buffer_id buffer = no_buffer; ///< the buffer that may choose
-        pool_id pool = 0;             ///< one that it may be in
+        pool_id pool = 0;             ///< a pool that it may be in
         byte_count cost = 0;          ///< what is added up, in any unit
     };
 

@@ -43,7 +43,7 @@ struct release_points {
     std::vector<std::uint32_t> counter;
     std::vector<buffer_id> at_start = {}; ///< given, and never touched
 
-    /// How many buffers are released, at the start or after a step.
+    /// How many buffers there are, released or not.
     [[nodiscard]] std::size_t buffers() const;
 };
 
