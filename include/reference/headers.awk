@@ -360,7 +360,7 @@ function open_class(from, text,    i)
 # Inserts the public members of a base in namespace detail, from this header or another, behind `public:`.
 function insert_base(at, base,    command, path, line, status, is_base, is_listed, n, inserted, i)
 {
-    command = "grep -rlE '^(class|struct) " base "( |$)' " includes "/sublet"
+    command = "grep -rlE '^(class|struct) " base "( |$)' '" includes "/sublet'"
     command | getline path
     close(command)
     while ((status = (getline line <path)) > 0) {

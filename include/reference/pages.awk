@@ -94,7 +94,7 @@ function file_of(path)
 
 FNR == 1 { ++file }
 file == 1 {
-    if (!($1 in header_of)) header_of[$1] = file_of($2)
+    if (!($1 in header_of)) header_of[$1] = file_of(substr($0, length($1) + 2))
     next
 }
 file == 2 && FNR == 1 {
@@ -161,7 +161,7 @@ in_list && /^#include <sublet\/.*> *\/\/ / {
 }
 
 END {
-    print "/** @namespace sublet\n@brief All public names.\n\nEach stands on the page of the header that declares it."
+    print "/** @namespace sublet\n@brief All public names.\n\nEach stands on the page of the header that declares it. Requirements of templates without a link, such as `id_like`, are\ninternal: the text says what they ask for."
     print "*/"
     for (s = 1; s <= sections; ++s) {
         title = section[s]

@@ -145,6 +145,7 @@ namespace detail {
 /// The byte counts are exact: copies and recomputed steps have positions of their own. In-place pairs are
 /// those of the program without spills; a pair that a spill makes possible is not used.
 
+/// What may be spilled or recomputed, and what that costs.
 struct advice_options {
     bool copies = true;       ///< bytes may be copied out and back
     bool remats = true;       ///< steps may be run again

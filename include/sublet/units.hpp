@@ -283,7 +283,7 @@ struct live_range {
         return r.first <= position && position < r.last;
     }
 
-    /// An empty range overlaps none.
+    /// Some position is in both; an empty range overlaps none.
     [[nodiscard]] friend constexpr bool overlaps(live_range a, live_range b) noexcept
     {
         return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);

@@ -33,8 +33,8 @@ function close_name(name, is_documented)
 }
 
 NR == FNR {
-    header_of[$1] = $2
-    if ($2 !~ /\/adapt\//) pages[page_of($2)] = $2
+    header_of[$1] = substr($0, length($1) + 2)
+    pages[page_of(header_of[$1])] = header_of[$1]
     next
 }
 FNR == 1 {

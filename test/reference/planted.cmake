@@ -43,8 +43,8 @@ endif()
 
 if(DOXYGEN)
   file(READ ${SETTINGS} settings)
-  string(APPEND settings "\nINPUT = ${here}/${sample}\nOUTPUT_DIRECTORY = ${TREE}\nUSE_MDFILE_AS_MAINPAGE =\nLAYOUT_FILE =\n"
-         "FILTER_PATTERNS = \"*.hpp=${AWK} -v includes=${here}/include -f ${ROOT}/include/reference/headers.awk\"\n")
+  string(APPEND settings "\nINPUT = \"${here}/${sample}\"\nOUTPUT_DIRECTORY = \"${TREE}\"\nUSE_MDFILE_AS_MAINPAGE =\nLAYOUT_FILE =\n"
+         "FILTER_PATTERNS = \"*.hpp='${AWK}' -v 'includes=${here}/include' -f '${ROOT}/include/reference/headers.awk'\"\n")
   file(WRITE ${TREE}/Doxyfile "${settings}")
   execute_process(COMMAND ${DOXYGEN} ${TREE}/Doxyfile ERROR_VARIABLE printed RESULT_VARIABLE result)
   if(result EQUAL 0 OR NOT printed MATCHES "sample.hpp:[0-9]+: [a-z]+: Member without_text\\(\\) "

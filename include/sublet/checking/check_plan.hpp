@@ -54,6 +54,7 @@ struct node_ends {
 /// A backward search from each read that no write of its node precedes; it does not enter nodes that write
 /// the value. If it reaches the entry, the path exists.
 
+/// Which reads a program with control flow may have.
 struct flow_options {
     /// Allow reads on paths that have not written the value; such a read may find anything.
     bool allows_undefined = false;

@@ -203,6 +203,7 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// Gavril, "The intersection graphs of subtrees in trees are exactly the chordal graphs", J. Combinatorial
 /// Theory B 16, 1974.
 
+/// The slots of a program in strict SSA form, or why there are none.
 struct chordal_coloring {
     slot_plan plan;                         ///< by value; `no_slot` for a value without touches
     slot_id max_live = 0;                   ///< the most values that occupy one step: no plan has fewer slots

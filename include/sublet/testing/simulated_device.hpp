@@ -34,6 +34,7 @@
 
 namespace sublet {
 
+/// The order in which queued work is executed, and the memory that there is.
 struct simulated_options {
     /// Which runnable stream executes its next command.
     enum class order_kind : std::uint8_t {
