@@ -22,12 +22,19 @@ function text_of(line)
     gsub(/^ +| +$/, "", line)
     return line
 }
+function name_in_sublet(name)
+{
+    sub(/.*::/, "", name)
+    return name
+}
 # At the end of a name's element.
 function close_name(name, is_documented)
 {
     if (name ~ /(^|[^a-z_])detail(::|$)/) complain(file ": " name " is not public")
-    if (name ~ /[a-z]_$/) complain(file ": " name " is private")
-    sub(/.*::/, "", name)
+    else if (name ~ /[a-z]_$/) complain(file ": " name " is private")
+    else if ((in_member ? kind == "group" && name !~ /^operator/ : name ~ /^sublet::[a-z_]*$/) && !(name_in_sublet(name) in header_of))
+        complain(file ": " name " is no public name")
+    name = name_in_sublet(name)
     if (is_documented) documented[name] = 1
     else if (kind == "group" && in_member) complain(file ": " name " has no text")
 }
@@ -51,7 +58,7 @@ FNR == 1 {
     if (kind == "group" || kind == "example") is_page[compound] = 1
 }
 /^  <\/compounddef>/ {
-    if (kind ~ /^(struct|class|union|concept|namespace)$/) close_name(compound, has_text)
+    if (kind ~ /^(struct|class|union|concept)$/) close_name(compound, has_text)
 }
 /^      <memberdef / {
     in_member = 1

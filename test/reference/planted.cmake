@@ -25,6 +25,7 @@ execute_process(COMMAND ${AWK} -v examples=01_lost -f ${here}/check.awk ${TREE}/
                 OUTPUT_VARIABLE printed RESULT_VARIABLE result)
 set(expected "planted.xml: a label that is no section: Requires: a label that stayed text.
 planted.xml: without_text names what is not public: sublet::detail::list
+planted.xml: without_text is no public name
 planted.xml: without_text has no text
 planted.xml: hidden_ is private
 planted.xml: sublet::detail::base is not public
@@ -35,7 +36,7 @@ no section is kind=\"pre\"
 no section is <title>Throws
 no section is <title>Source
 no section is <title>Semantics
-2 names, 12 complaints
+2 names, 13 complaints
 ")
 if(result EQUAL 0 OR NOT printed STREQUAL expected)
   message(FATAL_ERROR "check.awk ends with ${result} and prints instead of the planted mistakes:\n${printed}")
