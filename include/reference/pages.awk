@@ -108,10 +108,12 @@ file == 2 { # README.md: the table of joins
     next
 }
 file == 3 { # examples/README.md
-    if (match($0, /^\| `[0-9][0-9]_[a-z_]*` \|/)) {
-        name = substr($0, 4, RLENGTH - 6)
+    if (match($0, /^\| \[`[0-9][0-9]_[a-z_]*`\]\([0-9a-z_]*[.]cpp\) \|/)) {
+        name = substr($0, 5)
+        sub(/`.*/, "", name)
         text = substr($0, RLENGTH + 1)
         sub(/ \|$/, "", text)
+        gsub(/\(how_it_works[.]md\)/, "(@ref how_it_works)", text)
         split(text, cell, " [|] ")
         read_example(name)
         shows[examples] = strip(cell[1])
