@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Prints README.md, examples/README.md or examples/how_it_works.md as Doxygen reads it: links to examples and between
-# them lead to pages. The figures of the benches are no page.
+# them lead to pages. bench/ and .github/ have no pages.
 #     awk -f markdown.awk README.md
 FNR == 1 && FILENAME ~ /examples\/README.md$/ { $0 = $0 " {#examples_readme}" }
 FNR == 1 && FILENAME ~ /how_it_works.md$/ { $0 = $0 " {#how_it_works}" }
@@ -18,7 +18,7 @@ FNR == 1 && FILENAME ~ /how_it_works.md$/ { $0 = $0 " {#how_it_works}" }
         gsub(/\//, "_", name)
         $0 = substr($0, 1, RSTART) "(@ref header_" name ")" substr($0, RSTART + RLENGTH)
     }
-    while (match($0, /\[[A-Za-z\/. ]*\]\(([.][.]\/)?bench\/[A-Za-z.]*\)/)) {
+    while (match($0, /\[[A-Za-z\/. ]*\]\(([.][.]\/)?(bench|[.]github)\/[A-Za-z.]*\)/)) {
         text = substr($0, RSTART + 1, RLENGTH)
         sub(/\].*/, "", text)
         $0 = substr($0, 1, RSTART - 1) text substr($0, RSTART + RLENGTH)
