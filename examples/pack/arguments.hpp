@@ -14,12 +14,13 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace pack {
 
 inline constexpr char usage[] =
     "usage: pack --capacity=BYTES|--minimize --input=FILE.csv [--output=FILE.csv] [--time-limit=SECONDS]\n"
-    "            [--threads=N] [--seed=N] [--svg=FILE] [--quiet]\n"
+    "            [--threads=N] [--seed=N] [--svg=FILE] [--html=FILE [--before]] [--quiet]\n"
     "\n"
     "Assigns offsets to buffers with known lifetimes so that no two live buffers overlap. Takes the options\n"
     "and tables of MiniMalloc, with extensions.\n"
@@ -37,6 +38,11 @@ inline constexpr char usage[] =
     "  --threads=N        search with N threads (1); this changes the time, not the result\n"
     "  --seed=N           search in another order (0)\n"
     "  --svg=FILE         draw the placement: time to the right, offsets upwards; not with several threads\n"
+    "  --html=FILE        write a page that shows the placement in a browser: to zoom, to search by id, "
+    "with\n"
+    "                     the reasons of the peak and of each offset; not with several threads\n"
+    "  --before           beside it on the page the placement of the columns offset and hint if these place\n"
+    "                     every row, otherwise the one before the search\n"
     "  --quiet            print only errors\n"
     "  --validate         has no effect: every placement is checked\n"
     "\n"
@@ -56,12 +62,13 @@ inline constexpr char usage[] =
     "usage; 3 not decided: a limit was reached, or not all was tried; the best placement is written.\n";
 
 struct arguments {
-    std::string input, output, svg; ///< file names; empty: not requested
+    std::string input, output, svg, html; ///< file names; empty: not requested
     sublet::byte_count capacity = sublet::no_limit;
     bool minimize = false;
     double time_limit = 0; ///< in seconds; 0: none
     unsigned threads = 1;
     std::uint64_t seed = 0;
+    bool before = false; ///< also on the page
     bool quiet = false, help = false;
 };
 
@@ -121,6 +128,8 @@ inline arguments read_arguments(int count, char const* const* words)
         if (name == "--input") args.input = operand();
         else if (name == "--output") args.output = operand();
         else if (name == "--svg") args.svg = operand();
+        else if (name == "--html") args.html = operand();
+        else if (name == "--before") args.before = true;
         else if (name == "--minimize") args.minimize = true;
         else if (name == "--time-limit" || name == "--timeout") args.time_limit = read_time(name, operand());
         else if (name == "--seed") args.seed = read_count(name, operand(), 0, any);
@@ -141,9 +150,14 @@ inline arguments read_arguments(int count, char const* const* words)
     if (has_capacity == args.minimize)
         throw input_error("one of --capacity and --minimize is needed (see --help)");
     if (args.input.empty()) throw input_error("no --input is given (see --help)");
-    for (std::string const* other : {&args.input, &args.output})
-        if (!args.svg.empty() && !other->empty() && is_same_file(args.svg, *other))
-            throw input_error("the picture would overwrite the table " + in_quotes(*other));
+    if (args.before && args.html.empty())
+        throw input_error("option --before is about a page: it needs --html (see --help)");
+    for (auto [file, what] : {std::pair{&args.svg, "the picture"}, {&args.html, "the page"}})
+        for (std::string const* other : {&args.input, &args.output})
+            if (!file->empty() && !other->empty() && is_same_file(*file, *other))
+                throw input_error(std::string(what) + " would overwrite the table " + in_quotes(*other));
+    if (!args.svg.empty() && !args.html.empty() && is_same_file(args.svg, args.html))
+        throw input_error("the page would overwrite the picture " + in_quotes(args.svg));
     return args;
 }
 

@@ -64,7 +64,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto say = [&](std::string const& what) {
         if (!args.quiet) err << "pack: " << args.input << ": " << what << '\n';
     };
-    if (table.problem.clocks.threads != 0 && !args.svg.empty())
+    if (table.problem.clocks.threads != 0 && !(args.svg.empty() && args.html.empty()))
         throw input_error(args.input + ": lifetimes of several threads cannot be drawn");
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = args.capacity}};
@@ -98,6 +98,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         write_if_asked(args.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
         std::string const title = std::filesystem::path(args.input).filename().string();
         write_if_asked(args.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
+        write_if_asked(args.html, [&](auto& to) { write_page(to, table, placed, args.before, title); });
     }
     if (!args.quiet)
         out << "buffers: " << table.rows.size() << "\nlower_bound: " << pool.lower_bound

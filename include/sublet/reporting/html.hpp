@@ -42,9 +42,13 @@ struct html_options {
     std::string_view title = "Memory plan";
     std::string_view before = "before"; ///< labels, if there are two plans
     std::string_view after = "after";
-    snapshot const* program = nullptr;     ///< of the plans: adds the steps that define and use each buffer
-    plan_options const* options = nullptr; ///< of the plans: adds pins; with a program, the critical path
+    /// Of the plans: adds the steps that define and last use each buffer.
+    snapshot const* program = nullptr;
+    /// Of the plans: adds pins and, with a program, the critical path and an order that keeps the hand-offs.
+    plan_options const* options = nullptr;
     per_value<tick_count> duration = tick_count{1}; ///< by step, as in handoff_options
+    /// By pool, of plans that are no planner's result; default: the most bytes live at once.
+    std::vector<byte_count> lower_bounds = {};
 };
 
 namespace detail {
@@ -226,6 +230,14 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
 }
 
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
+          detail::name_function Names, detail::name_function Kinds>
+Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of, Kinds kind_of,
+                   html_options options = {})
+{
+    return write_html(out, before, after, name_of, kind_of, detail::own_id{}, options);
+}
+
+template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
           detail::name_function Names = detail::own_id>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of = {},
                    html_options options = {})
@@ -235,6 +247,12 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
     return detail::write_page(
         out, {detail::as_html_plan(before, options.before), detail::as_html_plan(after, options.after)},
         name_of, kinds, steps, options);
+}
+
+template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After>
+Stream& write_html(Stream& out, Before const& before, After const& after, html_options options)
+{
+    return write_html(out, before, after, detail::own_id{}, options);
 }
 
 } // namespace sublet

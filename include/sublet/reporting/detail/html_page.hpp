@@ -30,6 +30,7 @@ inline constexpr char const* html_style = R"html(</title>
   --live: #56616f; --arena: #d5d8dd; --peak: #ff7a70; --mark: #8ab4f8; --panel: #1d2025 }
 }
 * { box-sizing: border-box }
+[hidden] { display: none !important }
 body { margin: 0 auto; padding: 14px 18px 0; max-width: 1800px; background: var(--page); color: var(--text);
  font: 13px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif }
 h1 { margin: 0; font-size: 18px }

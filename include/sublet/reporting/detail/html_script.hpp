@@ -455,7 +455,7 @@ function draw_time(panel) {
         line(x_of(panel, at), bottom, x_of(panel, at), bottom + 5, colors.soft);
         write("" + at, x_of(panel, at), bottom + 17, colors.soft, "center");
     }
-    write("position", panel.x + panel.width + 12, bottom + 17, colors.soft);
+    write("position", panel.x + panel.width + 26, bottom + 17, colors.soft);
 }
 
 // A level at its height in the map, with its text at the right; two texts do not overlap.
@@ -1012,14 +1012,13 @@ function summarize() {
         const paragraph = make("p");
         if (model.label) paragraph.append(make("b", model.label + ": "));
         const parts = [model.plan.report || ""].filter(Boolean);
-        for (const [id, pool] of model.pools) {
+        for (const [id, pool] of [...model.pools].slice(0, 4)) {
             const {levels} = pool;
-            parts.push((pool_ids.length > 1 ? "pool " + id + ": " : "") + count_text(pool.buffers,
-                "buffer") + " in an arena of " +
-                       exact_bytes(pool.arena) + "; the peak is " + bytes_text(levels.peak) +
-                           " at position " +
-                       position_text(model, levels.peak_at));
+            parts.push((pool_ids.length > 1 ? "Pool " + id + ": " : "") + count_text(pool.buffers, "buffer") +
+                       " in an arena of " + exact_bytes(pool.arena) + "; the peak is " + bytes_text(levels.peak) +
+                       " at position " + position_text(model, levels.peak_at));
         }
+        if (model.pools.size > 4) parts.push("And " + count_text(model.pools.size - 4, "more pool", "more pools"));
         if (!model.pools.size) parts.push("no buffer has bytes and an offset");
         if (model.plan.without_place) parts.push(count_text(model.plan.without_place, "buffer") +
             " without an offset");

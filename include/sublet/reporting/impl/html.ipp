@@ -216,7 +216,8 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
     json.name("reading");
     out << static_cast<unsigned>(plan.valid_for) << ",\n";
     json.list("arena", plan.arena_bytes.size(), [&](std::size_t i) { json.number(plan.arena_bytes[i]); });
-    json.list("bound", shown.bounds.size(), [&](std::size_t i) { json.number(shown.bounds[i]); });
+    std::vector<byte_count> const& bounds = shown.bounds.empty() ? options_.lower_bounds : shown.bounds;
+    json.list("bound", bounds.size(), [&](std::size_t i) { json.number(bounds[i]); });
     json.list("blocks", plan.blocks.size(), [&](std::size_t i) {
         out << '[' << plan.blocks[i].pool << ',';
         json.number(plan.blocks[i].begin);
@@ -239,7 +240,10 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
         json.id(v < plan.buffer_of.size() ? row_of_buffer(plan.buffer_of[v]) : no_buffer);
     });
     std::vector<std::uint32_t> pinned;
-    if (options_.options != nullptr && !plan.buffer_of.empty()) {
+    if (options_.options != nullptr && plan.buffer_of.empty()) {
+        for (std::uint32_t i = 0; i != rows; ++i)
+            if (options_.options->pinned[row_at(i).root] != no_offset) pinned.push_back(i);
+    } else if (options_.options != nullptr) {
         auto const pins = options_.options->pinned.tabulate(plan.buffer_of.size(), "pinned");
         for (std::size_t v = 0; v != pins.size(); ++v)
             if (std::uint32_t const at = row_of_buffer(plan.buffer_of[v]);
