@@ -18,6 +18,7 @@
 
 #include <boost/graph/breadth_first_search.hpp>
 
+#include <fstream>
 #include <functional>
 #include <future>
 #include <iostream>

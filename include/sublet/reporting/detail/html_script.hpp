@@ -252,7 +252,7 @@ function facts_of(model, row) {
             const first = other.buffers[linked].rows[0];
             return buffer_name(other, linked) + " at " + other.offset[first];
         });
-        add(other.label, places.slice(0, 3).join(", ") + (places.length > 3 ? " …" : "") || "no storage");
+        add(other.label, places.slice(0, 6).join(", ") + (places.length > 6 ? " …" : "") || "no storage");
     }
     return facts;
 }
