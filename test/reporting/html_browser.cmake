@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Writes pages with PROGRAM (html_pages.cpp) into WORK, and uses each in BROWSER by html_browser.js: no check of that
-# script fails, and the console has no error. With BREAK, a text of the page's program, that is removed: then the
-# check of one page has to fail.
+# script fails, and the console has no error. With BREAK, a text of the page's program, that is removed from two
+# pages: then a check has to fail.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -9,7 +9,7 @@ execute_process(COMMAND ${PROGRAM} ${WORK} COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/html_browser.js script)
 file(GLOB pages ${WORK}/*.html)
 if(BREAK)
-  set(pages ${WORK}/100.html)
+  set(pages ${WORK}/100.html ${WORK}/reasons.html)
 endif()
 set(failed 0)
 foreach(page IN LISTS pages)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // html_pages FOLDER: writes the pages that html_browser.js tests, of random programs: plans of 100, 2000 and
-// 20000 buffers in several pools, two plans with in-place results, and one with names and sizes that are hard
-// to hold.
+// 20000 buffers in several pools, two plans with in-place results, one with hand-offs, one with holes in live
+// ranges, one with each reason of an offset, and one with names and sizes that are hard to hold.
 
 #include "../random_source.hpp"
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/reporting/html.hpp>
 #include <sublet/units.hpp>
@@ -78,6 +80,74 @@ void write_random_page(std::string const& file, std::size_t values, unsigned poo
     sublet::write_html(out, apart, in_place, name_of, kind_of, step_name, page);
 }
 
+void write_page_with_handoffs(std::string const& file)
+{
+    random_source random_source{std::mt19937(17 + first_seed())};
+    random_steps const steps(random_source, 120, 2);
+    sublet::snapshot const program = steps.program();
+    sublet::plan_options const options{.bytes = steps.bytes, .in_place = false};
+    auto const planned = sublet::plan_with_handoffs(program, options, {.workers = 2, .minimum_gain = 0});
+    auto name_of = [](auto v) { return "value " + std::to_string(v); };
+    auto step_name = [](auto s) { return "operation " + std::to_string(s); };
+    std::ofstream out(file, std::ios::binary);
+    sublet::write_html(out, planned, name_of, name_of, step_name,
+                       {.title = "Hand-offs", .program = &program, .options = &options});
+}
+
+/// Branches that join again, one after the other: live ranges have holes.
+void write_page_with_holes(std::string const& file)
+{
+    std::size_t const branches = 20, nodes = 3 * branches + 1;
+    std::vector<std::vector<sublet::node_id>> next(nodes);
+    for (sublet::node_id n = 0; n + 3 < nodes; n += 3) {
+        next[n] = {n + 1, n + 2};
+        next[n + 1] = next[n + 2] = {n + 3};
+    }
+    random_source random_source{std::mt19937(23 + first_seed())};
+    std::vector<sublet::byte_count> bytes;
+    for (std::size_t v = 0; v != 2 * nodes; ++v) bytes.push_back(16 * (1 + random_source.below(9)));
+    auto const program = sublet::flow(
+        nodes, bytes.size(), [&](auto n) -> auto& { return next[n]; },
+        [&](auto n, sublet::effect_sink& step) {
+            if (n % 3 == 1) step.use(2 * (n - 1)); // one branch reads the one value, the other the other
+            if (n % 3 == 2) step.use(2 * (n - 2) + 1);
+            step.def(2 * n);
+            step.def(2 * n + 1);
+        });
+    sublet::plan_options const options{.bytes = bytes};
+    auto const planned = sublet::plan_flow(program, options);
+    auto name_of = [](auto v) { return "value " + std::to_string(v); };
+    std::ofstream out(file, std::ios::binary);
+    sublet::write_html(out, planned, name_of, {.title = "Holes", .program = &program, .options = &options});
+}
+
+/// The name of each buffer is the begin of the reason for its offset.
+void write_page_of_reasons(std::string const& file)
+{
+    std::string const names[] = {"at the bottom of the arena",
+                                 "it rests on",
+                                 "above a gap of 6 B: no buffer that is live",
+                                 "at the first multiple of its alignment, 64",
+                                 "it is pinned to this offset",
+                                 "it is written in place over the larger",
+                                 "at the bottom of block 1"};
+    sublet::memory_plan plan;
+    plan.buffers = {{.root = 0, .life = {0, 4}, .size = 50, .offset = 0},
+                    {.root = 1, .life = {1, 3}, .size = 10, .offset = 50},
+                    {.root = 2, .life = {1, 2}, .size = 4, .offset = 66},
+                    {.root = 3, .life = {3, 9}, .size = 16, .alignment = 64, .offset = 64},
+                    {.root = 4, .life = {0, 9}, .size = 20, .offset = 100},
+                    {.root = 5, .life = {4, 7}, .size = 30, .offset = 0, .over = 0},
+                    {.root = 6, .life = {0, 9}, .size = 20, .pool = 1, .offset = 32}};
+    plan.arena_bytes = {120, 52};
+    plan.blocks = {{1, 0, 32}, {1, 32, 20}};
+    sublet::plan_options const options{
+        .bytes = 0, .pinned = [](auto v) { return v == 4 ? sublet::byte_count{100} : sublet::no_offset; }};
+    auto name_of = [&](auto v) -> auto& { return names[v]; };
+    std::ofstream out(file, std::ios::binary);
+    sublet::write_html(out, plan, name_of, {.title = "Reasons", .options = &options});
+}
+
 void write_hostile_page(std::string const& file)
 {
     std::string const names[] = {"</script><script>document.title = 'broken'</script>",
@@ -110,6 +180,9 @@ int main(int count, char** words)
     write_random_page(folder + "/100.html", 100, 2, false);
     write_random_page(folder + "/2000.html", 2000, 3, false);
     write_random_page(folder + "/20000.html", 20000, 4, false);
+    write_page_with_handoffs(folder + "/handoffs.html");
+    write_page_with_holes(folder + "/holes.html");
+    write_page_of_reasons(folder + "/reasons.html");
     write_hostile_page(folder + "/hostile.html");
     std::ofstream empty(folder + "/empty.html", std::ios::binary);
     sublet::write_html(empty, sublet::memory_plan{});

@@ -76,7 +76,8 @@ table { border-collapse: collapse; margin: 6px 0 }
 caption { text-align: left; white-space: nowrap; color: var(--soft); padding-bottom: 3px }
 th, td { text-align: left; padding: 2px 14px 2px 0; border-bottom: 1px solid var(--grid);
  vertical-align: top }
-th { font-weight: 600; white-space: nowrap }
+thead th { font-weight: 600; white-space: nowrap }
+tbody th { font-weight: 400 }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 tbody button { border: 0; background: none; padding: 0; min-height: 0; color: var(--mark); text-align: left;
  overflow-wrap: anywhere }

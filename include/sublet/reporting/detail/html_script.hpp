@@ -48,9 +48,10 @@ const percent_text = (part, whole) =>
                          : (Number(part * 100000n / whole) / 1000).toFixed(2) + " %";
 const name_of = value => data.names[value] || "unnamed";
 const step_text = step => data.steps.length ? data.steps[step] || "step " + step : "step " + step;
-const position_text = (model, at) =>
-    model.plan.order && at < model.plan.order.length ? at + " (" + step_text(model.plan.order[at]) +
-        ")" : "" + at;
+function position_text(model, at) {
+    const {order} = model.plan;
+    return order && at < order.length ? at + " (" + step_text(order[at]) + ")" : "" + at;
+}
 function span_text(first, last) { // a range of positions, half-open in the data
     if (first >= last) return "at no position";
     return last - first === 1 ? "position " + first : "positions " + first + " to " + (last - 1);
@@ -159,6 +160,7 @@ function model_of(plan, number) {
 }
 const models = data.plans.map(model_of);
 const pool_ids = [...new Set(models.flatMap(model => [...model.pools.keys()]))].sort((a, b) => a - b);
+const of_plan = model => model.label ? " — " + model.label : "";
 const buffer_name = (model, b) => name_of(model.buffers[b].root);
 const kind_of = (model, row) => model.plan.kind.length ? model.plan.kind[row] : -1;
 const color_of = (model, row) => {
@@ -183,13 +185,12 @@ function why_here(model, row) {
     const {plan, size, offset} = model, pool = model.pools.get(plan.pool[row]);
     const name = other => "“" + buffer_name(model, model.buffer_of[other]) + "”";
     if (model.pinned.has(model.buffer_of[row])) return {text: "it is pinned to this offset", below: -1};
-    if (plan.over[row] >= 0)
-        return {text: "it is written in place over " + name(plan.over[row]) + ", which is larger",
-            below: plan.over[row]};
+    const over = plan.over[row];
+    if (over >= 0) return {text: "it is written in place over the larger " + name(over), below: over};
     if (offset[row] === 0n) return {text: "at the bottom of the arena", below: -1};
     for (let i = 0; i < pool.blocks.length; ++i)
-        if (BigInt(pool.blocks[i][1]) === offset[row]) return {text: "at the bottom of block " + i,
-            below: -1};
+        if (BigInt(pool.blocks[i][1]) === offset[row])
+            return {text: "at the bottom of block " + i, below: -1};
     let below = -1, count = 0, nearest = -1n, beside = -1;
     for (const other of pool.rows) {
         if (model.buffer_of[other] === model.buffer_of[row] || overlap(plan, row, other) <= 0) continue;
@@ -209,9 +210,9 @@ function why_here(model, row) {
         return {text: "at the first multiple of its alignment, " + unit + ", above " + name(beside) +
                       ", which is live at the same time", below: beside};
     const gap = offset[row] - (nearest < 0n ? 0n : nearest);
-    return {text: "above a gap of " + bytes_text(gap) +
-        ": no buffer that is live at the same time ends there" +
-                  (plan.reading === 1 ? " in this order; the plan holds for every order" : ""), below: -1};
+    const order = plan.reading === 1 ? " in this order; the plan holds for every order" : "";
+    const text = "above a gap of " + bytes_text(gap) + ": no buffer that is live at the same time ends there";
+    return {text: text + order, below: -1};
 }
 
 function made_by(model, row) {
@@ -243,9 +244,8 @@ function facts_of(model, row) {
     add("last used by", used_by(model, row));
     add("why here", why_here(model, row).text);
     const others = buffer.values.filter(value => value !== buffer.root).map(name_of);
-    const listed = others.slice(0, 6).join(", ") + (others.length > 6 ? " and " + (others.length - 6) +
-        " more" : "");
-    add("also holds", listed);
+    const rest = others.length - 6;
+    add("also holds", others.slice(0, 6).join(", ") + (rest > 0 ? " and " + rest + " more" : ""));
     for (const other of models) {
         if (other === model) continue;
         const places = [...links_of(model, b, other)].map(linked => {
@@ -260,8 +260,8 @@ function facts_of(model, row) {
 // --- the view -------------------------------------------------------------------------------------------
 
 const view = {from: 0, to: positions, pools: new Map()};
-const ceiling_of = pool => Math.max(1, ...models.map(model => model.pools.has(pool) ?
-    model.pools.get(pool).top : 1));
+const top_in = (model, pool) => model.pools.has(pool) ? model.pools.get(pool).top : 1;
+const ceiling_of = pool => Math.max(...models.map(model => top_in(model, pool)));
 for (const pool of pool_ids) view.pools.set(pool, {low: 0, high: ceiling_of(pool)});
 const shown_kind = new Uint8Array(data.kinds.length).fill(1);
 const state = {focus: null, hover: null, at: null, hits: [], hit: -1, query: "", drawn: 0, milliseconds: 0};
@@ -278,12 +278,11 @@ function lay_out() {
     panels = [];
     for (const pool of pool_ids)
         for (const model of models) {
-            const i = panels.length, column = i % columns, line = Math.floor(i / columns);
-            const each = width / columns;
-            panels.push({model, pool, x: column * each + left, y: line * (map + extra) + above, height: map,
-                         width: Math.max(40, each - left - right), curve: line * (map + extra) + above +
-                             map + between,
-                         curve_height: profile, is_empty: !model.pools.has(pool)});
+            const column = panels.length % columns, line = Math.floor(panels.length / columns);
+            const each = width / columns, top = line * (map + extra) + above;
+            panels.push({model, pool, is_empty: !model.pools.has(pool), x: column * each + left, y: top,
+                         width: Math.max(40, each - left - right), height: map,
+                         curve: top + map + between, curve_height: profile});
         }
     height = panels.length ? panels[panels.length - 1].curve + profile + below : 60;
     scale = Math.min(window.devicePixelRatio || 1, 16000 / Math.max(width, height, 1));
@@ -437,8 +436,8 @@ function draw_scale(panel, top, extent, low, high, most) {
     for (let bytes = Math.ceil(low / unit) * unit; bytes <= high; bytes += unit) {
         const y = top + extent - (bytes - low) / (high - low) * extent;
         if (bytes !== 0) line(panel.x, y, panel.x + panel.width, y, colors.grid);
-        write(bytes_text(Math.round(bytes)), panel.x - 6, Math.min(y + 4, top + extent), colors.soft,
-            "right");
+        const text = bytes_text(Math.round(bytes));
+        write(text, panel.x - 6, Math.min(y + 4, top + extent), colors.soft, "right");
         if (bytes + unit === bytes) break;
     }
 }
@@ -549,11 +548,12 @@ function draw_marks() {
     };
     for (const shown of [state.focus, state.hover]) {
         if (!shown) continue;
-        const {model, row} = shown, b = model.buffer_of[row], color = shown === state.focus ?
-            colors.mark : colors.text;
-        for (const other of models)
-            if (other !== model) for (const linked of links_of(model, b, other)) buffer(other, linked,
-                color, [4, 3]);
+        const {model, row} = shown, b = model.buffer_of[row];
+        const color = shown === state.focus ? colors.mark : colors.text;
+        for (const other of models) {
+            if (other === model) continue;
+            for (const linked of links_of(model, b, other)) buffer(other, linked, color, [4, 3]);
+        }
         const {below} = why_here(model, row);
         if (below >= 0) buffer(model, model.buffer_of[below], colors.soft, [1, 3]);
         buffer(model, b, color);
@@ -668,8 +668,8 @@ function row_at(panel, x, y) {
         if (!is_shown(model, row)) continue;
         const box = box_of(panel, row);
         if (!box) continue;
-        const beside = Math.max(box.x - x, x - box.x - box.width, 0), apart = Math.max(box.y - y,
-            y - box.y - box.height, 0);
+        const beside = Math.max(box.x - x, x - box.x - box.width, 0);
+        const apart = Math.max(box.y - y, y - box.y - box.height, 0);
         const distance = Math.max(beside, apart);
         if (distance < least) least = distance, best = row;
     }
@@ -679,13 +679,12 @@ function show_details() {
     const shown = state.hover || state.focus, details = element("details");
     details.replaceChildren();
     if (!shown) {
-        details.append(make("p", panels.length ?
-            "Point at a buffer, or move to one with the arrow keys." : "", {class: "soft"}));
+        const text = panels.length ? "Point at a buffer, or move to one with the arrow keys." : "";
+        details.append(make("p", text, {class: "soft"}));
         return;
     }
     const {model, row} = shown;
-    details.append(make("h2", buffer_name(model, model.buffer_of[row]) + (model.label ? " — " +
-        model.label : "")));
+    details.append(make("h2", buffer_name(model, model.buffer_of[row]) + of_plan(model)));
     const list = make("dl");
     for (const [term, text] of facts_of(model, row)) {
         const pair = make("div");
@@ -720,20 +719,19 @@ function hover_at(x, y) {
     if (changed) show_details();
     tip.hidden = !panel;
     if (panel) {
-        const {model} = panel, position = Math.floor(state.at),
-            live = level_at(model.pools.get(panel.pool).levels, position);
+        const {model} = panel, position = Math.floor(state.at);
+        const live = level_at(model.pools.get(panel.pool).levels, position);
         tip.replaceChildren();
         if (row >= 0) {
             tip.append(make("b", buffer_name(model, model.buffer_of[row])),
                        make("div", bytes_text(model.size[row]) + " at " + model.offset[row] + ", " +
                                    span_text(model.plan.first[row], model.plan.last[row])));
         }
-        tip.append(make("div", "position " + position_text(model, position) + ": " + bytes_text(live) +
-            " live",
-                        {class: "soft"}));
+        const place = "position " + position_text(model, position) + ": " + bytes_text(live) + " live";
+        tip.append(make("div", place, {class: "soft"}));
         const room = canvas.clientWidth - tip.offsetWidth - 4;
-        tip.style.left = clamp(x + 14 > room ? x - tip.offsetWidth - 14 : x + 14, 2, Math.max(2, room)) +
-            "px";
+        const beside = x + 14 > room ? x - tip.offsetWidth - 14 : x + 14;
+        tip.style.left = clamp(beside, 2, Math.max(2, room)) + "px";
         tip.style.top = (y > height - 90 ? y - tip.offsetHeight - 12 : y + 16) + "px";
     }
     draw_soon();
@@ -835,10 +833,9 @@ function row_of_next_pool(model, row, key) {
     let best = -1, least = Infinity;
     for (const other of model.pools.get(pool).rows) {
         if (!is_shown(model, other)) continue;
-        const apart = Math.max(0, -overlap(model.plan, row, other));
-            // in time; then from the border between the panels
-        const cost = apart + (key === "ArrowUp" ?
-            model.low[other] : -model.high[other]) / ceiling_of(pool) / 2;
+        const apart = Math.max(0, -overlap(model.plan, row, other)); // in time; then in the pool
+        const end = key === "ArrowUp" ? model.low[other] : -model.high[other];
+        const cost = apart + end / ceiling_of(pool) / 2;
         if (cost < least) least = cost, best = other;
     }
     return best;
@@ -899,8 +896,8 @@ canvas.addEventListener("keydown", event => {
     event.preventDefault();
 });
 document.addEventListener("keydown", event => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey ||
-        event.target.tagName === "INPUT") return;
+    const is_text = event.target.tagName === "INPUT" && event.target.type !== "checkbox";
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || is_text) return;
     event.preventDefault();
     element("query").focus();
     element("query").select();
@@ -926,9 +923,9 @@ function find() {
         });
     }
     // The last plan first: it is the one to be used.
-    state.hits.sort((a, b) => b.model.number - a.model.number ||
-        a.model.plan.first[a.row] - b.model.plan.first[b.row] ||
-                              a.model.low[a.row] - b.model.low[b.row]);
+    const begin_of = hit => hit.model.plan.first[hit.row], low_of = hit => hit.model.low[hit.row];
+    state.hits.sort((a, b) =>
+        b.model.number - a.model.number || begin_of(a) - begin_of(b) || low_of(a) - low_of(b));
     show_hits();
     draw_soon(true);
 }
@@ -985,15 +982,14 @@ function list_kinds() {
             shown_kind[k] = box.checked ? 1 : 0;
             draw_soon(true);
         });
-        const share = 100 * area[k] / whole;
-        label.append(box, mark, kind || "unnamed", make("span", share < 0.1 ? "< 0.1 %" : share.toFixed(1) +
-            " %", {class: "soft"}));
+        const percent = 100 * area[k] / whole, share = percent < 0.1 ? "< 0.1 %" : percent.toFixed(1) + " %";
+        label.append(box, mark, kind || "unnamed", make("span", share, {class: "soft"}));
         boxes.push(box);
         list.append(label);
     });
     for (const [text, checked] of [["all", true], ["none", false]]) {
-        const button = make("button", text, {type: "button", "aria-label": (checked ? "Show " : "Hide ") +
-            "all kinds"});
+        const label = (checked ? "Show " : "Hide ") + "all kinds";
+        const button = make("button", text, {type: "button", "aria-label": label});
         button.addEventListener("click", () => {
             for (const box of boxes) box.checked = checked;
             shown_kind.fill(checked ? 1 : 0);
@@ -1011,165 +1007,162 @@ function summarize() {
     for (const model of models) {
         const paragraph = make("p");
         if (model.label) paragraph.append(make("b", model.label + ": "));
-        const parts = [model.plan.report || ""].filter(Boolean);
+        const parts = model.plan.report ? [model.plan.report] : [];
         for (const [id, pool] of [...model.pools].slice(0, 4)) {
             const {levels} = pool;
-            parts.push((pool_ids.length > 1 ? "Pool " + id + ": " : "") + count_text(pool.buffers, "buffer") +
-                       " in an arena of " + exact_bytes(pool.arena) + "; the peak is " + bytes_text(levels.peak) +
-                       " at position " + position_text(model, levels.peak_at));
+            const place = pool_ids.length > 1 ? "Pool " + id + ": " : "";
+            const peak = bytes_text(levels.peak) + " at position " + position_text(model, levels.peak_at);
+            const arena = " in an arena of " + exact_bytes(pool.arena);
+            parts.push(place + count_text(pool.buffers, "buffer") + arena + "; the peak is " + peak);
         }
-        if (model.pools.size > 4) parts.push("And " + count_text(model.pools.size - 4, "more pool", "more pools"));
-        if (!model.pools.size) parts.push("no buffer has bytes and an offset");
-        if (model.plan.without_place) parts.push(count_text(model.plan.without_place, "buffer") +
-            " without an offset");
+        const more = model.pools.size - 4, without_place = model.plan.without_place;
+        if (more > 0) parts.push("And " + count_text(more, "more pool", "more pools"));
+        if (!model.pools.size) parts.push("No buffer has bytes and an offset");
+        if (without_place) parts.push(count_text(without_place, "buffer") + " without an offset");
         paragraph.append(parts.join(". ") + ".");
         summary.append(paragraph);
     }
     if (models.length > 1) {
-        const bytes = models.map(model => [...model.pools.values()].reduce((sum, pool) => sum + pool.arena,
-            0n));
-        const [before, after] = bytes, less = before - after;
-        summary.append(make("p", less === 0n ? "Both plans need the same bytes."
-            : models[1].label + " needs " + bytes_text(less < 0n ? -less : less) + (less < 0n ?
-                " more" : " less") + " than " +
-              models[0].label + " (" + percent_text(less < 0n ? -less : less, before) + ")."));
+        const bytes_of = model => [...model.pools.values()].reduce((sum, pool) => sum + pool.arena, 0n);
+        const [before, after] = models.map(bytes_of), is_more = after > before;
+        const change = is_more ? after - before : before - after;
+        summary.append(make("p", change === 0n ? "Both plans need the same bytes."
+            : models[1].label + " needs " + bytes_text(change) + (is_more ? " more" : " less") + " than " +
+              models[0].label + " (" + percent_text(change, before) + ")."));
     }
-    const text = models.map(model => (model.label ? model.label + ": " : "") +
-        count_text(model.buffers.length, "buffer") +
-        " over " + count_text(positions, "position") + " in " + count_text(model.pools.size,
-            "pool")).join("; ");
-    canvas.setAttribute("aria-label", "Memory map: time to the right, offsets upwards. " + text);
+    const texts = models.map(model =>
+        (model.label ? model.label + ": " : "") + count_text(model.buffers.length, "buffer") + " over " +
+        count_text(positions, "position") + " in " + count_text(model.pools.size, "pool"));
+    canvas.setAttribute("aria-label", "Memory map: time to the right, offsets upwards. " + texts.join("; "));
 }
 
-// A cell is a text, or a button with a text that goes to a buffer: {text, model, value or row}.
-function table_of(caption, headings, lines, numeric = []) {
-    const first = 25, table = make("table"), body = make("tbody"), head = make("tr"), frame = make("div",
-        undefined, {class: "scroll"});
-    table.append(make("caption", caption));
-    headings.forEach((text, i) => head.append(make("th", text, {scope: "col", class: numeric.includes(i) ?
-        "number" : ""})));
-    const top = make("thead");
-    top.append(head);
-    table.append(top, body);
-    const add = cells => {
+// A cell is a text, or a button with a text that goes to a buffer: {text, model, value or row}. `cells_of(i)`
+// has those of a line; lines beyond the first are made when they are asked for.
+function table_of(caption, headings, numeric, count, cells_of) {
+    const table = make("table"), top = make("thead"), head = make("tr"), body = make("tbody");
+    const style = column => ({class: numeric.includes(column) ? "number" : ""});
+    const target_of = cell => {
+        if (cell.row !== undefined) return cell.row;
+        const b = cell.model ? cell.model.buffer_of_value[cell.value] : -1;
+        return b < 0 ? -1 : cell.model.buffers[b].rows[0];
+    };
+    const add = i => {
         const line = make("tr");
-        cells.forEach((cell, i) => {
-            const box = make(i === 0 ? "th" : "td", undefined, {class: numeric.includes(i) ? "number" : ""});
-            if (i === 0) box.setAttribute("scope", "row"), box.style.fontWeight = "400";
-            const row = cell.row !== undefined ? cell.row
-                : cell.value !== undefined && cell.model.buffer_of_value[cell.value] >= 0
-                    ? cell.model.buffers[cell.model.buffer_of_value[cell.value]].rows[0] : -1;
-            if (cell.model && row >= 0) {
+        cells_of(i).forEach((cell, column) => {
+            const box = column === 0 ? make("th") : make("td", undefined, style(column));
+            const row = target_of(cell);
+            if (column === 0) box.setAttribute("scope", "row");
+            if (row < 0) {
+                box.textContent = cell.text !== undefined ? cell.text : cell;
+            } else {
                 const button = make("button", cell.text, {type: "button"});
                 button.addEventListener("click", () => {
                     focus_on(cell.model, row);
                     canvas.scrollIntoView({block: "nearest"});
                 });
                 box.append(button);
-            } else {
-                box.textContent = cell.text !== undefined ? cell.text : cell;
             }
             line.append(box);
         });
         body.append(line);
     };
-    lines.slice(0, first).forEach(add);
+    headings.forEach((text, column) => head.append(make("th", text, {scope: "col", ...style(column)})));
+    top.append(head);
+    table.append(make("caption", caption), top, body);
+    const first = Math.min(count, 25), frame = make("div", undefined, {class: "scroll"});
+    for (let i = 0; i < first; ++i) add(i);
     frame.append(table);
-    if (lines.length > first) {
-        const button = make("button", "Show all " + lines.length + " rows", {type: "button"});
+    if (count > first) {
+        const button = make("button", "Show all " + count + " rows", {type: "button"});
         button.addEventListener("click", () => {
-            lines.slice(first).forEach(add);
+            for (let i = first; i < count; ++i) add(i);
             button.remove();
         });
         frame.append(button);
     }
     return frame;
 }
-const of_plan = model => model.label ? " — " + model.label : "";
 
+// Without a buffer the peak is the highest level where it is not live, or a level where it is less its bytes.
+function peak_without(model, pool, row) {
+    const {plan, size} = model, {levels} = pool;
+    const begin_of = part => count_until(levels.at, plan.first[part] - 1);
+    const end_of = part => count_until(levels.at, plan.last[part] - 1);
+    const parts = [...model.buffers[model.buffer_of[row]].rows];
+    let most = 0n;
+    const count_in = bytes => { if (bytes > most) most = bytes; };
+    if (parts.length === 1) {
+        count_in(levels.before[begin_of(row)]);
+        count_in(levels.after[end_of(row)]);
+        count_in(levels.peak - size[row]);
+        return most;
+    }
+    parts.sort((a, b) => plan.first[a] - plan.first[b]);
+    let next = 0;
+    for (const part of parts) {
+        for (; next < begin_of(part); ++next) count_in(levels.bytes[next]);
+        for (const end = end_of(part); next < end; ++next) count_in(levels.bytes[next] - size[part]);
+    }
+    count_in(levels.after[next]);
+    return most;
+}
 function peak_table(model, id, pool) {
-    const {plan, size} = model, {levels} = pool, at = levels.peak_at;
+    const {plan, size} = model, {levels} = pool, at = levels.peak_at, has_steps = !!plan.maker;
     const live = pool.rows.filter(row => plan.first[row] <= at && at < plan.last[row]);
     live.sort((a, b) => size[a] < size[b] ? 1 : size[a] > size[b] ? -1 : a - b);
-    const largest = (list, from, to) => {
-        let most = 0n;
-        for (let i = from; i < to; ++i) if (list[i] > most) most = list[i];
-        return most;
-    };
-    // Without a buffer: the highest level where it is not live, or the peak less its bytes.
-    const peak_without = row => {
-        const rows = model.buffers[model.buffer_of[row]].rows;
-        let most = levels.peak - size[row];
-        if (rows.length === 1) {
-            const begin = count_until(levels.at, plan.first[row] - 1), end = count_until(levels.at,
-                plan.last[row] - 1);
-            for (const one of [levels.before[begin], levels.after[end]]) if (one > most) most = one;
-            return most;
-        }
-        let next = 0;
-        const ranges = [...rows].sort((a, b) => plan.first[a] - plan.first[b]);
-        for (const part of ranges) {
-            const begin = count_until(levels.at, plan.first[part] - 1), end = count_until(levels.at,
-                plan.last[part] - 1);
-            for (const one of [largest(levels.bytes, next, begin),
-                               largest(levels.bytes, begin, end) - size[part]]) if (one > most) most = one;
-            next = end;
-        }
-        const rest = largest(levels.bytes, next, levels.bytes.length);
-        return rest > most ? rest : most;
-    };
-    const has_steps = !!plan.maker, lines = live.map(row => {
-        const without = peak_without(row);
-        const steps = has_steps ? [made_by(model, row), used_by(model, row)] : [];
+    const place = pool_ids.length > 1 ? "Pool " + id + ": " : "";
+    const where = " live at position " + position_text(model, at) + of_plan(model);
+    const caption = place + bytes_text(levels.peak) + where;
+    const steps = has_steps ? ["made by", "last used by"] : [], last = 4 + steps.length;
+    const headings = ["buffer", "bytes", "of the peak", "live at", ...steps, "peak without it", "saves"];
+    return table_of(caption, headings, [1, 2, last, last + 1], live.length, i => {
+        const row = live[i], without = peak_without(model, pool, row);
         return [{text: buffer_name(model, model.buffer_of[row]), model, row}, bytes_text(size[row]),
-                percent_text(size[row], levels.peak), span_text(plan.first[row], plan.last[row]), ...steps,
+                percent_text(size[row], levels.peak), span_text(plan.first[row], plan.last[row]),
+                ...(has_steps ? [made_by(model, row), used_by(model, row)] : []),
                 bytes_text(without), bytes_text(levels.peak - without)];
     });
-    const steps = has_steps ? ["made by", "last used by"] : [];
-    return table_of((pool_ids.length > 1 ? "Pool " + id + ": " : "") + bytes_text(levels.peak) +
-        " live at position " +
-                    position_text(model, at) + of_plan(model),
-                    ["buffer", "bytes", "of the peak", "live at", ...steps, "peak without it", "saves"],
-                        lines,
-                    [1, 2, 4 + steps.length, 5 + steps.length]);
 }
 function in_place_table(model) {
-    const lines = [...model.plan.in_place].map(([step, from, to, bytes, peak, step_peak]) =>
-        [{text: name_of(to), model, value: to}, {text: name_of(from), model, value: from}, step < 0 ?
-            "" : step_text(step),
-         bytes_text(bytes), bytes_text(peak), bytes_text(step_peak)]);
-    return table_of(count_text(lines.length, "result") + " written over an operand" + of_plan(model),
-                    ["result", "over", "by", "bytes", "without it the peak rises by",
-                        "without any of the step by"], lines, [3, 4, 5]);
+    const pairs = model.plan.in_place;
+    const caption = count_text(pairs.length, "result") + " written over an operand" + of_plan(model);
+    const gains = ["without it the peak rises by", "without any of the step by"];
+    const headings = ["result", "over", "by", "bytes", ...gains];
+    return table_of(caption, headings, [3, 4, 5], pairs.length, i => {
+        const [step, from, to, ...bytes] = pairs[i];
+        return [{text: name_of(to), model, value: to}, {text: name_of(from), model, value: from},
+                step < 0 ? "" : step_text(step), ...bytes.map(bytes_text)];
+    });
 }
 function handoff_tables(model) {
-    const {plan} = model, on_path = new Set(), tables = [];
-    for (let i = 1; i < plan.path.length; ++i) on_path.add(plan.path[i - 1] + " " + plan.path[i]);
-    const lines = plan.handoffs.map(([from, to, bytes]) =>
-        [step_text(to), step_text(from), bytes_text(bytes), on_path.has(from + " " + to) ? "yes" : "no"]);
-    let text = count_text(lines.length, "step waits", "steps wait") + " for another because of storage" +
-        of_plan(model);
-    if (plan.times)
-        text += ". Without, the arena takes " + bytes_text(plan.times[0]) + ". The critical path is " +
-            plan.times[2] +
-                ", without hand-offs " + plan.times[1] + ", and " + plan.times[3] + " was accepted";
+    const {plan} = model, {handoffs, path, times} = plan, on_path = new Set(), positions_of = new Map();
+    for (let i = 1; i < path.length; ++i) on_path.add(path[i - 1] + " " + path[i]);
+    if (plan.order) plan.order.forEach((step, at) => positions_of.set(step, at));
+    const waits = count_text(handoffs.length, "step waits", "steps wait");
+    let text = waits + " for another because of storage" + of_plan(model);
+    if (times)
+        text += ". Without, the arena takes " + bytes_text(times[0]) + ". The critical path is " + times[2] +
+                ", without hand-offs " + times[1] + ", and " + times[3] + " was accepted";
     text += plan.order ? ". Positions are those of an order that keeps the hand-offs."
                        : ". Positions are those of the listed order, which need not keep the hand-offs.";
-    tables.push(make("p", text, {class: "soft"}));
-    tables.push(table_of("Hand-offs", ["step", "waits for", "bytes passed on", "on the critical path"],
-        lines, [2]));
-    if (plan.path.length)
-        tables.push(table_of("The critical path: " + count_text(plan.path.length, "step"), ["step",
-            "position"],
-                             plan.path.map(step => [step_text(step), "" + plan.order.indexOf(step)]), [1]));
+    const tables = [make("p", text, {class: "soft"})];
+    const headings = ["step", "waits for", "bytes passed on", "on the critical path"];
+    tables.push(table_of("Hand-offs", headings, [2], handoffs.length, i => {
+        const [from, to, bytes] = handoffs[i];
+        const is_on_path = on_path.has(from + " " + to);
+        return [step_text(to), step_text(from), bytes_text(bytes), is_on_path ? "yes" : "no"];
+    }));
+    if (path.length)
+        tables.push(table_of("The critical path: " + count_text(path.length, "step"), ["step", "position"],
+                             [1], path.length, i => [step_text(path[i]), "" + positions_of.get(path[i])]));
     return tables;
 }
 function list_tables() {
     const tables = element("tables");
     const add = (title, made) => { if (made.length) tables.append(make("h2", title), ...made); };
-    add("Why the peak", models.flatMap(model =>
-        [...model.pools].filter(([, pool]) => pool.levels.peak > 0n).map(([id, pool]) => peak_table(model,
-            id, pool))));
+    const with_peak = model => [...model.pools].filter(([, pool]) => pool.levels.peak > 0n);
+    const peaks_of = model => with_peak(model).map(([id, pool]) => peak_table(model, id, pool));
+    add("Why the peak", models.flatMap(peaks_of));
     add("In place", models.filter(model => model.plan.in_place.length).map(in_place_table));
     add("Hand-offs", models.filter(model => model.plan.handoffs.length).flatMap(handoff_tables));
 }
