@@ -181,8 +181,7 @@ Stream& write_page(Stream& out, std::vector<html_plan> plans, Names& name_of, Ki
 /// Ensures:    one HTML document, which loads nothing. It draws a rectangle for each range of each buffer
 ///             that has bytes and an offset. Sizes and offsets are exact. In names, kinds and title, control
 ///             characters are dropped and bytes that are not UTF-8 become '?'. An invalid plan is drawn as it
-///             is. Equal input
-///             gives equal bytes.
+///             is. Equal input gives equal bytes.
 /// Complexity: O(n log n + output), n = buffers + values, and with hand-offs dependences(); `name_of` is
 ///             called once per value with storage, `kind_of` once per buffer, `step_name` once per step.
 /// Throws:     precondition_error if the plan is of another program; whatever the stream and the callables
@@ -190,7 +189,7 @@ Stream& write_page(Stream& out, std::vector<html_plan> plans, Names& name_of, Ki
 template <detail::text_stream Stream, detail::plan_to_show Planned, detail::name_function Names,
           detail::name_function Kinds, detail::name_function Steps>
 Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kind_of, Steps step_name,
-                   html_options options = {})
+                   html_options const& options = {})
 {
     return detail::write_page(out, {detail::as_html_plan(planned, {})}, name_of, kind_of, step_name, options);
 }
@@ -198,14 +197,14 @@ Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kin
 template <detail::text_stream Stream, detail::plan_to_show Planned, detail::name_function Names,
           detail::name_function Kinds>
 Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kind_of,
-                   html_options options = {})
+                   html_options const& options = {})
 {
     return write_html(out, planned, name_of, kind_of, detail::own_id{}, options);
 }
 
 template <detail::text_stream Stream, detail::plan_to_show Planned,
           detail::name_function Names = detail::own_id>
-Stream& write_html(Stream& out, Planned const& planned, Names name_of = {}, html_options options = {})
+Stream& write_html(Stream& out, Planned const& planned, Names name_of = {}, html_options const& options = {})
 {
     detail::no_kinds kinds;
     detail::own_id steps;
@@ -213,7 +212,7 @@ Stream& write_html(Stream& out, Planned const& planned, Names name_of = {}, html
 }
 
 template <detail::text_stream Stream, detail::plan_to_show Planned>
-Stream& write_html(Stream& out, Planned const& planned, html_options options)
+Stream& write_html(Stream& out, Planned const& planned, html_options const& options)
 {
     return write_html(out, planned, detail::own_id{}, options);
 }
@@ -222,7 +221,7 @@ Stream& write_html(Stream& out, Planned const& planned, html_options options)
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
           detail::name_function Names, detail::name_function Kinds, detail::name_function Steps>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of, Kinds kind_of,
-                   Steps step_name, html_options options = {})
+                   Steps step_name, html_options const& options = {})
 {
     return detail::write_page(
         out, {detail::as_html_plan(before, options.before), detail::as_html_plan(after, options.after)},
@@ -232,7 +231,7 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
           detail::name_function Names, detail::name_function Kinds>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of, Kinds kind_of,
-                   html_options options = {})
+                   html_options const& options = {})
 {
     return write_html(out, before, after, name_of, kind_of, detail::own_id{}, options);
 }
@@ -240,7 +239,7 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
           detail::name_function Names = detail::own_id>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of = {},
-                   html_options options = {})
+                   html_options const& options = {})
 {
     detail::no_kinds kinds;
     detail::own_id steps;
@@ -250,7 +249,7 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
 }
 
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After>
-Stream& write_html(Stream& out, Before const& before, After const& after, html_options options)
+Stream& write_html(Stream& out, Before const& before, After const& after, html_options const& options)
 {
     return write_html(out, before, after, detail::own_id{}, options);
 }

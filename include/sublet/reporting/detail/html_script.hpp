@@ -358,7 +358,7 @@ function write_name(text, box) {
     const across = box.width >= box.height || box.width > 48, room = (across ? box.width : box.height) - 8;
     if ((across ? box.height : box.width) < 12 || room < 18) return;
     const letters = Math.floor(room / 6.2);
-    if (text.length > letters) {
+    if (text.length > letters && (text.length > 2 * letters || pen.measureText(text).width > room)) {
         if (letters < 5) return;
         text = "…" + text.slice(text.length - letters + 1);
     }
@@ -396,37 +396,24 @@ function draw_rows(panel) {
     pen.globalAlpha = 1;
 }
 
+// Each column of pixels has the highest level in it, so that no peak is lost.
 function draw_curve(panel) {
     const {at, bytes} = panel.model.pools.get(panel.pool).levels;
-    const base = panel.curve + panel.curve_height;
+    const columns = Math.ceil(panel.width), highest = new Float64Array(columns);
+    for (let i = Math.max(0, count_until(at, view.from) - 1); i < at.length && at[i] < view.to; ++i) {
+        const level = Number(bytes[i]), end = i + 1 < at.length ? x_of(panel, at[i + 1]) - panel.x : columns;
+        const first = Math.max(0, Math.floor(x_of(panel, at[i]) - panel.x));
+        const last = Math.min(columns, Math.ceil(end));
+        for (let column = first; column < last; ++column) highest[column] = Math.max(highest[column], level);
+    }
     pen.fillStyle = colors.live;
     pen.beginPath();
-    pen.moveTo(panel.x, base);
-    let column = -1, highest = 0; // the highest level of each column of pixels
-    const flush = () => {
-        if (column < 0) return;
-        pen.lineTo(panel.x + column, curve_y(panel, highest));
-        pen.lineTo(panel.x + column + 1, curve_y(panel, highest));
-    };
-    for (let i = Math.max(0, count_until(at, view.from) - 1); i < at.length && at[i] < view.to; ++i) {
-        const level = Number(bytes[i]), from = Math.max(0, x_of(panel, at[i]) - panel.x);
-        const to = Math.min(panel.width, (i + 1 < at.length ? x_of(panel, at[i + 1]) : panel.x +
-            panel.width) - panel.x);
-        if (to - from > 2) { // wide enough to be drawn as it is
-            flush();
-            column = -1;
-            pen.lineTo(panel.x + from, curve_y(panel, level));
-            pen.lineTo(panel.x + to, curve_y(panel, level));
-        } else if (Math.floor(from) === column) {
-            highest = Math.max(highest, level);
-        } else {
-            flush();
-            column = Math.floor(from);
-            highest = level;
-        }
+    pen.moveTo(panel.x, panel.curve + panel.curve_height);
+    for (let column = 0; column < columns; ++column) {
+        pen.lineTo(panel.x + column, curve_y(panel, highest[column]));
+        pen.lineTo(panel.x + column + 1, curve_y(panel, highest[column]));
     }
-    flush();
-    pen.lineTo(panel.x + panel.width, base);
+    pen.lineTo(panel.x + columns, panel.curve + panel.curve_height);
     pen.fill();
 }
 
