@@ -16,6 +16,12 @@
 #include <sublet/execution/cuda.hpp>
 #endif
 
+#ifdef SUBLET_SAMPLES_OF_JSON
+#include <sublet/adapt/json.hpp>
+
+#include <fstream>
+#endif
+
 #include <boost/graph/breadth_first_search.hpp>
 
 #include <fstream>

@@ -12,6 +12,7 @@
 #include <sublet/reporting/impl/html.ipp>
 #include <sublet/reporting/impl/names.ipp>
 #include <sublet/reporting/impl/svg_map.ipp>
+#include <sublet/reporting/impl/trace.ipp>
 #include <sublet/reporting/impl/why_peak.ipp>
 
 #endif
