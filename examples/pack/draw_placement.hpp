@@ -9,6 +9,7 @@
 #include <sublet/plan.hpp>
 #include <sublet/reporting/html.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/trace.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
@@ -88,6 +89,11 @@ inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::pl
 {
     sublet::write_svg(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); },
                       {.title = title});
+}
+
+inline void trace_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed)
+{
+    sublet::write_trace(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); });
 }
 
 } // namespace pack
