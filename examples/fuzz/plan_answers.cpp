@@ -166,7 +166,7 @@ std::vector<std::string> plan_modes()
 {
     std::vector<std::string> modes = {
         "--in-place off --csv OUT.csv --svg OUT.svg",
-        "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --json",
+        "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --trace OUT.json --json",
         "--align 64 --order best --csv OUT.csv",
         "--capacity 64",
         "--capacity 1000000",

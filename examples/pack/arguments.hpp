@@ -86,8 +86,7 @@ inline constexpr char usage[] =
     "usage; 3 not decided: a limit was reached, or not all was tried; the best placement is written.\n";
 
 struct arguments {
-    std::string input, output, svg, html; ///< file names; empty: not requested
-    std::string input, output, pins, svg, trace; ///< file names; empty: not requested
+    std::string input, output, pins, svg, html, trace; ///< file names; empty: not requested
     format input_format = format::csv, output_format = format::csv;
     sublet::byte_count capacity = sublet::no_limit;
     bool minimize = false;

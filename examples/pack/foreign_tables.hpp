@@ -141,7 +141,7 @@ inline std::string table_of_jobs(std::string_view bytes)
         has_long_times = has_long_times || death > last_position;
     }
     for (std::size_t j = 0; has_long_times && j != jobs; ++j)
-        for (std::size_t i : {1, 2}) times.push_back(word(j, i));
+        for (std::size_t i : {std::size_t{1}, std::size_t{2}}) times.push_back(word(j, i));
     std::sort(times.begin(), times.end());
     times.erase(std::unique(times.begin(), times.end()), times.end());
     auto position = [&](std::uint64_t time) {

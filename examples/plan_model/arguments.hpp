@@ -28,6 +28,7 @@ inline constexpr char usage[] =
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE]\n"
+    "                  [--trace FILE]\n"
     "                  [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
@@ -60,6 +61,7 @@ inline constexpr char usage[] =
     "  --before           beside it on the page the plan for the order of the file and without in-place\n"
     "                     results; with --handoffs the plan without them\n"
     "  --svg FILE         draw the plan: time to the right, offsets upwards\n"
+    "  --trace FILE       write lifetimes as trace events, for ui.perfetto.dev or chrome://tracing\n"
     "  --dot FILE         draw the network for Graphviz, without weights: results of one colour can share\n"
     "                     an allocation\n"
     "  --csv FILE         write the plan: one row per buffer, id,lower,upper,size,offset\n"
@@ -98,7 +100,7 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 
 struct arguments {
     std::string model;
-    std::string order, html, svg, dot, csv, why_peak; ///< file names; empty: not requested
+    std::string order, html, svg, dot, csv, why_peak, trace; ///< file names; empty: not requested
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
@@ -169,6 +171,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--html") args.html = operand();
         else if (word == "--before") args.before = true;
         else if (word == "--svg") args.svg = operand();
+        else if (word == "--trace") args.trace = operand();
         else if (word == "--dot") args.dot = operand();
         else if (word == "--csv") args.csv = operand();
         else if (word == "--why-peak") args.why_peak = operand();
@@ -219,12 +222,12 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
     if (args.capacity != 0 &&
         (args.concurrent || args.run || args.json || args.max_batch != 0 || !args.html.empty() ||
-         !args.svg.empty() || !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty()))
+         !args.svg.empty() || !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
     if (args.max_batch != 0 && (args.concurrent || args.run || !args.html.empty() || !args.svg.empty() ||
-                                !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty()))
+                                !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");

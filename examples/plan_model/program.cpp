@@ -20,6 +20,7 @@
 #include <sublet/reporting/html.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/trace.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
@@ -152,6 +153,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     write_if_asked(
         args.svg, [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
     write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, title); });
+    write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned.plan, name_of); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots =
         timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);
