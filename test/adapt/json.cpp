@@ -2,10 +2,11 @@
 #include <sublet/adapt/json.hpp>
 
 #include "../random_source.hpp"
+#include "../random_tasks.hpp"
 #include "../run_environment.hpp"
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/reporting/json.hpp>
 
@@ -155,6 +156,23 @@ TEST_CASE("plans of random programs are read as they are")
     }
 }
 
+TEST_CASE("plans of random tasks, with hand-offs, are read as they are")
+{
+    std::size_t handoffs = 0;
+    for (unsigned seed = first_seed(); seed != first_seed() + rounds(200); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(20), .views = 20, .pools = 2});
+        auto const planned = plan_with_handoffs(tasks.program(), tasks.options());
+        REQUIRE(planned);
+        handoffs += planned.plan.handoffs.size();
+        json_plan const read = read_json(written(planned.plan));
+        REQUIRE_MESSAGE(read.plan, read.error);
+        CHECK(*read.plan == planned.plan);
+    }
+    if (rounds(200) >= 200) CHECK(handoffs > 0);
+}
+
 TEST_CASE("random plans with all that a plan can hold are read as they are")
 {
     for (unsigned seed = first_seed(); seed != first_seed() + rounds(1000); ++seed) {
@@ -300,6 +318,31 @@ TEST_CASE("a damaged document is refused, or a plan that is written as it is rea
         CHECK(read.plan.has_value() == read.error.empty());
         if (read.plan) CHECK(read_json(written(*read.plan)).plan == read.plan);
     }
+}
+
+TEST_CASE("whatever is read of a damaged plan, the checker finds what is wrong with it")
+{
+    std::size_t sound = 0, unsound = 0;
+    for (unsigned seed = first_seed(); seed != first_seed() + rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        subject const drawn = draw_subject(pick);
+        auto const planned = plan_memory(drawn.program, drawn.options);
+        if (!planned) continue;
+        std::string text = written(planned.plan);
+        std::size_t at = pick.below(static_cast<std::uint32_t>(text.size()));
+        while (at != text.size() && (text[at] < '0' || text[at] > '9')) ++at;
+        if (at == text.size()) continue;
+        text[at] = static_cast<char>('0' + pick.below(10));
+        json_plan const read = read_json(text);
+        if (!read.plan) continue;
+        bool const is_sound = !check_plan(drawn.program, *read.plan, drawn.options);
+        if (*read.plan == planned.plan) CHECK(is_sound);
+        ++(is_sound ? sound : unsound);
+    }
+    if (rounds(1000) < 1000) return;
+    CHECK(sound > 10);
+    CHECK(unsound > 10);
 }
 
 TEST_CASE("a stream that cannot be read is an error")
