@@ -220,14 +220,15 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option --before is about a page: it needs --html (see --help)");
     if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
-    if (args.capacity != 0 &&
-        (args.concurrent || args.run || args.json || args.max_batch != 0 || !args.html.empty() ||
-         !args.svg.empty() || !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
+    if (args.capacity != 0 && (args.concurrent || args.run || args.json || args.max_batch != 0 ||
+                               !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
+                               !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
-    if (args.max_batch != 0 && (args.concurrent || args.run || !args.html.empty() || !args.svg.empty() ||
-                                !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
+    if (args.max_batch != 0 &&
+        (args.concurrent || args.run || !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
+         !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");
