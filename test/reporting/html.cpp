@@ -5,6 +5,7 @@
 #include "svg_reading.hpp"
 
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
@@ -167,6 +168,17 @@ TEST_CASE("a planner's result adds its sentence, bounds, in-place pairs and, wit
     CHECK(member(data, "user") == "[3,3,3]");
     CHECK(member(data, "until") == "[4,4,4]");
     CHECK(member(data, "last") == "[4,4,4]");
+}
+
+TEST_CASE("the result for a listing is written with the names of its handles")
+{
+    sublet::listing<std::string> list;
+    list.step("load").make("image", {.bytes = 64});
+    list.step("blur").read("image").make("blurred", {.bytes = 32, .role = sublet::value_role::output});
+    auto const planned = sublet::plan_memory(list);
+    auto const page = html(planned, [&](auto v) { return list.handle(v); });
+    CHECK(member(data_of(page), "names") == R"(["image","blurred"])");
+    CHECK(member(data_of(page), "size") == "[64,32]");
 }
 
 TEST_CASE("two plans are in one page, with their labels and one list of names")

@@ -130,7 +130,8 @@ function test_search() {
     }
     key("0");
     if (rows < 20) return;
-    const row = Math.floor(rows / 2), before = page.box(last, row);
+    const life = row => plan.last[row] - plan.first[row];
+    const row = sample(50).reduce((best, one) => life(one) < life(best) ? one : best), before = page.box(last, row);
     search(name(row));
     key("Enter", {}, element("query"));
     const zoomed = [view.from, view.to];

@@ -649,10 +649,12 @@ function panel_at(x, y) {
 // The row below the pointer: one that contains it, or a thin one within two pixels.
 function row_at(panel, x, y) {
     if (y > panel.y + panel.height + 2) return -1;
-    const {model} = panel, {plan} = model, at = time_at(panel, x);
+    const {model} = panel, {plan, low, high} = model, at = time_at(panel, x), bytes = bytes_at(panel, y);
     let best = -1, least = 2.01;
     for (const row of model.pools.get(panel.pool).near(at)) {
         if (!is_shown(model, row)) continue;
+        const is_live = plan.first[row] <= at && at < plan.last[row];
+        if (is_live && low[row] <= bytes && bytes < high[row]) return row;
         const box = box_of(panel, row);
         if (!box) continue;
         const beside = Math.max(box.x - x, x - box.x - box.width, 0);
