@@ -46,15 +46,18 @@ public:
         std::size_t run = 0; ///< its index
         std::size_t row = 0; ///< its thread or stream, numbered in each run from 0, in order of appearance
         step_id step = 0;    ///< of the program
-        std::uint64_t first = 0, last = 0; ///< nanoseconds since the trace was made
+        std::uint64_t first = 0; ///< when it began, in nanoseconds since the trace was made
+        std::uint64_t last = 0;  ///< when it ended
         friend bool operator==(run_trace::call const&, run_trace::call const&) = default;
     };
+    /// What begins with begin_run().
     struct run {
-        std::string name{};
+        std::string name{};       ///< the name that it was given
         bool has_streams = false; ///< rows are streams, not threads
-        std::size_t rows = 0;
+        std::size_t rows = 0;     ///< how many threads or streams called kernels
     };
 
+    /// Its clock begins.
     run_trace();
     run_trace(run_trace const&) = delete;
     run_trace& operator=(run_trace const&) = delete;
@@ -63,8 +66,10 @@ public:
     /// Requires: no kernel runs.
     void begin_run(std::string_view name);
 
+    /// All calls, in the order in which they began.
     /// Requires: no kernel runs.
     [[nodiscard]] std::vector<run_trace::call> const& calls() const { return calls_; }
+    /// All runs, in their order.
     [[nodiscard]] std::vector<run_trace::run> const& runs() const { return runs_; }
 
 private:
@@ -94,8 +99,10 @@ private:
 template <class Kernel>
 class traced_kernel {
 public:
+    /// Records in `trace`, which outlives it; none: only calls.
     traced_kernel(run_trace* trace, Kernel kernel) : trace_(trace), kernel_(std::move(kernel)) {}
 
+    /// Calls the kernel.
     /// Throws: what the kernel throws, std::bad_alloc.
     template <class Call>
         requires std::invocable<Kernel&, Call const&>
@@ -163,6 +170,7 @@ Stream& write_trace(Stream& out, run_trace const& trace, Names name_of)
     return out;
 }
 
+/// The same with the numbers of steps as names.
 template <detail::text_stream Stream>
 Stream& write_trace(Stream& out, run_trace const& trace)
 {

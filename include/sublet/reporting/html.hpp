@@ -194,6 +194,7 @@ Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kin
     return detail::write_page(out, {detail::as_html_plan(planned, {})}, name_of, kind_of, step_name, options);
 }
 
+/// The same with the numbers of steps as their names.
 template <detail::text_stream Stream, detail::plan_to_show Planned, detail::name_function Names,
           detail::name_function Kinds>
 Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kind_of,
@@ -202,6 +203,7 @@ Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kin
     return write_html(out, planned, name_of, kind_of, detail::own_id{}, options);
 }
 
+/// The same without kinds.
 template <detail::text_stream Stream, detail::plan_to_show Planned,
           detail::name_function Names = detail::own_id>
 Stream& write_html(Stream& out, Planned const& planned, Names name_of = {}, html_options const& options = {})
@@ -211,6 +213,7 @@ Stream& write_html(Stream& out, Planned const& planned, Names name_of = {}, html
     return detail::write_page(out, {detail::as_html_plan(planned, {})}, name_of, kinds, steps, options);
 }
 
+/// The same with numbers as names.
 template <detail::text_stream Stream, detail::plan_to_show Planned>
 Stream& write_html(Stream& out, Planned const& planned, html_options const& options)
 {
@@ -228,6 +231,7 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
         name_of, kind_of, step_name, options);
 }
 
+/// The same with the numbers of steps as their names.
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
           detail::name_function Names, detail::name_function Kinds>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of, Kinds kind_of,
@@ -236,6 +240,7 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
     return write_html(out, before, after, name_of, kind_of, detail::own_id{}, options);
 }
 
+/// The same without kinds.
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
           detail::name_function Names = detail::own_id>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of = {},
@@ -248,6 +253,7 @@ Stream& write_html(Stream& out, Before const& before, After const& after, Names 
         name_of, kinds, steps, options);
 }
 
+/// The same with numbers as names.
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After>
 Stream& write_html(Stream& out, Before const& before, After const& after, html_options const& options)
 {

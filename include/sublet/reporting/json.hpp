@@ -181,6 +181,7 @@ Stream& write_json(Stream& out, memory_plan const& plan, Names name_of)
     return out;
 }
 
+/// The same with the numbers of values as names.
 template <detail::text_stream Stream>
 Stream& write_json(Stream& out, memory_plan const& plan)
 {
