@@ -196,6 +196,16 @@ TEST_CASE("the order of members and space between tokens have no meaning")
     CHECK(read.plan->valid_for == program_reading::control_flow);
 }
 
+TEST_CASE("a value without a name has none, whatever stands before it")
+{
+    std::string const text =
+        replaced(with(one_buffer), R"({"root":0)", R"({"name":"of the buffer","root":0)");
+    json_plan const read = read_json(
+        replaced(text, R"([{"buffer":0}])", R"([{"buffer":0},{"name":"b","buffer":null},{"buffer":null}])"));
+    REQUIRE_MESSAGE(read.plan, read.error);
+    CHECK(read.names == std::vector<std::string>{"", "b", ""});
+}
+
 TEST_CASE("an error says what is wrong and where")
 {
     CHECK(refusal("") == "1:1 the text ends too early");
@@ -232,6 +242,10 @@ TEST_CASE("an error says what is wrong and where")
     CHECK(refusal("{\"buffers\": [{\"x\": 1}]}") == "1:15 an item of 'buffers' has no member 'x'");
     CHECK(refusal("{\"buffers\": [{\"root\": 1, \"root\": 1}]}") == "1:26 the member 'root' is there twice");
     CHECK(refusal("{\"buffers\": [{\"root\": 1}]}") == "1:24 the member 'pool' is missing");
+    CHECK(refusal("{\"buffers\": [{\"root\": 4294967295}]}") ==
+          "1:23 'root' is a number from 0 to 4294967294");
+    CHECK(refusal("{\"buffers\": [{\"over\": 4294967295}]}") ==
+          "1:23 'over' is a number from 0 to 4294967294, or null");
     CHECK(refusal("{\"handoffs\": [{\"from\": 1, \"to\": 1}]}") == "1:15 a hand-off is between two steps");
     for (char const* bytes : {"5", "\"\"", "\"05\"", "\"00\"", "\"-1\"", "\" 1\"", "\"1 \"", "\"1e3\"",
                               "\"18446744073709551615\"", "\"99999999999999999999\"", "null", "\"0x1\""})

@@ -144,6 +144,25 @@ TEST_CASE("runs follow each other, each with rows of its own")
     CHECK(read.rows.at({3, 1}) == "stream 0");
 }
 
+TEST_CASE("calls nest: a kernel may run another program")
+{
+    run_trace trace;
+    auto run_inner = [&](cpu_call const& call) {
+        cpu_executor inner(diamond(), options, no_plan{}, traced_kernel{&trace, synthetic_kernel{}});
+        if (call.step == 3) inner.run();
+        synthetic_kernel{}(call);
+    };
+    cpu_executor outer(diamond(), options, no_plan{}, traced_kernel{&trace, run_inner});
+    outer.run();
+    REQUIRE(trace.calls().size() == 12);
+    run_trace::call const& calls = trace.calls()[3];
+    for (std::size_t i = 4; i != 10; ++i) {
+        CHECK(calls.first <= trace.calls()[i].first);
+        CHECK(trace.calls()[i].last <= calls.last);
+    }
+    CHECK(calls.last <= trace.calls()[10].first);
+}
+
 TEST_CASE("a call that throws has an end")
 {
     run_trace trace;

@@ -128,6 +128,21 @@ TEST_CASE(
         };
         for (auto const& b : plan.buffers) CHECK(events[b.root] == is_shown(b));
         for (pool_id pool = 0; pool != 3; ++pool)
+            for (byte_count offset = 0; offset != 4; ++offset) {
+                std::size_t most = 0; // at once: as many rows
+                for (step_id at = 0; at != 30; ++at)
+                    most = std::max(most, static_cast<std::size_t>(std::count_if(
+                                              plan.buffers.begin(), plan.buffers.end(), [&](auto const& b) {
+                                                  return b.pool == pool && b.offset == offset &&
+                                                         is_shown(b) && contains(b.life, at);
+                                              })));
+                std::size_t rows = 0;
+                for (auto const& [where, name] : read.rows)
+                    rows += where.first == static_cast<int>(pool) + 1 &&
+                            name == "offset " + std::to_string(offset);
+                CHECK(rows == most);
+            }
+        for (pool_id pool = 0; pool != 3; ++pool)
             for (step_id at = 0; at != 30; ++at) {
                 byte_count live = 0;
                 for (auto const& b : plan.buffers)
