@@ -320,6 +320,17 @@ inline std::string file_contents(std::string const& file)
     return text;
 }
 
+/// Throws: input_error, naming file, line and column.
+inline lifetimes read_lifetimes(std::string const& file)
+{
+    std::string text = file_contents(file);
+    try {
+        return parse_lifetimes(std::move(text));
+    } catch (input_error const& e) {
+        throw input_error(file + ": " + e.what());
+    }
+}
+
 /// Writes the rows with their offsets: in the offset column, or in a new last column. A buffer of 0 bytes
 /// gets its pin or 0, so that the table can be read again.
 inline void write_lifetimes(std::ostream& out, lifetimes const& table,
