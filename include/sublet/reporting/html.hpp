@@ -38,6 +38,7 @@
 
 namespace sublet {
 
+/// What a page shows besides its plans, and its labels.
 struct html_options {
     std::string_view title = "Memory plan";
     std::string_view before = "before"; ///< labels, if there are two plans
