@@ -40,9 +40,9 @@ namespace sublet {
 
 /// What a page shows besides its plans, and its labels.
 struct html_options {
-    std::string_view title = "Memory plan";
-    std::string_view before = "before"; ///< labels, if there are two plans
-    std::string_view after = "after";
+    std::string_view title = "Memory plan"; ///< of the page
+    std::string_view before = "before";     ///< the label of the first of two plans
+    std::string_view after = "after";       ///< the label of the second
     /// Of the plans: adds the steps that define and last use each buffer.
     snapshot const* program = nullptr;
     /// Of the plans: adds pins and, with a program, the critical path and an order that keeps the hand-offs.
