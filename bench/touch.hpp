@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_BENCH_TOUCH_HPP
+#define SUBLET_BENCH_TOUCH_HPP
+
+/// A kernel that reads every operand of a step and writes every result: in touch.cu for a device, in
+/// test/cuda/host_touch.cpp for the fake of the runtime.
+
+#include "touch_parts.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace touch {
+
+/// Sets *blocks to the number that runs at the same time on the current device: its multiprocessors times
+/// the blocks that each of them holds.
+cudaError_t full_grid(unsigned* blocks);
+
+/// Issues one kernel: each thread reads its part of the first `reads` operands, then writes its part of the
+/// others.
+///
+/// Requires: at most 240 operands (see bench::most_operands), on the device; `blocks` is that of full_grid().
+void launch(cudaStream_t stream, unsigned blocks, operand const* operands, unsigned reads, unsigned count);
+
+} // namespace touch
+
+#endif
