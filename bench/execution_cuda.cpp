@@ -1,279 +1,275 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// execution_cuda [--rounds N] [--streams N] [--csv] [--smoke] [NETWORK ...]: the cost of memory modes on a
-// GPU.
+// execution_cuda [--rounds N] [--streams N] [--capacity PERCENT] [--csv] [--smoke] [NETWORK ...]
 //
-//     B0  no_plan           every value has bytes of its own, from a pool, until the run ends
-//     B1  recycle, malloc   reference counting, on cudaMalloc and cudaFree
-//     B2  recycle, pool     the same on a pool that allocates in stream order
-//     B3  recycle, graph    the same captured: the driver plans the memory of a graph
-//     B4  arena             the plan for one order, on one stream
-//     B5  arena, streams    that plan, on several streams
-//     B7  arena, graph      the same captured
+// What memory modes and plans cost on a GPU: the cases of device_cases.hpp on whole networks. A NETWORK is
+// one of bench_execution's words. First the device, the versions, the date and the bandwidth of a copy of 256
+// MiB on the device, read and written; then for each case:
 //
-//     peak             of values, as counted by the executor; 0 in a graph, which allocates by itself
-//     used, reserved   peak MiB of the pool and of graphs; B1: drop of the device's free memory
-//     issue ms         until the host is free again
-//     ms               until the device is done: the first run, and the median of the others
+//     counted         peak MiB of values, as counted by the executor
+//     used, reserved  peak MiB of the pool and of graphs: in use, and taken from the device
+//     allocs ...      allocations, kernels, events, waits of one run, or of the capture; nodes of the graph
+//     issue ms        until the host is free again
+//     ms, +- %        until the device is done; the slowest run above the fastest
+//     GB/s            bytes that the steps read and write, by ms; the copy's figure is the limit
+//     /raw            ms by that of the raw loop, which launches the same kernels at the same addresses on
+//     one
+//                     stream, from arguments that were computed before
+//     /driver         ms by that of the driver's planner on as many streams
 //
-// A NETWORK is one of bench_execution's words. Each case has a pool of its own, and cases take turns. Kernels
-// are synthetic: they only read and write memory, so these times are an upper bound of the effect. Exit
-// status: 1 if the digests of two cases differ; 77, with the reason, if there is no device.
+// Each step is one kernel that reads every operand and writes every result, 16 bytes at a time: it only uses
+// memory, so differences between cases are an upper bound of their effect. In a first, untimed round the
+// kernels are synthetic, and the digests of all cases must agree. Then cases take turns, each with a pool of
+// its own, all counters reset, and memory of graphs trimmed before and after: 5 rounds (--rounds) of 4 runs
+// after one that is not counted, fewer if they took more than 8 s. ms are medians.
+//
+// A case that does not fit into the memory of the device is `too large`. --capacity: each network once more
+// with spills, planned within so many percent of its peak; copies to page-locked memory and back run on a
+// stream of their own, as early as data and reused bytes allow.
+//
+// Exit status: 1 if two digests differ; 77, with the reason, if there is no device.
+//
+// Results are kept as one folder for each device, bench/results/DEVICE/. Nothing else may use the device:
+//
+//     bench_execution_cuda > bench/results/DEVICE/execution.txt
+//     bench_execution_cuda --csv > bench/results/DEVICE/execution.csv
+//     bench_execution_cuda --capacity 60 resnet50:16 resnet50:32 > bench/results/DEVICE/spills.txt
 
-#include "../test/cuda/synthetic.hpp"
+#include "cuda_cases.hpp"
+#include "device_cases.hpp"
 #include "measure.hpp"
 #include "read_network.hpp"
+#include "small_networks.hpp"
 
-#include <sublet/execution.hpp>
 #include <sublet/execution/cuda.hpp>
-#include <sublet/execution/streams.hpp>
-#include <sublet/plan_memory.hpp>
+#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <iterator>
-#include <span>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace sublet;
-using namespace sublet::detail;
-using bench::network;
+using namespace bench;
 
-/// Allocates like programs without a pool: synchronizes the device first.
-class malloc_device : public cuda_device {
-public:
-    using cuda_device::cuda_device;
-
-    std::byte* allocate(byte_count bytes, byte_count, stream_type)
-    {
-        void* block = nullptr;
-        calls()("cudaMalloc", [&] { return cudaMalloc(&block, bytes); });
-        return static_cast<std::byte*>(block);
-    }
-    void deallocate(std::byte* block, byte_count, byte_count, stream_type)
-    {
-        calls()("cudaFree", [&] { return cudaFree(block); });
-    }
-};
-
-enum class case_kind : std::uint8_t {
-    no_plan,
-    recycle_malloc,
-    recycle_pool,
-    recycle_graph,
-    arena,
-    streams,
-    graph
-};
-struct execution_case {
-    case_kind kind;
-    char const* label;
-    char const* name;
-};
-constexpr execution_case execution_cases[] = {{case_kind::no_plan, "B0", "no_plan"},
-                                              {case_kind::recycle_malloc, "B1", "recycle, malloc"},
-                                              {case_kind::recycle_pool, "B2", "recycle, pool"},
-                                              {case_kind::recycle_graph, "B3", "recycle, graph"},
-                                              {case_kind::arena, "B4", "arena"},
-                                              {case_kind::streams, "B5", "arena, streams"},
-                                              {case_kind::graph, "B7", "arena, graph"}};
-
-struct measured {
-    byte_count peak = 0;
-    double used = 0, reserved = 0; // MiB
-    std::uint64_t digest = 0;
-    std::vector<double> issue, first, later; // milliseconds
-};
-
-double in_mebibytes(byte_count bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-/// External values, such as weights, on the device.
-class external_values {
-public:
-    external_values(cuda_device& device, network const& net) : device_(device), stream_(device.make_stream())
-    {
-        for (value_id v = 0; v != net.values.size(); ++v) {
-            auto const& value = net.values[v];
-            if (!has_role(value.role, value_role::external) || value.alias_of != no_value || value.bytes == 0)
-                continue;
-            byte_count const bytes = value.bytes == no_size ? 64 : value.bytes;
-            all_.push_back({v, device.allocate(bytes, 256, stream_), bytes});
-        }
-        device.synchronize(stream_);
-    }
-    external_values(external_values const&) = delete;
-    external_values& operator=(external_values const&) = delete;
-    ~external_values()
-    {
-        for (auto const& one : all_) device_.deallocate(one.first, one.bytes, 256, stream_);
-        device_.destroy_stream(stream_);
-    }
-
-    template <class Executor>
-    void bind(Executor& run)
-    {
-        for (auto const& one : all_) run.bind(one.value, {one.first, static_cast<std::size_t>(one.bytes)});
-    }
-    void fill()
-    {
-        std::vector<std::byte> noise;
-        for (auto const& one : all_) {
-            noise.resize(static_cast<std::size_t>(one.bytes));
-            fill_noise(noise, one.value);
-            device_.copy_to_device(one.first, noise, stream_);
-        }
-    }
-    std::uint64_t result_digest()
-    {
-        std::vector<std::byte> bytes;
-        std::uint64_t sum = 0;
-        for (auto const& one : all_) {
-            bytes.resize(static_cast<std::size_t>(one.bytes));
-            device_.copy_from_device(bytes, one.first, stream_);
-            device_.synchronize(stream_);
-            sum = fold_digest(sum, digest(bytes));
-        }
-        return sum;
-    }
-
-private:
-    struct block {
-        value_id value;
-        std::byte* first;
-        byte_count bytes;
-    };
-    cuda_device& device_;
-    cudaStream_t stream_;
-    std::vector<block> all_;
-};
-
-byte_count free_bytes(cuda_device& device)
-{
-    std::size_t free = 0, total = 0;
-    device.calls()("cudaMemGetInfo", [&] { return cudaMemGetInfo(&free, &total); });
-    return free;
-}
-
-/// One executor and its runs.
-template <class Device, class Mode>
-void run(int id, network const& net, Mode const& mode, stream_options const& streams, bool is_captured,
-         int runs, measured& all)
-{
-    cuda_device external_device(id);
-    external_values external(external_device, net);
-    Device device(id);
-    snapshot const program = as_program(net);
-    synthetic_words const words(device, program.steps());
-    byte_count const free_before = free_bytes(device);
-    stream_executor execute(device, program, as_options(net), mode, device_synthetic_kernel{&words}, streams);
-    external.bind(execute);
-    auto give = [&] {
-        external.fill();
-        for (value_id v = 0; v != net.values.size(); ++v) {
-            if (net.values[v].role != value_role::input) continue;
-            std::vector<std::byte> noise(static_cast<std::size_t>(net.values[v].bytes));
-            fill_noise(noise, v);
-            execute.give(v, noise);
-        }
-        execute.synchronize();
-    };
-    auto measure = [&](auto issue) {
-        device.reset_high();
-        byte_count least_free = ~byte_count{0};
-        for (int i = 0; i != runs; ++i) {
-            give();
-            double issued = 0;
-            double const ms = bench::milliseconds([&] {
-                issued = bench::milliseconds(issue);
-                execute.synchronize();
-            });
-            all.issue.push_back(issued);
-            (i == 0 ? all.first : all.later).push_back(ms);
-            least_free = std::min(least_free, free_bytes(device));
-            std::uint64_t left = external.result_digest();
-            for (value_id v = 0; v != net.values.size(); ++v) {
-                if (!has_role(net.values[v].role, value_role::output)) continue;
-                std::vector<std::byte> bytes(static_cast<std::size_t>(net.values[v].bytes));
-                execute.take(v, bytes);
-                left = fold_digest(left, digest(bytes));
-            }
-            if (all.digest != 0 && left != all.digest) throw std::runtime_error("two runs differ");
-            all.digest = left;
-        }
-        cuda_memory_use const pool = device.memory(), graphs = device.graph_memory();
-        bool const is_counted = !std::same_as<Device, malloc_device>;
-        byte_count const free_memory_drop = free_before - std::min(free_before, least_free);
-        all.used = in_mebibytes(is_counted ? pool.used_high + graphs.used_high : free_memory_drop);
-        all.reserved =
-            in_mebibytes(is_counted ? pool.reserved_high + graphs.reserved_high : free_memory_drop);
-    };
-    if (is_captured) {
-        auto captured = execute.capture();
-        measure([&] { captured.launch(); });
-    } else {
-        measure([&] { all.peak = execute.run_async().run.bytes.peak; });
-    }
-}
-
-void run(int id, network const& net, memory_plan const& plan, case_kind kind, std::size_t streams, int runs,
-         measured& all)
-{
-    stream_options const one{.streams = 1}, many{.streams = streams};
-    stream_options const captured{.streams = streams, .keeps_io_addresses = true};
-    switch (kind) {
-    case case_kind::no_plan: return run<cuda_device>(id, net, no_plan{}, one, false, runs, all);
-    case case_kind::recycle_malloc: return run<malloc_device>(id, net, recycle{}, one, false, runs, all);
-    case case_kind::recycle_pool: return run<cuda_device>(id, net, recycle{}, many, false, runs, all);
-    case case_kind::recycle_graph: return run<cuda_device>(id, net, recycle{}, captured, true, runs, all);
-    case case_kind::arena: return run<cuda_device>(id, net, arena{plan}, one, false, runs, all);
-    case case_kind::streams: return run<cuda_device>(id, net, arena{plan}, many, false, runs, all);
-    case case_kind::graph: return run<cuda_device>(id, net, arena{plan}, many, true, runs, all);
-    }
-}
+constexpr int runs_in_round = 4;
+constexpr double budget_ms = 8000; // of one network
 
 struct arguments {
     std::vector<std::string> words;
     std::size_t streams = 4;
-    int rounds = 4, runs = 6;
-    bool as_csv = false;
+    int rounds = 5;
+    unsigned capacity = 0; // percent; 0: no spills
+    bool as_csv = false, smoke = false;
 };
 
-bool run_all(int id, arguments const& args)
+double in_mebibytes(byte_count bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+double median_of(std::vector<double> const& runs) { return runs.empty() ? 0 : timing_of(runs).median; }
+
+// --- about the device ------------------------------------------------------------------------------------
+
+/// Of copies on the device, bytes read and bytes written; 0 if there is no memory for two blocks.
+double copy_bandwidth(int id, std::size_t bytes)
 {
-    std::printf(args.as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
-                            : "%-22s %-2s %-16s %9s %9s %9s %9s %9s %9s %5s %17s\n",
-                "network", "", "case", "peak MiB", "used", "reserved", "issue ms", "first ms", "ms", "+- %",
-                "digest");
-    bool agree = true;
-    for (std::string const& word : args.words) {
-        network const net = bench::read_network(word);
-        memory_plan const plan = plan_memory(as_program(net), as_options(net)).plan;
-        measured rows[std::size(execution_cases)];
-        for (int round = 0; round != args.rounds; ++round)
-            for (execution_case const& one_case : execution_cases)
-                run(id, net, plan, one_case.kind, args.streams, args.runs, rows[&one_case - execution_cases]);
-        for (execution_case const& one_case : execution_cases) {
-            measured const& m = rows[&one_case - execution_cases];
-            bench::timing const ms = bench::timing_of(m.later);
-            std::printf(args.as_csv ? "%s,%s,%s,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.0f,%016llx\n"
-                                    : "%-22s %-2s %-16s %9.2f %9.2f %9.2f %9.3f %9.3f %9.3f %5.0f  %016llx\n",
-                        bench::name_of(word).c_str(), one_case.label, one_case.name, in_mebibytes(m.peak),
-                        m.used, m.reserved, bench::timing_of(m.issue).median,
-                        bench::timing_of(m.first).median, ms.median, 100 * ms.spread(),
-                        static_cast<unsigned long long>(m.digest));
-            agree = agree && m.digest == rows[0].digest;
+    constexpr int copies = 10;
+    cuda_device device(id);
+    auto const stream = device.make_stream();
+    std::vector<double> ms;
+    std::vector<std::byte*> blocks;
+    try {
+        for (int i = 0; i != 2; ++i) blocks.push_back(device.allocate(bytes, device_alignment, stream));
+        for (std::byte* block : blocks) device.fill(block, std::byte{1}, bytes, stream);
+        for (int i = 0; i != 6; ++i) {
+            device.synchronize(stream);
+            double const took = milliseconds([&] {
+                for (int k = 0; k != copies; ++k)
+                    device.calls()("cudaMemcpyAsync", [&] {
+                        return cudaMemcpyAsync(blocks[1], blocks[0], bytes, cudaMemcpyDeviceToDevice, stream);
+                    });
+                device.synchronize(stream);
+            });
+            if (i != 0) ms.push_back(took);
         }
-        std::fflush(stdout);
+    } catch (...) {
+        if (!is_out_of_memory(std::current_exception())) throw;
     }
-    if (!agree) std::fputs("execution_cuda: the digests of two cases differ\n", stderr);
+    for (std::byte* block : blocks) device.deallocate(block, bytes, device_alignment, stream);
+    device.synchronize(stream);
+    device.destroy_stream(stream);
+    return gigabytes_per_second(2 * copies * byte_count{bytes}, median_of(ms));
+}
+
+void print_device(cuda::probe_result const& found, unsigned blocks, arguments const& args)
+{
+    char const* const begin = args.as_csv ? "# " : "";
+    std::time_t const now = std::time(nullptr);
+    char date[32] = {};
+    if (std::tm const* const utc = std::gmtime(&now)) std::strftime(date, sizeof date, "%Y-%m-%d", utc);
+    auto const& device = *found.first();
+    std::size_t const copied = std::size_t{args.smoke ? 1u : 256u} << 20;
+    std::printf("%s%s\n", begin, found.why()); // with the versions of the runtime and of the driver
+    std::printf("%s%s; %.0f MiB of memory; grids of at most %u blocks\n", begin, date,
+                in_mebibytes(device.bytes), blocks);
+    std::printf("%scopy of %zu MiB on the device, read and written: %.1f GB/s\n", begin, copied >> 20,
+                copy_bandwidth(device.id, copied));
+}
+
+// --- one network -----------------------------------------------------------------------------------------
+
+void print_head(bool as_csv)
+{
+    std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n"
+                       : "%-22s %-15s %7s %-8s %9s %9s %9s %6s %7s %6s %6s %6s %9s %9s %5s %8s %6s %8s\n",
+                "network", "case", "streams", "way", "counted", "used", "reserved", "allocs", "kernels",
+                "events", "waits", "nodes", "issue ms", "ms", "+- %", "GB/s", "/raw", "/driver");
+}
+
+/// One line: a case, the raw loop, or the program with spills.
+struct printed_row {
+    std::string network;
+    char const* name;
+    std::size_t streams;
+    bool is_captured;
+    case_row const& row;
+    run_times const& its;
+    byte_count moved;
+    double raw, driver; // ms
+};
+
+void print(printed_row const& r, bool as_csv)
+{
+    char const* const way = r.is_captured ? "captured" : "issued";
+    if (r.row.is_too_large) {
+        std::printf(as_csv ? "%s,%s,%zu,%s,too large,,,,,,,,,,,,,\n" : "%-22s %-15s %7zu %-8s too large\n",
+                    r.network.c_str(), r.name, r.streams, way);
+        return;
+    }
+    command_counts const& n = r.row.counts;
+    timing const ms = timing_of(r.its.total);
+    std::printf(as_csv ? "%s,%s,%zu,%s,%.3f,%.3f,%.3f,%zu,%zu,%zu,%zu,%zu,%.4f,%.4f,%.1f,%.2f,%.3f,%.3f\n"
+                       : "%-22s %-15s %7zu %-8s %9.2f %9.2f %9.2f %6zu %7zu %6zu %6zu %6zu %9.3f %9.3f %5.0f "
+                         "%8.1f %6.2f %8.2f\n",
+                r.network.c_str(), r.name, r.streams, way, in_mebibytes(r.row.counted),
+                in_mebibytes(r.row.use.used), in_mebibytes(r.row.use.reserved), n.allocations, n.kernels,
+                n.events, n.waits, r.is_captured ? n.nodes() : 0, median_of(r.its.issue), ms.median,
+                100 * ms.spread(), gigabytes_per_second(r.moved, ms.median), ratio(ms.median, r.raw),
+                ratio(ms.median, r.driver));
+}
+
+/// Runs the cases in turn; returns whether their digests agree.
+bool run_cases(case_setting const& how, std::string const& name, arguments const& args)
+{
+    constexpr std::size_t count = std::size(device_cases);
+    std::vector<case_row> rows(count);
+    for (std::size_t i = 0; i != count; ++i) check_case(how, device_cases[i], rows[i]);
+    std::optional<std::uint64_t> expected;
+    bool agree = true;
+    for (case_row const& row : rows) {
+        if (row.is_too_large) continue;
+        if (!expected) expected = row.digest;
+        agree = agree && row.digest == *expected;
+    }
+    auto run_round = [&] {
+        for (std::size_t i = 0; i != count; ++i) measure_case(how, device_cases[i], runs_in_round, rows[i]);
+    };
+    double const first_ms = milliseconds(run_round);
+    for (int left = rounds_within(args.rounds, first_ms, budget_ms) - 1; left > 0; --left) run_round();
+
+    double raw = 0;
+    for (case_row const& row : rows)
+        if (!row.raw.total.empty()) raw = median_of(row.raw.total);
+    for (std::size_t i = 0; i != count; ++i) {
+        device_case const& c = device_cases[i];
+        if (is_raw_reference(c) && !rows[i].is_too_large) {
+            case_row floor = rows[i];
+            floor.counts = {.kernels = rows[i].counts.kernels};
+            print({name, "raw loop", 1, false, floor, floor.raw, how.of.moved, raw,
+                   median_of(rows[driver_case_of(c)].its.total)},
+                  args.as_csv);
+        }
+        print({name, c.name, c.is_wide ? how.streams : 1, c.is_captured, rows[i], rows[i].its, how.of.moved,
+               raw, median_of(rows[driver_case_of(c)].its.total)},
+              args.as_csv);
+    }
+    std::fflush(stdout);
+    if (!agree) std::fprintf(stderr, "execution_cuda: %s: the digests of two cases differ\n", name.c_str());
     return agree;
+}
+
+/// The program within less memory, beside the plan for one order on one stream, which needs its whole peak.
+bool run_spills(case_setting const& how, std::string const& name, arguments const& args)
+{
+    char const* const begin = args.as_csv ? "# " : "";
+    spilled_subject const spills = spill_to(how.of, args.capacity);
+    if (!spills.advice) {
+        double const least = spills.advice.pools.empty() ? 0 : in_mebibytes(spills.advice.pools[0].least);
+        std::printf("%s%s: no plan within %u %% of %.2f MiB; by copies it needs %.2f MiB at least\n", begin,
+                    name.c_str(), args.capacity, in_mebibytes(how.of.peak), least);
+        return true;
+    }
+    device_case const& whole_case =
+        *std::find_if(std::begin(device_cases), std::end(device_cases), is_raw_reference);
+    case_row whole, row;
+    check_case(how, whole_case, whole);
+    try {
+        check_spills(how, spills, row);
+    } catch (...) {
+        if (!is_out_of_memory(std::current_exception())) throw;
+        row.is_too_large = true;
+    }
+    bool const agree = whole.is_too_large || row.is_too_large || whole.digest == row.digest;
+    auto run_round = [&] {
+        measure_case(how, whole_case, runs_in_round, whole);
+        if (!row.is_too_large) measure_spills(how, spills, runs_in_round, row);
+    };
+    double const first_ms = milliseconds(run_round);
+    for (int left = rounds_within(args.rounds, first_ms, budget_ms) - 1; left > 0; --left) run_round();
+    double const raw = median_of(whole.raw.total);
+    print({name, whole_case.name, 1, false, whole, whole.its, how.of.moved, raw, 0}, args.as_csv);
+    print({name, "spills", 2, false, row, row.its, spills.moved, raw, 0}, args.as_csv);
+    double const before = median_of(whole.its.total), after = median_of(row.its.total);
+    std::printf("%s%s within %u %%: saves %.2f MiB of %.2f; %zu copies move %.2f MiB and cost %.3f ms\n",
+                begin, name.c_str(), args.capacity,
+                in_mebibytes(whole.counted - std::min(whole.counted, row.counted)),
+                in_mebibytes(whole.counted), spills.copies, in_mebibytes(spills.copied),
+                whole.is_too_large || row.is_too_large ? 0 : after - before);
+    std::fflush(stdout);
+    if (!agree) std::fprintf(stderr, "execution_cuda: %s: spills change the digest\n", name.c_str());
+    return agree;
+}
+
+bool run(int id, unsigned blocks, plan_model::network const& net, std::string const& name,
+         arguments const& args)
+{
+    device_subject const of = subject_of(net);
+    if (!args.as_csv)
+        std::printf("\n%s: %zu steps move %.2f MiB; %.2f MiB of values, %.2f alive at once\n", name.c_str(),
+                    of.program.steps(), in_mebibytes(of.moved), in_mebibytes(of.naive),
+                    in_mebibytes(of.peak));
+    cuda_device device(id);
+    try {
+        device_values values(device, of);
+        synthetic_words const words(device, of.program.steps());
+        case_setting const how{id, of, values, words, blocks, args.streams};
+        bool agree = run_cases(how, name, args);
+        if (args.capacity != 0) agree = run_spills(how, name, args) && agree;
+        return agree;
+    } catch (cuda_error const&) {
+        if (!is_out_of_memory(std::current_exception())) throw;
+    }
+    std::printf(args.as_csv ? "%s,external values,,,too large,,,,,,,,,,,,,\n"
+                            : "%-22s external values: too large\n",
+                name.c_str());
+    return true;
 }
 
 arguments read_arguments(int count, char** words)
@@ -282,42 +278,50 @@ arguments read_arguments(int count, char** words)
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
         bool const has_more = i + 1 != count;
-        if (word == "--csv") {
-            args.as_csv = true;
-        } else if (word == "--smoke") {
-            args.words = {"inception:forward"};
-            args.rounds = 1;
-            args.runs = 2;
-        } else if (word == "--rounds" && has_more) {
-            args.rounds = static_cast<int>(bench::number_in(words[++i], 1));
-        } else if (word == "--streams" && has_more) {
-            args.streams = bench::number_in(words[++i], 1);
-        } else if (word[0] == '-') {
-            bench::refuse_option(word);
-        } else {
-            args.words.push_back(word);
-        }
+        if (word == "--csv") args.as_csv = true;
+        else if (word == "--smoke") args.smoke = true;
+        else if (word == "--rounds" && has_more) args.rounds = static_cast<int>(number_in(words[++i], 1));
+        else if (word == "--streams" && has_more) args.streams = number_in(words[++i], 1);
+        else if (word == "--capacity" && has_more) args.capacity = number_in(words[++i], 1);
+        else if (word[0] == '-') refuse_option(word);
+        else args.words.push_back(word);
     }
-    if (args.words.empty())
+    if (args.smoke) args.rounds = 1;
+    else if (args.words.empty())
         args.words = {"resnet50:1",  "resnet50:16", "resnet50:16:operand", "resnet50:32",
                       "densenet121", "inception",   "transformer"};
     return args;
 }
 
 constexpr char usage[] =
-    "usage: bench_execution_cuda [--rounds N] [--streams N] [--csv] [--smoke] [NETWORK ...]\n";
+    "usage: bench_execution_cuda [--rounds N] [--streams N] [--capacity PERCENT] [--csv] [--smoke]\n"
+    "                            [NETWORK ...]\n";
 
 } // namespace
 
 int main(int count, char** words)
 {
     try {
-        if (bench::gives_help(count, words, usage)) return 0;
+        if (gives_help(count, words, usage)) return 0;
         arguments const args = read_arguments(count, words);
         auto const found = cuda::probe();
-        std::printf("%s\n", found.why());
-        if (!found.is_usable()) return 77;
-        return run_all(found.first()->id, args) ? 0 : 1;
+        if (!found.is_usable()) {
+            std::printf("%s\n", found.why());
+            return 77;
+        }
+        int const id = found.first()->id;
+        unsigned blocks = 1;
+        {
+            cuda_device device(id);
+            device.calls()("full_grid", [&] { return touch::full_grid(&blocks); });
+        }
+        print_device(found, blocks, args);
+        print_head(args.as_csv);
+        bool agree = true;
+        if (args.smoke) agree = run(id, blocks, small_network({.batch = 2, .trains = true}), "small:2", args);
+        for (std::string const& word : args.words)
+            agree = run(id, blocks, read_network(word), name_of(word), args) && agree;
+        return agree ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "execution_cuda: %s\n", e.what());
     }

@@ -29,6 +29,14 @@ struct block {
     void poison() const { std::memset(first(), 0xCD, bytes); }
 };
 
+block block_of(std::size_t bytes)
+{
+    block made{.room = std::make_unique<std::max_align_t[]>((bytes + 256) / sizeof(std::max_align_t) + 1),
+               .bytes = bytes};
+    made.poison();
+    return made;
+}
+
 /// By stream of a capture: the number of commands that happen before.
 using vector_clock = std::map<cudaStream_t, std::size_t>;
 
@@ -81,6 +89,7 @@ struct runtime_state {
     std::list<CUgraph_st> graphs;
     std::list<CUgraphExec_st> executables;
     std::map<void*, block> blocks; // allocated outside of captures
+    std::map<void*, block> host_blocks;
     std::vector<std::uint64_t> graph_high;
     std::vector<std::string> misuses, log;
 
@@ -123,6 +132,28 @@ struct runtime_state {
             std::find_if(all.begin(), all.end(), [&](Object const& each) { return &each == one; });
         if (found == all.end()) return misuse("an object is destroyed that does not exist");
         all.erase(found);
+        return code;
+    }
+    std::size_t block_bytes() const
+    {
+        std::size_t sum = 0;
+        for (auto const& each : blocks) sum += each.second.bytes;
+        return sum;
+    }
+    void add_block(void** first, std::size_t bytes)
+    {
+        block made = block_of(bytes);
+        *first = made.first();
+        blocks.emplace(*first, std::move(made));
+    }
+    /// `code`: of the call, which releases in any case, unless the device is lost.
+    cudaError_t free_block(std::map<void*, block>& from, void* first, cudaError_t code)
+    {
+        if (lost[static_cast<std::size_t>(current)] != cudaSuccess) return code;
+        auto const found = from.find(first);
+        if (found == from.end() || found->second.pool != nullptr)
+            return misuse("memory is freed that is not allocated");
+        from.erase(found);
         return code;
     }
     bool is_usable(cudaStream_t stream)
@@ -218,12 +249,22 @@ live_objects held()
         for (auto const& one : each.what->blocks) of_graphs.insert(one.get());
     for (auto const& each : runtime().executables)
         for (auto const& one : each.what->blocks) of_graphs.insert(one.get());
-    return {runtime().streams.size(),     runtime().events.size(),
-            runtime().pools.size(),       runtime().graphs.size(),
-            runtime().executables.size(), runtime().blocks.size() + of_graphs.size()};
+    return {runtime().streams.size(),
+            runtime().events.size(),
+            runtime().pools.size(),
+            runtime().graphs.size(),
+            runtime().executables.size(),
+            runtime().blocks.size() + runtime().host_blocks.size() + of_graphs.size()};
 }
 std::vector<std::string> const& misuses() { return runtime().misuses; }
 std::vector<std::string> const& log() { return runtime().log; }
+
+std::size_t graph_nodes()
+{
+    std::size_t sum = 0;
+    for (auto const& each : runtime().executables) sum += each.what->nodes.size();
+    return sum;
+}
 
 void launch(cudaStream_t stream, std::function<void()> kernel)
 {
@@ -502,6 +543,41 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, void const* from, std::size_t by
         return runtime().invalidate_capture(stream, "a copy of the host's bytes is captured",
                                             cudaErrorStreamCaptureUnsupported);
     return runtime().enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+}
+
+// --- memory without a pool, and of the host --------------------------------------------------------------
+
+cudaError_t CUDARTAPI cudaMemGetInfo(std::size_t* free, std::size_t* total)
+{
+    BEGIN_CALL("cudaMemGetInfo");
+    *free = runtime().how.capacity - runtime().block_bytes();
+    return *total = runtime().how.capacity, cudaSuccess;
+}
+cudaError_t CUDARTAPI cudaMalloc(void** first, std::size_t bytes)
+{
+    BEGIN_CALL("cudaMalloc");
+    if (bytes == 0) return runtime().misuse("no bytes are allocated");
+    if (bytes > runtime().how.capacity - runtime().block_bytes())
+        return runtime().set_error(cudaErrorMemoryAllocation);
+    return runtime().add_block(first, bytes), cudaSuccess;
+}
+cudaError_t CUDARTAPI cudaFree(void* first)
+{
+    cudaError_t const code = runtime().begin_call("cudaFree");
+    return runtime().free_block(runtime().blocks, first, code);
+}
+cudaError_t CUDARTAPI cudaMallocHost(void** first, std::size_t bytes)
+{
+    BEGIN_CALL("cudaMallocHost");
+    block made = block_of(bytes);
+    *first = made.first();
+    runtime().host_blocks.emplace(*first, std::move(made));
+    return cudaSuccess;
+}
+cudaError_t CUDARTAPI cudaFreeHost(void* first)
+{
+    cudaError_t const code = runtime().begin_call("cudaFreeHost");
+    return runtime().free_block(runtime().host_blocks, first, code);
 }
 
 // --- graphs ----------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ void fail_call(std::size_t nth, cudaError_t code = cudaErrorUnknown, bool is_sti
 /// Objects that must still be released.
 struct live_objects {
     std::size_t streams = 0, events = 0, pools = 0, graphs = 0, executables = 0;
-    std::size_t blocks = 0; ///< of memory, including those of graphs
+    std::size_t blocks = 0; ///< of memory, including those of graphs and of the host
     friend bool operator==(live_objects const&, live_objects const&) = default;
 };
 [[nodiscard]] live_objects held();
@@ -56,6 +56,9 @@ struct live_objects {
 
 /// The names of the CUDA calls so far.
 [[nodiscard]] std::vector<std::string> const& log();
+
+/// The nodes of all graphs that can be launched.
+[[nodiscard]] std::size_t graph_nodes();
 
 /// Like kernel<<<...>>>(...): a failure is reported by the last error only.
 void launch(cudaStream_t stream, std::function<void()> kernel);
