@@ -397,30 +397,30 @@ inline void measure_case(case_setting const& how, device_case const& c, int runs
 
 // --- the program with spills -----------------------------------------------------------------------------
 
-/// Calls `use(device, executor)` with homes bound in memory of the host.
+/// Calls `use(device, executor)`, with `homes` bound: page-locked memory of the host, see host_block.
 template <class Use>
-void with_bound_spills(case_setting const& how, spilled_subject const& spills, synthetic_words const* words,
-                       Use use)
+void with_bound_spills(case_setting const& how, spilled_subject const& spills, std::byte* homes,
+                       synthetic_words const* words, Use use)
 {
     cuda_device device(how.device);
     device.trim();
     device.reset_high();
-    host_block const homes(device, spills.home_bytes);
     spilled_kernel<case_kernel, copy_kernel> const kernel{
         {how.blocks, words}, {}, &spills.advice.spilled.steps};
     with_spills(device, spills, kernel, words != nullptr, [&](auto& execute) {
         how.values.bind(execute);
-        bind_homes(execute, spills, homes.first());
+        bind_homes(execute, spills, homes);
         use(device, execute);
     });
 }
 
-inline void check_spills(case_setting const& how, spilled_subject const& spills, case_row& row)
+inline void check_spills(case_setting const& how, spilled_subject const& spills, std::byte* homes,
+                         case_row& row)
 {
     how.values.fill();
     cuda_device device(how.device);
     synthetic_words const words(device, spills.advice.spilled.program.steps());
-    with_bound_spills(how, spills, &words, [&](cuda_device&, auto& execute) {
+    with_bound_spills(how, spills, homes, &words, [&](cuda_device&, auto& execute) {
         std::vector<value_id> outputs;
         for (value_id v : how.of.outputs) outputs.push_back(spills.advice.spilled.final_version[v]);
         how.values.give_inputs(execute);
@@ -429,9 +429,10 @@ inline void check_spills(case_setting const& how, spilled_subject const& spills,
     });
 }
 
-inline void measure_spills(case_setting const& how, spilled_subject const& spills, int runs, case_row& row)
+inline void measure_spills(case_setting const& how, spilled_subject const& spills, std::byte* homes, int runs,
+                           case_row& row)
 {
-    with_bound_spills(how, spills, nullptr, [&](cuda_device& device, auto& execute) {
+    with_bound_spills(how, spills, homes, nullptr, [&](cuda_device& device, auto& execute) {
         auto give = [&] {
             for (value_id v : how.of.inputs) (void)execute.input(v);
             execute.synchronize();

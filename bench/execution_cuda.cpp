@@ -220,8 +220,10 @@ bool run_spills(case_setting const& how, std::string const& name, arguments cons
         *std::find_if(std::begin(device_cases), std::end(device_cases), is_raw_reference);
     case_row whole, row;
     check_case(how, whole_case, whole);
+    cuda_device device(how.device);
+    host_block const homes(device, spills.home_bytes);
     try {
-        check_spills(how, spills, row);
+        check_spills(how, spills, homes.first(), row);
     } catch (...) {
         if (!is_out_of_memory(std::current_exception())) throw;
         row.is_too_large = true;
@@ -229,7 +231,7 @@ bool run_spills(case_setting const& how, std::string const& name, arguments cons
     bool const agree = whole.is_too_large || row.is_too_large || whole.digest == row.digest;
     auto run_round = [&] {
         measure_case(how, whole_case, runs_in_round, whole);
-        if (!row.is_too_large) measure_spills(how, spills, runs_in_round, row);
+        if (!row.is_too_large) measure_spills(how, spills, homes.first(), runs_in_round, row);
     };
     double const first_ms = milliseconds(run_round);
     for (int left = rounds_within(args.rounds, first_ms, budget_ms) - 1; left > 0; --left) run_round();

@@ -195,6 +195,36 @@ TEST_CASE("a case that does not fit into the memory of the device is too large, 
     expect_clean();
 }
 
+TEST_CASE("whichever CUDA call finds no memory, the case is too large and nothing leaks")
+{
+    plan_model::network const net = small_network({.batch = 1, .trains = false});
+    std::size_t failed = 0;
+    for (std::size_t const which : {0u, 5u, 7u, 11u}) { // no plan, cudaMalloc, the driver, a captured arena
+        device_case const& c = device_cases[which];
+        CAPTURE(std::string(c.name));
+        bool was_reached = true;
+        for (std::size_t nth = 1; was_reached; nth += 61) {
+            CAPTURE(nth);
+            fake_cuda::start();
+            {
+                prepared_subject its(net);
+                case_row row;
+                fake_cuda::fail_call(nth, cudaErrorMemoryAllocation);
+                REQUIRE_NOTHROW(measure_case(its.how, c, 1, row));
+                was_reached = fake_cuda::calls() >= nth;
+                if (!was_reached) CHECK(!row.is_too_large);
+                failed += row.is_too_large;
+                clear_log();
+                case_row again;
+                check_case(its.how, c, again);
+                CHECK(!again.is_too_large);
+            }
+            expect_clean();
+        }
+    }
+    CHECK(failed > 20);
+}
+
 TEST_CASE("a program with spills leaves the same results, with copies to page-locked memory")
 {
     fake_cuda::start();
@@ -207,11 +237,12 @@ TEST_CASE("a program with spills leaves the same results, with copies to page-lo
             spilled_subject const spills = spill_to(its.of, percent);
             if (!spills.advice) continue;
             was_run = was_run || spills.copies != 0;
-            check_spills(its.how, spills, spilled);
+            host_block const homes(its.device, spills.home_bytes);
+            check_spills(its.how, spills, homes.first(), spilled);
             CHECK(spilled.digest == plain.digest);
             clear_log();
             case_row row;
-            measure_spills(its.how, spills, 2, row);
+            measure_spills(its.how, spills, homes.first(), 2, row);
             CHECK(row.its.total.size() == 2);
             CHECK(logged("cudaMemcpyAsync") == 3 * spills.copies);
             CHECK(logged("cudaLaunchKernel") == 3 * row.counts.kernels);
