@@ -11,7 +11,7 @@
 #include "../test/cuda/synthetic.hpp"
 #include "device_cases.hpp"
 #include "measure.hpp"
-#include "touch.hpp"
+#include "step_kernel.hpp"
 
 #include <sublet/execution/cuda.hpp>
 #include <sublet/execution/streams.hpp>
@@ -221,11 +221,11 @@ struct launch_list {
         std::size_t first; // of its operands
         unsigned reads, count;
     };
-    std::vector<touch::operand> operands;
+    std::vector<step_kernel::operand> operands;
     std::vector<launch_list::kernel> all;
     bool is_open = true;
 
-    void add(touch::operand const* of, unsigned reads, unsigned count)
+    void add(step_kernel::operand const* of, unsigned reads, unsigned count)
     {
         if (!is_open) return;
         all.push_back({operands.size(), reads, count});
@@ -234,12 +234,12 @@ struct launch_list {
     void issue(cudaStream_t stream, unsigned blocks) const
     {
         for (launch_list::kernel const& k : all)
-            touch::launch(stream, blocks, operands.data() + k.first, k.reads, k.count);
+            step_kernel::launch(stream, blocks, operands.data() + k.first, k.reads, k.count);
     }
 };
 
 struct case_kernel {
-    unsigned blocks = 1;                    ///< of touch::full_grid()
+    unsigned blocks = 1;                    ///< of step_kernel::full_grid()
     synthetic_words const* words = nullptr; ///< not null: the results are to be checked
     launch_list* recorded = nullptr;
     operand_list operands = {};
@@ -249,8 +249,8 @@ struct case_kernel {
     {
         if (words != nullptr) return device_synthetic_kernel{words}(call);
         operands.list(call);
-        operands.each_kernel([&](touch::operand const* of, unsigned reads, unsigned count) {
-            touch::launch(call.stream(), blocks, of, reads, count);
+        operands.each_kernel([&](step_kernel::operand const* of, unsigned reads, unsigned count) {
+            step_kernel::launch(call.stream(), blocks, of, reads, count);
             if (recorded != nullptr) recorded->add(of, reads, count);
         });
     }

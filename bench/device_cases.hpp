@@ -16,7 +16,7 @@
 /// Each on one stream and on several; arenas issued command by command, and captured.
 
 #include "../examples/plan_model/network.hpp"
-#include "touch_parts.hpp"
+#include "step_kernel_parts.hpp"
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/execution/streams.hpp>
@@ -176,7 +176,7 @@ struct command_counts {
 
 /// The operands of one step: those that are read, then those that are written.
 struct operand_list {
-    std::vector<touch::operand> all;
+    std::vector<step_kernel::operand> all;
     std::size_t reads = 0;
 
     template <class Call>

@@ -315,7 +315,7 @@ int main(int count, char** words)
         unsigned blocks = 1;
         {
             cuda_device device(id);
-            device.calls()("full_grid", [&] { return touch::full_grid(&blocks); });
+            device.calls()("full_grid", [&] { return step_kernel::full_grid(&blocks); });
         }
         print_device(found, blocks, args);
         print_head(args.as_csv);

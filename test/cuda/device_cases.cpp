@@ -49,7 +49,7 @@ struct prepared_subject {
     explicit prepared_subject(plan_model::network const& net)
         : of(subject_of(net)), device(0), values(device, of), words(device, of.program.steps())
     {
-        CHECK(touch::full_grid(&how.blocks) == cudaSuccess);
+        CHECK(step_kernel::full_grid(&how.blocks) == cudaSuccess);
     }
 
     device_subject of;

@@ -88,11 +88,11 @@ struct host_touch {
     void operator()(Call const& call)
     {
         operands.list(call);
-        operands.each_kernel([&](touch::operand const* of, unsigned reads, unsigned count) {
-            touch::line sum = {0, 0};
+        operands.each_kernel([&](step_kernel::operand const* of, unsigned reads, unsigned count) {
+            step_kernel::line sum = {0, 0};
             for (unsigned i = 0; i != count; ++i) *moved += of[i].size;
-            for (unsigned i = 0; i != reads; ++i) touch::read_part(of[i], sum, 0, 1);
-            for (unsigned i = reads; i != count; ++i) touch::write_part(of[i], sum, 0, 1);
+            for (unsigned i = 0; i != reads; ++i) step_kernel::read_part(of[i], sum, 0, 1);
+            for (unsigned i = reads; i != count; ++i) step_kernel::write_part(of[i], sum, 0, 1);
         });
     }
 };
@@ -185,10 +185,10 @@ TEST_CASE("operands are listed read before written, and split into kernels of at
     CHECK(kernels_for(241) == 2);
     operand_list list;
     auto kernels = [&](std::size_t reads, std::size_t writes) {
-        list.all.assign(reads + writes, touch::operand{nullptr, 0});
+        list.all.assign(reads + writes, step_kernel::operand{nullptr, 0});
         list.reads = reads;
         std::vector<unsigned> found;
-        list.each_kernel([&](touch::operand const* of, unsigned its_reads, unsigned count) {
+        list.each_kernel([&](step_kernel::operand const* of, unsigned its_reads, unsigned count) {
             CHECK(of == list.all.data() + found.size() / 2 * most_operands);
             found.push_back(its_reads);
             found.push_back(count);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "touch.hpp"
+#include "step_kernel.hpp"
 
 namespace {
 
-using touch::operand;
+using step_kernel::operand;
 
 constexpr unsigned threads = 256;
 
@@ -20,9 +20,9 @@ __global__ void touch_kernel(arguments<most> const its)
 {
     std::size_t const first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     std::size_t const stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-    touch::line sum = {its.count, its.reads};
-    for (unsigned i = 0; i < its.reads; ++i) touch::read_part(its.of[i], sum, first, stride);
-    for (unsigned i = its.reads; i < its.count; ++i) touch::write_part(its.of[i], sum, first, stride);
+    step_kernel::line sum = {its.count, its.reads};
+    for (unsigned i = 0; i < its.reads; ++i) step_kernel::read_part(its.of[i], sum, first, stride);
+    for (unsigned i = its.reads; i < its.count; ++i) step_kernel::write_part(its.of[i], sum, first, stride);
 }
 
 template <unsigned most>
@@ -47,7 +47,7 @@ cudaError_t lower_to_resident(int* blocks)
 
 } // namespace
 
-namespace touch {
+namespace step_kernel {
 
 cudaError_t full_grid(unsigned* blocks)
 {
@@ -74,4 +74,4 @@ void launch(cudaStream_t stream, unsigned blocks, operand const* operands, unsig
     else issue<240>(stream, grid, operands, reads, count);
 }
 
-} // namespace touch
+} // namespace step_kernel

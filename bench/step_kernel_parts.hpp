@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_BENCH_TOUCH_PARTS_HPP
-#define SUBLET_BENCH_TOUCH_PARTS_HPP
+#ifndef SUBLET_BENCH_STEP_KERNEL_PARTS_HPP
+#define SUBLET_BENCH_STEP_KERNEL_PARTS_HPP
 
 /// The work of one of `stride` threads that read or write a range of bytes: the same code for a device and
 /// for the host, where a test compares it with a loop over bytes. C++17, because nvcc compiles it too.
@@ -19,7 +19,7 @@
 #define SUBLET_BENCH_ANYWHERE
 #endif
 
-namespace touch {
+namespace step_kernel {
 
 using word = unsigned long long;
 static_assert(sizeof(word) == 8, "a line is two words of 64 bits");
@@ -87,6 +87,6 @@ SUBLET_BENCH_ANYWHERE inline void write_part(operand bytes, line value, std::siz
     }
 }
 
-} // namespace touch
+} // namespace step_kernel
 
 #endif

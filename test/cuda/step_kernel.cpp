@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The kernel of bench_execution_cuda; its parts are tested in execution/touch_parts.cpp.
-#include "../../bench/touch.hpp"
+// The kernel of bench_execution_cuda; its parts are tested in execution/step_kernel_parts.cpp.
+#include "../../bench/step_kernel.hpp"
 
 #include "cuda/device_fixture.hpp"
 
@@ -37,16 +37,17 @@ public:
         device_.destroy_stream(stream_);
     }
 
-    void launch(std::vector<touch::operand> const& operands, unsigned reads)
+    void launch(std::vector<step_kernel::operand> const& operands, unsigned reads)
     {
-        device_.calls()("touch", [&] {
+        device_.calls()("a step", [&] {
             unsigned blocks = 0;
-            if (cudaError_t const code = touch::full_grid(&blocks)) return code;
-            touch::launch(stream_, blocks, operands.data(), reads, static_cast<unsigned>(operands.size()));
+            if (cudaError_t const code = step_kernel::full_grid(&blocks)) return code;
+            step_kernel::launch(stream_, blocks, operands.data(), reads,
+                                static_cast<unsigned>(operands.size()));
             return cudaPeekAtLastError();
         });
     }
-    touch::operand at(std::size_t shift, std::size_t size)
+    step_kernel::operand at(std::size_t shift, std::size_t size)
     {
         return {reinterpret_cast<unsigned char*>(block_) + guard + shift, size};
     }
@@ -104,7 +105,7 @@ TEST_CASE("a kernel writes what it reads, with few operands and with the most")
             CAPTURE(reads);
             bytes.fill(0x5A);
             // Each line is the work of the first thread: the sum without carry of what it reads.
-            std::vector<touch::operand> operands;
+            std::vector<step_kernel::operand> operands;
             for (unsigned i = 0; i != reads; ++i) operands.push_back(bytes.at(16 * i, 16));
             operands.push_back(bytes.at(3840, 16));
             bytes.launch(operands, reads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The parts of bench_execution_cuda's kernel, compiled for the host.
-#include "../../bench/touch_parts.hpp"
+#include "../../bench/step_kernel_parts.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,12 +29,12 @@ struct aligned_bytes {
 };
 
 /// Byte i of a line.
-unsigned char byte_of(touch::line one, std::size_t i)
+unsigned char byte_of(step_kernel::line one, std::size_t i)
 {
     return static_cast<unsigned char>((i < 8 ? one.low : one.high) >> (8 * (i % 8)));
 }
 
-constexpr touch::line pattern = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+constexpr step_kernel::line pattern = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
 
 /// Calls `check(bytes, operand, threads)` for all sizes from 0 to 100 at all 16 alignments.
 template <class Check>
@@ -47,7 +47,7 @@ void each_operand(Check check)
                 CAPTURE(shift);
                 CAPTURE(threads);
                 aligned_bytes bytes(shift + size);
-                check(bytes, touch::operand{bytes.first + shift, size}, threads);
+                check(bytes, step_kernel::operand{bytes.first + shift, size}, threads);
             }
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("a range of bytes has a head, whole lines and a tail")
 {
     aligned_bytes bytes(64);
     auto check = [&](std::size_t shift, std::size_t size, std::array<std::size_t, 3> expected) {
-        touch::parts const its = touch::parts_of({bytes.first + shift, size});
+        step_kernel::parts const its = step_kernel::parts_of({bytes.first + shift, size});
         CHECK(std::array{its.head, its.lines, its.tail} == expected);
     };
     check(13, 37, {3, 2, 2}); // the picture of the header
@@ -71,9 +71,9 @@ TEST_CASE("a range of bytes has a head, whole lines and a tail")
 
 TEST_CASE("threads read each byte of a range once, at every size and alignment")
 {
-    each_operand([](aligned_bytes const&, touch::operand of, std::size_t threads) {
-        touch::line sum = {0, 0};
-        for (std::size_t mine = threads; mine-- != 0;) touch::read_part(of, sum, mine, threads);
+    each_operand([](aligned_bytes const&, step_kernel::operand of, std::size_t threads) {
+        step_kernel::line sum = {0, 0};
+        for (std::size_t mine = threads; mine-- != 0;) step_kernel::read_part(of, sum, mine, threads);
         std::array<unsigned char, 16> expected{}, found{};
         for (std::size_t i = 0; i != of.size; ++i)
             expected[reinterpret_cast<std::uintptr_t>(of.first + i) % 16] ^= of.first[i];
@@ -84,23 +84,23 @@ TEST_CASE("threads read each byte of a range once, at every size and alignment")
 
 TEST_CASE("threads write each byte of a range and none outside, at every size and alignment")
 {
-    each_operand([](aligned_bytes& bytes, touch::operand of, std::size_t threads) {
+    each_operand([](aligned_bytes& bytes, step_kernel::operand of, std::size_t threads) {
         std::vector<unsigned char> expected = bytes.room;
         auto const begin = static_cast<std::size_t>(of.first - bytes.room.data());
         for (std::size_t i = 0; i != of.size; ++i)
             expected[begin + i] = byte_of(pattern, reinterpret_cast<std::uintptr_t>(of.first + i) % 16);
-        for (std::size_t mine = threads; mine-- != 0;) touch::write_part(of, pattern, mine, threads);
+        for (std::size_t mine = threads; mine-- != 0;) step_kernel::write_part(of, pattern, mine, threads);
         CHECK(bytes.room == expected);
     });
 }
 
 TEST_CASE("each byte is accessed by exactly one thread")
 {
-    each_operand([](aligned_bytes& bytes, touch::operand of, std::size_t threads) {
+    each_operand([](aligned_bytes& bytes, step_kernel::operand of, std::size_t threads) {
         std::vector<unsigned> writers(of.size, 0);
         for (std::size_t mine = 0; mine != threads; ++mine) {
             for (std::size_t i = 0; i != of.size; ++i) of.first[i] = 0xEE; // a byte that no line has here
-            touch::write_part(of, pattern, mine, threads);
+            step_kernel::write_part(of, pattern, mine, threads);
             for (std::size_t i = 0; i != of.size; ++i) writers[i] += of.first[i] != 0xEE;
         }
         CHECK(writers == std::vector<unsigned>(of.size, 1));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_BENCH_TOUCH_HPP
-#define SUBLET_BENCH_TOUCH_HPP
+#ifndef SUBLET_BENCH_STEP_KERNEL_HPP
+#define SUBLET_BENCH_STEP_KERNEL_HPP
 
-/// A kernel that reads every operand of a step and writes every result: in touch.cu for a device, in
-/// test/cuda/host_touch.cpp for the fake of the runtime.
+/// A kernel that reads every operand of a step and writes every result: in step_kernel.cu for a device, in
+/// test/cuda/host_step_kernel.cpp for the fake of the runtime.
 
-#include "touch_parts.hpp"
+#include "step_kernel_parts.hpp"
 
 #include <cuda_runtime_api.h>
 
-namespace touch {
+namespace step_kernel {
 
 /// Sets *blocks to the number that runs at the same time on the current device: its multiprocessors times
 /// the blocks that each of them holds.
@@ -21,6 +21,6 @@ cudaError_t full_grid(unsigned* blocks);
 /// Requires: at most 240 operands (see bench::most_operands), on the device; `blocks` is that of full_grid().
 void launch(cudaStream_t stream, unsigned blocks, operand const* operands, unsigned reads, unsigned count);
 
-} // namespace touch
+} // namespace step_kernel
 
 #endif

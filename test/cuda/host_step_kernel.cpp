@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "../../bench/touch.hpp"
+#include "../../bench/step_kernel.hpp"
 
 #include "fake_runtime.hpp"
 
 #include <cstddef>
 #include <vector>
 
-namespace touch {
+namespace step_kernel {
 
 cudaError_t full_grid(unsigned* blocks)
 {
@@ -27,4 +27,4 @@ void launch(cudaStream_t stream, unsigned blocks, operand const* operands, unsig
     });
 }
 
-} // namespace touch
+} // namespace step_kernel
