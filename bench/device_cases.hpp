@@ -139,6 +139,12 @@ constexpr std::size_t most_operands = 240;   ///< of one kernel
     return reference > 0 ? one / reference : 0;
 }
 
+/// Rounded down. Requires: at most 100 percent.
+[[nodiscard]] constexpr byte_count percent_of(byte_count bytes, unsigned percent)
+{
+    return bytes / 100 * percent + bytes % 100 * percent / 100;
+}
+
 /// Rounds that fit into `budget_ms` if each takes as long as the first: at least one, at most `asked`.
 [[nodiscard]] inline int rounds_within(int asked, double first_ms, double budget_ms)
 {
@@ -293,7 +299,7 @@ struct spilled_subject {
 [[nodiscard]] inline spilled_subject spill_to(device_subject const& of, unsigned percent)
 {
     plan_options options = of.options;
-    options.pools = {{of.peak / 100 * percent, 1}};
+    options.pools = {{percent_of(of.peak, percent), 1}};
     spilled_subject its{.advice = advise_memory(of.program, options, {.remats = false})};
     if (!its.advice) return its;
     spilled_program const& spilled = its.advice.spilled;

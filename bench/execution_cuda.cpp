@@ -284,7 +284,7 @@ arguments read_arguments(int count, char** words)
         else if (word == "--smoke") args.smoke = true;
         else if (word == "--rounds" && has_more) args.rounds = static_cast<int>(number_in(words[++i], 1));
         else if (word == "--streams" && has_more) args.streams = number_in(words[++i], 1);
-        else if (word == "--capacity" && has_more) args.capacity = number_in(words[++i], 1);
+        else if (word == "--capacity" && has_more) args.capacity = std::min(number_in(words[++i], 1), 100u);
         else if (word[0] == '-') refuse_option(word);
         else args.words.push_back(word);
     }

@@ -247,7 +247,7 @@ TEST_CASE("a program with spills leaves the same results, with copies to page-lo
             CHECK(logged("cudaMemcpyAsync") == 3 * spills.copies);
             CHECK(logged("cudaLaunchKernel") == 3 * row.counts.kernels);
             CHECK(logged("cudaEventRecord") == 3 * row.counts.events);
-            CHECK(row.counted <= its.of.peak / 100 * percent);
+            CHECK(row.counted <= percent_of(its.of.peak, percent));
         }
         CHECK(was_run);
     }
