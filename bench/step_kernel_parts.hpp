@@ -15,8 +15,10 @@
 
 #ifdef __CUDACC__
 #define SUBLET_BENCH_ANYWHERE __host__ __device__
+#define SUBLET_BENCH_UNROLL _Pragma("unroll 4") // a thread has four accesses in flight
 #else
 #define SUBLET_BENCH_ANYWHERE
+#define SUBLET_BENCH_UNROLL
 #endif
 
 namespace step_kernel {
@@ -61,6 +63,7 @@ SUBLET_BENCH_ANYWHERE inline void read_part(operand bytes, line& sum, std::size_
 {
     parts const its = parts_of(bytes);
     line const* const lines = reinterpret_cast<line const*>(bytes.first + its.head);
+    SUBLET_BENCH_UNROLL
     for (std::size_t k = first; k < its.lines; k += stride) {
         line const one = lines[k];
         sum.low ^= one.low;
@@ -79,6 +82,7 @@ SUBLET_BENCH_ANYWHERE inline void write_part(operand bytes, line value, std::siz
 {
     parts const its = parts_of(bytes);
     line* const lines = reinterpret_cast<line*>(bytes.first + its.head);
+    SUBLET_BENCH_UNROLL
     for (std::size_t k = first; k < its.lines; k += stride) lines[k] = value;
     for (std::size_t i = first; i < its.head + its.tail; i += stride) {
         unsigned char* const at = border_byte(bytes, its, i);
