@@ -7,9 +7,14 @@
 //     chain       a step reads the result of the previous step
 //     branching   and up to two more of the last twenty
 //     braided     a step reads the result of the eighth step before it: eight independent chains
+//     forked      every third step reads that of the third step before it, the two others that of the previous
 //
 //     no_plan, recycle, arena    serially, on this thread
 //     fifo 2 ...                 in the arena, steps in parallel: policy of the queue, number of threads
+//     streams 4 ...              in the arena, on a device with so many streams that does nothing
+//
+// A command of that device takes as many instructions as a driver may take, and a kernel runs at once. What is
+// compared is the loop by hand with such a launch for each step, on one stream and without events.
 //
 //     make ms     constructing the executor without a proof; "proved": with check_plan()
 //     ns a step   by hand, and at each level of checks: medians; "spread" is that of the loop by hand
@@ -20,12 +25,15 @@
 //     count="valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count"
 //     for runs in 10 20; do $count arena off chain 1000 $runs; done
 //
-// MODE may also be by_hand, or 'fifo 2'.
+// MODE may also be by_hand, 'fifo 2', 'streams 4', or launches: the loop by hand with launches. For 'streams 4' the
+// events and waits of a run are printed. Without the cost of launches: the same with 'bare streams 4', and by_hand.
 
 #include "measure.hpp"
 
 #include <sublet/execution.hpp>
+#include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
+#include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <algorithm>
@@ -34,7 +42,9 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -43,24 +53,26 @@ namespace {
 
 using namespace sublet;
 
-char const* const kinds[] = {"chain", "branching", "braided"};
-char const* const modes[] = {"no_plan", "recycle", "arena",    "plan_order 1", "plan_order 2",
-                             "fifo 2",  "lifo 2",  "random 2", "plan_order 4"};
+char const* const kinds[] = {"chain", "branching", "braided", "forked"};
+char const* const modes[] = {"no_plan", "recycle",  "arena",        "plan_order 1", "plan_order 2", "fifo 2",
+                             "lifo 2",  "random 2", "plan_order 4", "streams 1",    "streams 4"};
 char const* const levels[] = {"off", "plan", "paint", "digest"};
 std::size_t const sizes[] = {1000, 10'000, 100'000, 1'000'000};
+
+std::size_t const most_on_streams = 10'000;
 
 /// Step i computes value i from inputs[begin[i]] ... inputs[begin[i + 1] - 1].
 struct workload {
     std::vector<std::uint32_t> begin{0}, inputs;
     snapshot program;
     plan_options options;
-    memory_plan plan;
+    memory_plan plan, plan_for_streams; // the latter for at most 10 000 steps
 
     workload(std::size_t n, std::size_t kind) : options{.bytes = 64, .alignment = 64}
     {
         std::mt19937 pick(7);
-        std::size_t const back = kind == 2 ? 8 : 1;
         for (std::size_t i = 0; i != n; ++i) {
+            std::size_t const back = kind == 2 ? 8 : kind == 3 && i % 3 == 0 ? 3 : 1;
             if (i >= back) inputs.push_back(static_cast<std::uint32_t>(i - back));
             for (std::size_t more = kind == 1 && i != 0 ? pick() % 3 : 0; more != 0; --more)
                 inputs.push_back(static_cast<std::uint32_t>(i - 1 - pick() % std::min<std::size_t>(i, 20)));
@@ -72,20 +84,81 @@ struct workload {
         });
         options.role = [n](auto v) { return v + 1 == n ? value_role::output : value_role::intermediate; };
         plan = plan_memory(program, options).plan;
+        if (n <= most_on_streams) plan_for_streams = plan_with_handoffs(program, options).plan;
     }
     std::size_t steps() const { return begin.size() - 1; }
+};
+
+/// Takes about three instructions a turn, like a driver that writes a command to memory.
+[[gnu::noinline]] void command(unsigned turns)
+{
+    static std::uint32_t queue[64];
+    std::uint32_t volatile* const commands = queue;
+    for (unsigned i = 0; i < turns; ++i) commands[i % 64] = i;
+}
+constexpr unsigned launch_turns = 300, event_turns = 75;
+
+/// Runs kernels at once, in host memory; events have no effect.
+class idle_device {
+public:
+    using stream_type = unsigned;
+    using event_type = unsigned;
+    explicit idle_device(bool is_bare) : launch_turns_(is_bare ? 0 : launch_turns), event_turns_(is_bare ? 0 : event_turns) {}
+
+    unsigned make_stream() { return made_++; }
+    unsigned make_event() { return made_++; }
+    void destroy_stream(unsigned) {}
+    void destroy_event(unsigned) {}
+    void record(unsigned, unsigned) { command(event_turns_); }
+    void wait(unsigned, unsigned) { command(event_turns_); }
+    std::byte* allocate(byte_count bytes, byte_count alignment, unsigned)
+    {
+        return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
+    }
+    void deallocate(std::byte* block, byte_count, byte_count alignment, unsigned)
+    {
+        ::operator delete (block, std::align_val_t{alignment});
+    }
+    void fill(std::byte* to, std::byte with, byte_count bytes, unsigned)
+    {
+        if (bytes != 0) std::memset(to, std::to_integer<int>(with), bytes);
+    }
+    void copy_to_device(std::byte* to, std::span<std::byte const> from, unsigned)
+    {
+        if (!from.empty()) std::memcpy(to, from.data(), from.size());
+    }
+    void copy_from_device(std::span<std::byte> to, std::byte const* from, unsigned)
+    {
+        if (!to.empty()) std::memcpy(to.data(), from, to.size());
+    }
+    void digest(unsigned, std::span<std::byte const> bytes, std::uint64_t* out) { *out = sublet::digest(bytes); }
+    template <class Kernel, class Call>
+    void launch(unsigned, Kernel& kernel, Call const& call)
+    {
+        command(launch_turns_);
+        kernel(call);
+    }
+    void synchronize(unsigned) {}
+    void synchronize() {}
+    bool is_lost() const { return false; }
+
+private:
+    unsigned made_ = 0, launch_turns_, event_turns_;
 };
 
 /// The same program without the library: a table of offsets, and a loop.
 class by_hand {
 public:
-    explicit by_hand(workload const& w) : w_(w), arena_(w.plan.arena_bytes.at(0))
+    explicit by_hand(workload const& w, bool is_on_streams = false) : w_(w)
     {
-        for (value_id v = 0; v != w.steps(); ++v) where_.push_back(arena_.data() + w.plan.offset_of(v));
+        memory_plan const& plan = is_on_streams ? w.plan_for_streams : w.plan;
+        arena_.resize(plan.arena_bytes.at(0));
+        for (value_id v = 0; v != w.steps(); ++v) where_.push_back(arena_.data() + plan.offset_of(v));
     }
-    void run()
+    void run(bool has_launches = false)
     {
         for (std::size_t i = 0; i != where_.size(); ++i) {
+            if (has_launches) command(launch_turns);
             unsigned sum = 1;
             for (std::uint32_t u = w_.begin[i]; u != w_.begin[i + 1]; ++u)
                 sum += std::to_integer<unsigned>(*where_[w_.inputs[u]]);
@@ -101,7 +174,8 @@ private:
 };
 
 struct sum_kernel {
-    void operator()(cpu_call const& call) const
+    template <class Call>
+    void operator()(Call const& call) const
     {
         unsigned sum = 1;
         for (std::size_t i = 0; i != call.uses().size(); ++i) sum += std::to_integer<unsigned>(call.in(i)[0]);
@@ -121,6 +195,14 @@ void with_mode(std::string const& mode, workload const& w, Callback use_executor
     if (mode == "no_plan") return with(no_plan{});
     if (mode == "recycle") return with(recycle{});
     if (mode == "arena") return with(arena{w.plan});
+    if (mode.find("streams ") != std::string::npos) {
+        idle_device device(mode.starts_with("bare "));
+        stream_options const how{.streams = bench::number_in(mode.substr(mode.rfind(' ') + 1))};
+        return use_executor([&](executor_options::checks level) {
+            return stream_executor(device, w.program, w.options, arena{w.plan_for_streams}, sum_kernel{}, how,
+                                   {.check = level});
+        });
+    }
     std::size_t const space = mode.find(' ');
     std::string const policy = mode.substr(0, space);
     thread_options many{.workers = space == std::string::npos ? 2 : bench::number_in(mode.substr(space + 1))};
@@ -147,7 +229,8 @@ void measure(char const* kind, char const* mode, workload const& w, int samples,
         samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, steps_per_sample / w.steps()));
     auto steps = static_cast<double>(w.steps());
     std::vector<double> make[2], hand, level_times[4];
-    by_hand other(w);
+    bool const has_launches = std::string(mode).starts_with("streams ");
+    by_hand other(w, has_launches);
     with_mode(mode, w, [&](auto make_executor) {
         for (std::size_t level = 0; level != 4; ++level) {
             auto const check = static_cast<executor_options::checks>(level);
@@ -162,7 +245,7 @@ void measure(char const* kind, char const* mode, workload const& w, int samples,
                     };
                     return 1e6 * bench::milliseconds(all) / (steps * runs);
                 };
-                hand.push_back(nanoseconds([&] { other.run(); }));
+                hand.push_back(nanoseconds([&] { other.run(has_launches); }));
                 level_times[level].push_back(nanoseconds([&] { run.run(); }));
             }
             expect_same(run.output(w.steps() - 1)[0], other.result());
@@ -190,11 +273,11 @@ void only_run(char const* const* words)
 {
     std::string const mode = words[0];
     auto const level = static_cast<executor_options::checks>(index_of(words[1], levels, 4));
-    workload const w(bench::number_in(words[3], 1), index_of(words[2], kinds, 3));
+    workload const w(bench::number_in(words[3], 1), index_of(words[2], kinds, 4));
     int const runs = static_cast<int>(bench::number_in(words[4]));
     by_hand other(w);
-    if (mode == "by_hand") {
-        for (int i = 0; i != runs; ++i) other.run();
+    if (mode == "by_hand" || mode == "launches") {
+        for (int i = 0; i != runs; ++i) other.run(mode == "launches");
         std::printf("%u\n", std::to_integer<unsigned>(other.result()));
         return;
     }
@@ -203,6 +286,8 @@ void only_run(char const* const* words)
         auto run = make_executor(level);
         for (int i = 0; i != runs; ++i) run.run();
         expect_same(run.output(w.steps() - 1)[0], other.result());
+        if constexpr (requires { run.schedule(); })
+            std::printf("%zu events, %zu waits\n", run.schedule().events, run.schedule().waits);
     });
 }
 
@@ -237,9 +322,9 @@ int main(int count, char** words)
                     "paint", "digest");
         for (std::size_t const n : sizes) {
             if (n > most) continue;
-            for (std::size_t kind = 0; kind != 3; ++kind) {
+            for (std::size_t kind = 0; kind != 4; ++kind) {
                 workload const w(n, kind);
-                for (char const* mode : modes) measure(kinds[kind], mode, w, samples, as_csv);
+                for (char const* mode : modes) if (n <= most_on_streams || !std::string(mode).starts_with("streams ")) measure(kinds[kind], mode, w, samples, as_csv);
             }
         }
         return 0;

@@ -42,9 +42,12 @@ using vector_clock = std::map<cudaStream_t, std::size_t>;
 
 struct capture {
     cudaStream_t origin = nullptr;
-    std::map<cudaStream_t, vector_clock> clocks; // by stream that takes part
+    std::map<cudaStream_t, vector_clock> clocks;          // by stream that takes part
+    std::map<cudaStream_t, std::set<std::size_t>> latest; // by stream: nodes that its next one depends on
     bool is_invalid = false;
     std::vector<std::function<void()>> nodes;
+    std::vector<char const*> kinds;                         // by node
+    std::vector<std::pair<std::size_t, std::size_t>> edges; // by second node
     std::vector<std::shared_ptr<block>> blocks;
 };
 
@@ -58,6 +61,7 @@ struct CUevent_st {
     int device;
     std::shared_ptr<capture> in; // the capture that it was recorded in last
     vector_clock clocks;
+    std::set<std::size_t> latest;
 };
 struct CUmemPoolHandle_st {
     int device;
@@ -92,6 +96,7 @@ struct runtime_state {
     std::map<void*, block> host_blocks;
     std::vector<std::uint64_t> graph_high;
     std::vector<std::string> misuses, log;
+    std::vector<std::pair<std::size_t, std::size_t>> edges; // of the last graph
 
     cudaError_t set_error(cudaError_t code)
     {
@@ -164,17 +169,22 @@ struct runtime_state {
         return true;
     }
     /// Executed now, or when the graph is launched.
-    cudaError_t enqueue(cudaStream_t stream, std::function<void()> what)
+    cudaError_t enqueue(cudaStream_t stream, char const* kind, std::function<void()> what)
     {
-        return is_usable(stream) ? enqueue_unchecked(stream, std::move(what))
+        return is_usable(stream) ? enqueue_unchecked(stream, kind, std::move(what))
                                  : cudaErrorInvalidResourceHandle;
     }
-    cudaError_t enqueue_unchecked(cudaStream_t stream, std::function<void()> what)
+    cudaError_t enqueue_unchecked(cudaStream_t stream, char const* kind, std::function<void()> what)
     {
         if (stream->in == nullptr) return what(), cudaSuccess;
-        if (stream->in->is_invalid) return set_error(cudaErrorStreamCaptureInvalidated);
-        stream->in->nodes.push_back(std::move(what));
-        ++stream->in->clocks[stream][stream];
+        capture& its = *stream->in;
+        if (its.is_invalid) return set_error(cudaErrorStreamCaptureInvalidated);
+        std::size_t const node = its.nodes.size();
+        for (std::size_t const before : its.latest[stream]) its.edges.emplace_back(before, node);
+        its.latest[stream] = {node};
+        its.nodes.push_back(std::move(what));
+        its.kinds.push_back(kind);
+        ++its.clocks[stream][stream];
         return cudaSuccess;
     }
     cudaError_t invalidate_capture(cudaStream_t stream, char const* what, cudaError_t code)
@@ -258,6 +268,7 @@ live_objects held()
 }
 std::vector<std::string> const& misuses() { return runtime().misuses; }
 std::vector<std::string> const& log() { return runtime().log; }
+std::vector<std::pair<std::size_t, std::size_t>> const& edges() { return runtime().edges; }
 
 std::size_t graph_nodes()
 {
@@ -269,7 +280,7 @@ std::size_t graph_nodes()
 void launch(cudaStream_t stream, std::function<void()> kernel)
 {
     if (runtime().begin_call("cudaLaunchKernel") != cudaSuccess) return;
-    (void)runtime().enqueue(stream, std::move(kernel));
+    (void)runtime().enqueue(stream, "kernel", std::move(kernel));
 }
 
 } // namespace fake_cuda
@@ -371,7 +382,7 @@ cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flag
 {
     BEGIN_CALL("cudaEventCreateWithFlags");
     if (flags != cudaEventDisableTiming) runtime().misuse("an event has timing");
-    runtime().events.push_back({runtime().current, nullptr, {}});
+    runtime().events.push_back({runtime().current, nullptr, {}, {}});
     return *event = &runtime().events.back(), cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event)
@@ -389,6 +400,7 @@ cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != stream->device) return runtime().misuse("an event is recorded on another device");
     event->in = stream->in;
     event->clocks = stream->in == nullptr ? vector_clock() : stream->in->clocks[stream];
+    event->latest = stream->in == nullptr ? std::set<std::size_t>() : stream->in->latest[stream];
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
@@ -409,6 +421,7 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event
                                             cudaErrorStreamCaptureMerge);
     vector_clock& clock = stream->in->clocks[stream];
     for (auto const& [other, count] : event->clocks) clock[other] = std::max(clock[other], count);
+    stream->in->latest[stream].insert(event->latest.begin(), event->latest.end());
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream)
@@ -491,7 +504,7 @@ cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** first, std::size_t bytes, c
     made.capture = stream->in.get();
     auto const kept = std::make_shared<block>(std::move(made));
     stream->in->blocks.push_back(kept);
-    return runtime().enqueue(stream, [kept] {
+    return runtime().enqueue(stream, "allocation", [kept] {
         kept->is_live = true;
         kept->poison();
     });
@@ -513,7 +526,7 @@ cudaError_t CUDARTAPI cudaFreeAsync(void* first, cudaStream_t stream)
     for (auto const& one : stream->in->blocks) {
         if (one->first() != first || !one->is_live) continue;
         one->is_live = false;
-        cudaError_t const issued = runtime().enqueue_unchecked(stream, [kept = one] {
+        cudaError_t const issued = runtime().enqueue_unchecked(stream, "free", [kept = one] {
             if (!kept->is_live) runtime().misuse("a graph frees twice");
             kept->is_live = false;
             kept->poison();
@@ -528,7 +541,7 @@ cudaError_t CUDARTAPI cudaMemsetAsync(void* first, int value, std::size_t bytes,
     BEGIN_CALL("cudaMemsetAsync");
     if (!runtime().is_usable(stream)) return cudaErrorInvalidResourceHandle;
     if (!is_within(first, bytes, stream)) return runtime().misuse("bytes are filled that are not allocated");
-    return runtime().enqueue(stream, [=] { std::memset(first, value, bytes); });
+    return runtime().enqueue(stream, "fill", [=] { std::memset(first, value, bytes); });
 }
 cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
                                       cudaStream_t stream)
@@ -542,7 +555,7 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, void const* from, std::size_t by
     if (stream->in != nullptr && !(is_from && is_to))
         return runtime().invalidate_capture(stream, "a copy of the host's bytes is captured",
                                             cudaErrorStreamCaptureUnsupported);
-    return runtime().enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+    return runtime().enqueue(stream, "copy", [=] { std::memcpy(to, from, bytes); });
 }
 
 // --- memory without a pool, and of the host --------------------------------------------------------------
@@ -613,6 +626,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* gra
     if (ended->is_invalid && code == cudaSuccess)
         code = runtime().set_error(cudaErrorStreamCaptureInvalidated);
     if (code != cudaSuccess) return code;
+    runtime().edges = ended->edges;
     runtime().graphs.push_back({runtime().current, ended});
     return *graph = &runtime().graphs.back(), cudaSuccess;
 }
@@ -628,6 +642,33 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cudaG
         return runtime().misuse("a graph is made executable twice");
     runtime().executables.push_back({runtime().current, graph->what});
     return *made = &runtime().executables.back(), cudaSuccess;
+}
+/// Refused if nodes or edges differ; memory of a graph cannot be updated.
+cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
+#if CUDART_VERSION >= 12000
+                                          cudaGraphExecUpdateResultInfo* details)
+#else
+                                          cudaGraphNode_t*, cudaGraphExecUpdateResult* details)
+#endif
+{
+    BEGIN_CALL("cudaGraphExecUpdate");
+    if (!runtime_state::has(runtime().executables, made) || !runtime_state::has(runtime().graphs, graph))
+        return runtime().misuse("a graph is updated that does not exist");
+    if (made->device != graph->device) return runtime().misuse("a graph is updated with one of another device");
+    capture const &old = *made->what, &now = *graph->what;
+    bool const is_same = std::equal(old.kinds.begin(), old.kinds.end(), now.kinds.begin(), now.kinds.end(),
+                                    [](std::string const& one, std::string const& other) { return one == other; }) &&
+                         old.edges == now.edges;
+    auto const result = !is_same             ? cudaGraphExecUpdateErrorTopologyChanged
+                        : now.blocks.empty() ? cudaGraphExecUpdateSuccess
+                                             : cudaGraphExecUpdateErrorNotSupported;
+#if CUDART_VERSION >= 12000
+    details->result = result;
+#else
+    *details = result;
+#endif
+    if (result != cudaGraphExecUpdateSuccess) return runtime().set_error(cudaErrorGraphExecUpdateFailure);
+    return made->what = graph->what, cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph)
 {

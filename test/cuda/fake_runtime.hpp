@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fake_cuda {
@@ -59,6 +60,8 @@ struct live_objects {
 
 /// The nodes of all graphs that can be launched.
 [[nodiscard]] std::size_t graph_nodes();
+/// The edges between the commands of the last capture that became a graph, which are numbered in the order of issue.
+[[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> const& edges();
 
 /// Like kernel<<<...>>>(...): a failure is reported by the last error only.
 void launch(cudaStream_t stream, std::function<void()> kernel);

@@ -112,20 +112,17 @@ public:
         if (!to.empty()) copy(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream);
     }
 
-    /// The kernel issues its work in the stream.
+    /// The kernel issues its work in the stream, and leaves the current device as it finds it.
     /// Throws: what the kernel throws; cuda_error with the step if one of its launches failed.
     template <class Kernel, class Call>
     void launch(stream_type, Kernel& kernel, Call const& call)
     {
-        calls_(
-            "a kernel's launch",
-            [&] {
-                (void)cudaGetLastError(); // an older error is not the kernel's
-                kernel(call);
-                return cudaPeekAtLastError();
-            },
-            call.step);
+        calls_.launch("a kernel's launch", [&] { kernel(call); }, call.step);
     }
+    /// While the result exists, the device is the current one of this thread: no command makes it so again.
+    ///
+    /// Throws: cuda_error.
+    [[nodiscard]] detail::cuda_calls::batch batch() { return detail::cuda_calls::batch(calls_); }
 
     void synchronize(stream_type stream)
     {
@@ -154,6 +151,14 @@ public:
     [[nodiscard]] detail::cuda_graph end_capture(stream_type stream)
     {
         return detail::end_capture(calls_, stream);
+    }
+    /// Ends the capture, and lets the graph of an earlier one launch what was recorded: updates it if CUDA accepts
+    /// that, as it does if only operands and parameters differ; otherwise makes it anew.
+    ///
+    /// Throws: as above; the graph is as before then.
+    void end_capture(stream_type stream, detail::cuda_graph& graph)
+    {
+        graph.replace(detail::captured_work(calls_, stream));
     }
     void abandon_capture(stream_type stream) noexcept { detail::abandon_capture(calls_, stream); }
 

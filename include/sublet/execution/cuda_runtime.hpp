@@ -129,8 +129,11 @@ private:
     bool is_changed_ = false;
 };
 
+/// While a batch exists, its device is current in this thread, and calls need not make it so.
 class cuda_calls {
 public:
+    class batch;
+
     explicit cuda_calls(int device) : device_(device)
     {
         SUBLET_EXPECTS(device >= 0, "sublet: devices are counted from 0");
@@ -147,9 +150,26 @@ public:
     void operator()(char const* name, Call call, step_id at = no_step)
     {
         if (is_lost()) throw cuda_error(lost_by_, name, at);
+        if (is_in_batch_) {
+            if (cudaError_t const code = call()) fail(code, name, at);
+            return;
+        }
         detail::device_guard const guard(device_);
         if (guard.code() != cudaSuccess) fail(guard.code(), "cudaSetDevice", at);
         if (cudaError_t const code = call()) fail(code, name, at);
+    }
+    /// A launch, which reports its failure as the last error only. In a batch no older error can be left.
+    template <std::invocable Launch>
+    void launch(char const* name, Launch launch, step_id at)
+    {
+        (*this)(
+            name,
+            [&] {
+                if (!is_in_batch_) (void)cudaGetLastError(); // an older error is not the launch's
+                launch();
+                return cudaPeekAtLastError();
+            },
+            at);
     }
 
     /// For releases, which name their own device: makes the call even if the device cannot be made current.
@@ -171,6 +191,7 @@ private:
     template <class Call>
     cudaError_t return_of(Call& call)
     {
+        if (is_in_batch_) return call();
         detail::device_guard const guard(device_);
         cudaError_t const code = call();
         return code != cudaSuccess ? code : guard.code();
@@ -193,6 +214,32 @@ private:
 
     int device_;
     cudaError_t lost_by_ = cudaSuccess;
+    bool is_in_batch_ = false;
+};
+
+/// Requires: until it is destroyed, every change of the current device is undone, and failed calls outside of
+///           cuda_calls are cleared.
+class cuda_calls::batch {
+public:
+    /// Throws: cuda_error if the device is lost or cannot be made current.
+    explicit batch(cuda_calls& calls)
+        : guard_(calls.device_), calls_(calls), was_in_batch_(std::exchange(calls.is_in_batch_, true))
+    {
+        if (calls.is_lost() || guard_.code() != cudaSuccess) {
+            calls.is_in_batch_ = was_in_batch_;
+            if (calls.is_lost()) throw cuda_error(calls.lost_by_, "cudaSetDevice");
+            calls.fail(guard_.code(), "cudaSetDevice", no_step);
+        }
+        (void)cudaGetLastError(); // a launch reports only its own errors
+    }
+    batch(batch const&) = delete;
+    batch& operator=(batch const&) = delete;
+    ~batch() { calls_.is_in_batch_ = was_in_batch_; }
+
+private:
+    detail::device_guard guard_;
+    cuda_calls& calls_;
+    bool was_in_batch_;
 };
 
 // --- handles ---------------------------------------------------------------------------------------------
@@ -267,13 +314,33 @@ public:
     /// Requires: the calls outlive the graph.
     /// Throws:   cuda_error if CUDA cannot make it executable; the capture is destroyed then.
     cuda_graph(cuda_calls& calls, cuda_graph_handle captured)
-        : calls_(&calls), captured_(std::move(captured)),
-          executable_(
-              cuda_executable_graph::made(calls, "cudaGraphInstantiateWithFlags", [&](cudaGraphExec_t* out) {
-                  return cudaGraphInstantiateWithFlags(out, captured_.handle(),
-                                                       cudaGraphInstantiateFlagAutoFreeOnLaunch);
-              }))
+        : calls_(&calls), captured_(std::move(captured)), executable_(made_executable(calls, captured_))
     {
+    }
+
+    /// Launches run another capture from now on. Updates the executable graph, which costs less than a new one,
+    /// unless CUDA refuses that: the capture has other nodes or edges, or allocates memory.
+    /// Throws: cuda_error if neither succeeds; then the graph is as before.
+    void replace(cuda_graph_handle captured)
+    {
+        bool is_updated = true;
+        (*calls_)("cudaGraphExecUpdate", [&] {
+#if CUDART_VERSION >= 12000
+            cudaGraphExecUpdateResultInfo details{};
+            cudaError_t const code = cudaGraphExecUpdate(executable_.handle(), captured.handle(), &details);
+#else
+            cudaGraphNode_t node = nullptr;
+            cudaGraphExecUpdateResult details{};
+            cudaError_t const code =
+                cudaGraphExecUpdate(executable_.handle(), captured.handle(), &node, &details);
+#endif
+            if (code != cudaErrorGraphExecUpdateFailure && code != cudaErrorNotSupported) return code;
+            (void)cudaGetLastError();
+            is_updated = false;
+            return cudaSuccess;
+        });
+        if (!is_updated) executable_ = made_executable(*calls_, captured);
+        captured_ = std::move(captured);
     }
 
     /// Throws: cuda_error.
@@ -292,6 +359,14 @@ public:
     }
 
 private:
+    static cuda_executable_graph made_executable(cuda_calls& calls, cuda_graph_handle const& captured)
+    {
+        return cuda_executable_graph::made(calls, "cudaGraphInstantiateWithFlags", [&](cudaGraphExec_t* out) {
+            return cudaGraphInstantiateWithFlags(out, captured.handle(),
+                                                 cudaGraphInstantiateFlagAutoFreeOnLaunch);
+        });
+    }
+
     cuda_calls* calls_;
     cuda_graph_handle captured_;
     cuda_executable_graph executable_; // destroyed first
@@ -305,7 +380,7 @@ inline void begin_capture(cuda_calls& calls, cudaStream_t stream)
 }
 
 /// Ends a capture; a failed one too.
-inline cuda_graph end_capture(cuda_calls& calls, cudaStream_t stream)
+inline cuda_graph_handle captured_work(cuda_calls& calls, cudaStream_t stream)
 {
     cuda_graph_handle captured;
     calls.give_back("cudaStreamEndCapture", [&] {
@@ -316,7 +391,11 @@ inline cuda_graph end_capture(cuda_calls& calls, cudaStream_t stream)
     });
     if (captured.handle() == nullptr)
         throw cuda_error(cudaErrorStreamCaptureInvalidated, "cudaStreamEndCapture");
-    return {calls, std::move(captured)};
+    return captured;
+}
+inline cuda_graph end_capture(cuda_calls& calls, cudaStream_t stream)
+{
+    return {calls, captured_work(calls, stream)};
 }
 
 inline void abandon_capture(cuda_calls& calls, cudaStream_t stream) noexcept

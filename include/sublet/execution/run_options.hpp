@@ -501,6 +501,21 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
                                                   device.abandon_capture(s);
                                               };
 
+/// Semantics: `end_capture(s, graph)` ends a capture and lets `graph`, of an earlier one, launch what was captured.
+///            If it throws, the graph is as before.
+template <class D>
+concept updates_graphs =
+    captures_graphs<D> && requires(D& device, typename D::stream_type s,
+                                   decltype(device.end_capture(s))& graph) { device.end_capture(s, graph); };
+
+/// What makes several commands of a device cheaper while it exists; for most devices nothing.
+template <class D>
+auto batch_of(D& device)
+{
+    if constexpr (requires { device.batch(); }) return device.batch();
+    else return true;
+}
+
 } // namespace detail
 
 /// One run of an executor as a graph of the device. The executor must outlive it.
@@ -508,21 +523,23 @@ template <class Executor, class Graph>
 class captured_run {
 public:
     /// Made by stream_executor::capture().
-    captured_run(Executor& executor, Graph graph, std::size_t rebinds)
-        : executor_(&executor), graph_(std::move(graph)), rebinds_(rebinds)
+    captured_run(Executor& executor, Graph graph, std::size_t rebinds, std::size_t number)
+        : executor_(&executor), graph_(std::move(graph)), rebinds_(rebinds), number_(number)
     {
     }
 
-    /// Queues the run, as run_async() does.
-    /// Requires: no other storage was bound since the capture; without arenas, no run of the executor failed
-    ///           since, as storage of inputs and outputs is released then.
-    /// Throws:   precondition_error where a requirement is broken; as run_async().
-    void launch() { executor_->launch(graph_, rebinds_); }
+    /// Queues the run, as run_async() does. If other storage was bound since the last launch, or storage of inputs
+    /// and outputs was released because a run failed without arenas, it waits for earlier launches and captures the
+    /// run again.
+    /// Requires: the storage is that of the capture, if the device cannot update its graphs; cuda_device can.
+    /// Throws:   precondition_error where a requirement is broken; as run_async() and stream_executor::capture().
+    void launch() { executor_->launch(graph_, rebinds_, number_); }
 
 private:
     Executor* executor_;
     Graph graph_;
-    std::size_t rebinds_; // of the executor, at capture
+    std::size_t rebinds_; // of the executor, when it was captured
+    std::size_t number_;  // of its operands
 };
 
 // --- run options -----------------------------------------------------------------------------------------

@@ -343,7 +343,8 @@ public:
     /// Requires: `operands` begins with the uses of the step, its defs and its scratch.
     stream_call(detail::lowered_program const& lowered, step_id at, Stream stream,
                 std::span<std::byte> const* operands)
-        : step(lowered.step_at[at]), position(at), lowered_(&lowered), operands_(operands), stream_(stream)
+        : step(lowered.step_at[at]), position(at), lowered_(&lowered), uses_(lowered.uses[at]),
+          defs_(lowered.defs[at]), operands_(operands), stream_(stream)
     {
     }
 
@@ -353,16 +354,13 @@ public:
     /// The stream to issue the work of the step on.
     [[nodiscard]] Stream stream() const { return stream_; }
     /// The values that the step reads, in program order.
-    [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
+    [[nodiscard]] std::span<value_id const> uses() const { return uses_; }
     /// The values that it writes or makes: written ones first, then its results.
-    [[nodiscard]] std::span<value_id const> defs() const { return lowered_->defs[position]; }
+    [[nodiscard]] std::span<value_id const> defs() const { return defs_; }
     /// The bytes of operand i, on the device.
-    [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses().size(), i, 0); }
+    [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses_.size(), i, 0); }
     /// The bytes of result j, on the device.
-    [[nodiscard]] std::span<std::byte> out(std::size_t j) const
-    {
-        return nth(defs().size(), j, uses().size());
-    }
+    [[nodiscard]] std::span<std::byte> out(std::size_t j) const { return nth(defs_.size(), j, uses_.size()); }
     /// Result j is a view of bytes that exist already: the step need not write it.
     [[nodiscard]] bool is_view(std::size_t j) const
     {
@@ -392,6 +390,7 @@ private:
     }
 
     detail::lowered_program const* lowered_;
+    std::span<value_id const> uses_, defs_;
     std::span<std::byte> const* operands_;
     Stream stream_;
 };

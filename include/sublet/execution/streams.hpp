@@ -101,7 +101,8 @@ public:
         return report;
     }
 
-    /// One run as a graph of the device.
+    /// One run as a graph of the device. If storage moves, the next launch captures the run again: a graph of
+    /// CUDA is updated with it, and made anew only where CUDA refuses that.
     ///
     /// Requires: arenas, or stream_options::keeps_io_addresses; checks below digest.
     /// Throws:   precondition_error where a requirement is broken; as run_async(), except that inputs need
@@ -117,10 +118,12 @@ public:
         this->synchronize();
         provide_io();
         this->synchronize();
+        std::size_t const number = captured_.size();
         captured_.emplace_back(operand_table_.count());
-        are_operands_written_ = false;
-        return captured_run<stream_executor, decltype(device_.end_capture(first_))>(*this, captured_graph(),
-                                                                                    rebinds_);
+        using graph_type = decltype(device_.end_capture(first_));
+        auto const end = [this] { return device_.end_capture(first_); };
+        return captured_run<stream_executor, graph_type>(*this, captured_graph(number, end), rebinds_,
+                                                         number);
     }
 
     /// The commands of a run.
@@ -187,6 +190,7 @@ private:
         if (digests_) this->synchronize(); // each digest has one place for all runs
         has_results_ = false;
         is_idle_ = false;
+        if (!values_.arenas().empty()) return;
         if (keeps_io_addresses_) return provide_io();
         try {
             values_.release_if([](value_role role) { return !has_role(role, value_role::input); }, first_);
@@ -227,12 +231,13 @@ private:
     {
         step_id launched = no_step;
         try {
+            [[maybe_unused]] auto const batch = detail::batch_of(device_);
             if constexpr (detail::takes_digests<Device>)
                 if (digests_) digests_->at_start(digest_on(first_));
-            carry_out_all(operands, launched);
+            if (plan_has_arenas_ && !digests_) carry_out_prepared(operands, launched);
+            else carry_out_all(operands, launched);
             if constexpr (detail::takes_digests<Device>)
                 if (digests_) digests_->at_end(digest_on(first_));
-            are_operands_written_ = plan_has_arenas_;
         } catch (...) {
             this->fail(std::current_exception(), launched);
         }
@@ -247,6 +252,29 @@ private:
             carry_out(c, operands);
         }
         launched = no_step;
+    }
+    /// The same in arenas, where nothing changes between runs but what is bound.
+    void carry_out_prepared(operand_list& operands, step_id& launched)
+    {
+        if (!are_operands_written_) {
+            calls_.clear();
+            calls_.reserve(lowered_.positions());
+            for (step_id at = 0; at != lowered_.positions(); ++at)
+                calls_.push_back(
+                    prepared_call(at, handles_.streams[schedule_.stream_of[at]], operands));
+            are_operands_written_ = true;
+        }
+        detail::kernels_running const now(are_kernels_running_);
+        for (stream_schedule::command const& c : schedule_.commands) {
+            if (c.what != stream_schedule::action::launch) {
+                carry_out(c, operands);
+                continue;
+            }
+            call_type const& call = calls_[c.which];
+            launched = call.step;
+            device_.launch(call.stream(), kernel_, call);
+            launched = no_step;
+        }
     }
     void carry_out(stream_schedule::command const& c, operand_list& operands)
     {
@@ -273,14 +301,18 @@ private:
 
     void launch_step(step_id at, stream_type s, operand_list& operands)
     {
-        if (!are_operands_written_)
-            operand_table_.write(operands, lowered_, at,
-                                 [this](value_id v) { return values_.value_bytes(v); });
+        call_type const call = prepared_call(at, s, operands);
         if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->before(at, digest_on(s));
-        device_.launch(s, kernel_, call_type(lowered_, at, s, operands.data() + operand_table_[at]));
+        device_.launch(s, kernel_, call);
         if constexpr (detail::takes_digests<Device>)
             if (digests_) digests_->after(at, digest_on(s));
+    }
+    /// Writes the operands of the step.
+    call_type prepared_call(step_id at, stream_type s, operand_list& operands) const
+    {
+        operand_table_.write(operands, lowered_, at, [this](value_id v) { return values_.value_bytes(v); });
+        return call_type(lowered_, at, s, operands.data() + operand_table_[at]);
     }
     auto digest_on(stream_type s)
     {
@@ -292,7 +324,9 @@ private:
 
     // --- a graph ----------------------------------------------------------------------------------------
 
-    auto captured_graph()
+    /// Captures a run, with the operand list of that number. `end()` ends the capture.
+    template <class End>
+    auto captured_graph(std::size_t number, End end)
     {
         is_idle_ = false;
         try {
@@ -300,22 +334,24 @@ private:
         } catch (...) {
             this->fail(std::current_exception());
         }
-        issue_captured();
+        issue_captured(captured_[number]);
+        struct idle_at_end {
+            bool& is_idle;
+            ~idle_at_end() { is_idle = true; }
+        } const at_end{is_idle_};
         try {
-            auto graph = device_.end_capture(first_);
-            are_operands_written_ = false; // for runs without a graph
-            is_idle_ = true;
-            return graph;
+            return end();
         } catch (...) {
             this->fail(std::current_exception());
         }
     }
     /// As issue(), but allocations of a failed capture never happened.
-    void issue_captured()
+    void issue_captured(operand_list& operands)
     {
         step_id launched = no_step;
         try {
-            carry_out_all(captured_.back(), launched);
+            [[maybe_unused]] auto const batch = detail::batch_of(device_);
+            carry_out_all(operands, launched);
         } catch (...) {
             device_.abandon_capture(first_);
             values_.skip_device(true);
@@ -328,13 +364,24 @@ private:
         }
     }
 
+    /// Launches a graph with the operand list of that number; captures it again if storage has moved since
+    /// it was captured, when rebinds_ was `rebinds`.
     template <class Graph>
-    void launch(Graph& graph, std::size_t rebinds)
+    void launch(Graph& graph, std::size_t& rebinds, std::size_t number)
     {
-        SUBLET_EXPECTS(rebinds == rebinds_,
-                       "sublet: a graph is launched after its storage was released, or other "
-                       "storage was bound");
+        if constexpr (!detail::updates_graphs<Device>)
+            SUBLET_EXPECTS(rebinds == rebinds_,
+                           "sublet: a graph is launched after its storage was released, or other "
+                           "storage was bound");
         this->expect_storage();
+        if constexpr (detail::updates_graphs<Device>) {
+            if (rebinds != rebinds_) {
+                provide_io();
+                this->synchronize(); // earlier launches use the operands
+                captured_graph(number, [&] { device_.end_capture(first_, graph); });
+                rebinds = rebinds_;
+            }
+        }
         is_idle_ = false;
         try {
             graph.launch(first_);
@@ -367,6 +414,7 @@ private:
     bool plan_has_arenas_ = false;
     stream_schedule schedule_;
     run_report report_;                  // the same for every run
+    std::vector<call_type> calls_;       // by position; with arenas, while are_operands_written_
     std::vector<operand_list> operands_; // by run in flight; with arenas one for all
     std::vector<operand_list> captured_; // by graph
 };

@@ -66,6 +66,11 @@ public:
     // --- a stream_device ----------------------------------------------------------------------------------
 
     [[nodiscard]] bool is_lost() const { return inner_->is_lost(); }
+    [[nodiscard]] auto batch()
+        requires requires(Inner& inner) { inner.batch(); }
+    {
+        return inner_->batch();
+    }
 
     [[nodiscard]] stream_type make_stream()
     {
