@@ -3,8 +3,9 @@
 #define SUBLET_EXECUTION_STREAM_SCHEDULE_HPP
 
 /// Maps the steps of a program to streams: a list of commands with events for the waits between streams, and
-/// a check of such a list. Greedy chains on the transitive reduction of the waits, on a bounded number of
-/// streams; vector clocks omit implied waits. O((steps + waits) streams + touches log touches).
+/// a check of such a list. Greedy chains on the transitive reduction of the waits, along critical paths, on a
+/// bounded number of streams; vector clocks omit implied waits. O((steps + waits) streams + touches log
+/// touches).
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_streams.hpp>
@@ -141,8 +142,10 @@ private:
 ///
 /// Commands are issued in program order. A step goes to a stream if it waits for its last step, so that a
 /// chain stays on one stream without events; else to a stream that its waits cover, a new one, or the one
-/// that ends first. Waits that the clock of the stream implies are omitted: in the example, stream 1 must
-/// start after the start of the run, which the wait for step 0 implies.
+/// that ends first. Of several steps that wait for one, the one with the longest path to the end, in bytes
+/// that are read and written, gets its stream, and the others go elsewhere if they can. Waits that the clock
+/// of the stream implies are omitted: in the example, stream 1 must start after the start of the run, which
+/// the wait for step 0 implies.
 ///
 /// A run forks from stream 0 and joins there: the next run begins where it ended, and a device can capture it
 /// as a graph. Each event is recorded once in a run, so a missing record cannot be mistaken for an older one.
@@ -170,7 +173,7 @@ private:
     struct stream_state {
         step_id last = no_step;      // the last step
         std::uint32_t mark = 0;      // the last mark
-        std::size_t finish_time = 0; // with steps of unit length: end of `last`
+        std::uint64_t finish_time = 0; // end of `last`
         bool is_used = false;
         bool has_unmarked_work = false; // issued since the last mark
     };
@@ -198,6 +201,17 @@ private:
     void issue(step_id at);
 
     std::uint32_t stream_for(step_id at);
+
+    /// A step takes as long for its launch as the average step for its bytes.
+    void measure_steps();
+    /// Matches steps with successors, those with the longest path to the end first.
+    void match_successors();
+    /// The last step of the stream has a successor of its own, which comes after `at`.
+    bool is_reserved(std::uint32_t s, step_id at) const
+    {
+        step_id const last = streams_[s].last;
+        return last != no_step && successor_[last] != no_step && successor_[last] > at;
+    }
 
     // --- blocks -----------------------------------------------------------------------------------------
 
@@ -252,7 +266,9 @@ private:
     std::uint32_t start_ = 0;                  // a mark, as the next two
     std::vector<std::uint32_t> mark_of_;       // by position
     std::vector<std::uint32_t> pending_waits_; // for the next command
-    std::vector<std::size_t> finish_time_;     // by position: end, with steps of unit length
+    std::vector<std::uint64_t> finish_time_;   // by position: end
+    std::vector<std::uint64_t> length_;        // by position: the time that the step takes
+    std::vector<step_id> successor_;           // by position: the one that takes its stream over, or none
     std::vector<buffer_id> block_transfers_;   // of the current step: pairs {from, to}
     stream_schedule result_;
 };

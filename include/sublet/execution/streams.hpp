@@ -229,32 +229,32 @@ private:
 
     void issue(operand_list& operands)
     {
-        step_id launched = no_step;
+        detail::issue_progress reached;
         try {
             [[maybe_unused]] auto const batch = detail::batch_of(device_);
             if constexpr (detail::takes_digests<Device>)
                 if (digests_) digests_->at_start(digest_on(first_));
-            if (plan_has_arenas_ && !digests_) carry_out_prepared(operands, launched);
-            else carry_out_all(operands, launched);
+            if (plan_has_arenas_ && !digests_) carry_out_prepared(operands, reached);
+            else carry_out_all(operands, reached);
             if constexpr (detail::takes_digests<Device>)
                 if (digests_) digests_->at_end(digest_on(first_));
         } catch (...) {
-            this->fail(std::current_exception(), launched);
+            this->fail(std::current_exception(), reached);
         }
     }
 
-    /// `launched`: the step of the kernel being launched, or `no_step`.
-    void carry_out_all(operand_list& operands, step_id& launched)
+    void carry_out_all(operand_list& operands, detail::issue_progress& reached)
     {
         detail::kernels_running const now(are_kernels_running_);
         for (stream_schedule::command const& c : schedule_.commands) {
-            launched = c.what == stream_schedule::action::launch ? lowered_.step_at[c.which] : no_step;
+            reached.is_launching = c.what == stream_schedule::action::launch;
+            if (reached.is_launching) reached.step = lowered_.step_at[c.which];
             carry_out(c, operands);
         }
-        launched = no_step;
+        reached.is_launching = false;
     }
     /// The same in arenas, where nothing changes between runs but what is bound.
-    void carry_out_prepared(operand_list& operands, step_id& launched)
+    void carry_out_prepared(operand_list& operands, detail::issue_progress& reached)
     {
         if (!are_operands_written_) {
             calls_.clear();
@@ -271,9 +271,9 @@ private:
                 continue;
             }
             call_type const& call = calls_[c.which];
-            launched = call.step;
+            reached = {call.step, true};
             device_.launch(call.stream(), kernel_, call);
-            launched = no_step;
+            reached.is_launching = false;
         }
     }
     void carry_out(stream_schedule::command const& c, operand_list& operands)
@@ -348,10 +348,10 @@ private:
     /// As issue(), but allocations of a failed capture never happened.
     void issue_captured(operand_list& operands)
     {
-        step_id launched = no_step;
+        detail::issue_progress reached;
         try {
             [[maybe_unused]] auto const batch = detail::batch_of(device_);
-            carry_out_all(operands, launched);
+            carry_out_all(operands, reached);
         } catch (...) {
             device_.abandon_capture(first_);
             values_.skip_device(true);
@@ -360,7 +360,7 @@ private:
             };
             values_.release_if(is_intermediate, first_);
             values_.skip_device(false);
-            this->fail(std::current_exception(), launched);
+            this->fail(std::current_exception(), reached);
         }
     }
 

@@ -267,13 +267,22 @@ private:
 /// After an error, it waits until the device is idle, releases storage, then throws. It never calls a lost
 /// device.
 
+/// How far the commands of a run have been issued.
+struct issue_progress {
+    step_id step = no_step; ///< the last that was launched, or is being launched
+    bool is_launching = false;
+};
+
 /// A command failed on the device, now or earlier.
 class device_error : public run_error {
 public:
-    explicit device_error(std::exception_ptr cause) : run_error(no_step, cause, {})
+    /// `reached`: the last step that was launched, or `no_step` after the run.
+    explicit device_error(std::exception_ptr cause, step_id reached = no_step) : run_error(no_step, cause, {})
     {
         text_ = {};
-        text_ << "sublet: in a run on streams, the device failed at a step that it does not name";
+        text_ << "sublet: in a run on streams, the device failed at ";
+        if (reached == no_step) text_ << "a step that it does not name";
+        else text_ << "step " << reached << " or before it";
         write_cause(text_, cause);
     }
 };
@@ -520,8 +529,8 @@ protected:
         return false;
     }
 
-    /// Waits until idle, releases what it can, and throws `why` with the step being launched, `at`, if any.
-    [[noreturn]] void fail(std::exception_ptr why, step_id at = no_step)
+    /// Waits until idle, releases what it can, and throws `why` with the step being launched, if any.
+    [[noreturn]] void fail(std::exception_ptr why, issue_progress reached = {})
     {
         is_lost_ = !wait_until_idle();
         values_.skip_device(is_lost_);
@@ -531,8 +540,9 @@ protected:
         } catch (run_error const&) { // has its step already
             throw;
         } catch (...) {
-            if (at == no_step || is_lost_) throw device_error(why); // a lost device: not the kernel's error
-            throw run_error(at, why);
+            // A lost device: not the kernel's error.
+            if (!reached.is_launching || is_lost_) throw device_error(why, reached.step);
+            throw run_error(reached.step, why);
         }
     }
 

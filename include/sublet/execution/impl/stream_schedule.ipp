@@ -51,6 +51,8 @@ SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks ki
     for (buffer_id b : lowered_.unused_inputs) is_unused_input_[b] = 1;
     has_block_.assign(buffers, 0);
     alignment_.assign(buffers, 1);
+    measure_steps();
+    match_successors();
     for (std::size_t b = 0; b != buffers; ++b) {
         alignment_[b] = its(static_cast<buffer_id>(b)).alignment;
         has_block_[b] = owns_block(static_cast<buffer_id>(b)) && has_role(its(b).role, value_role::input);
@@ -113,8 +115,8 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
     if (paints_in_arena) release_dead(at, s);
     std::size_t finish = streams_[s].finish_time;
     for (step_id p : before) finish = std::max(finish, finish_time_[p]);
-    finish_time_.push_back(finish + 1);
-    streams_[s] = {at, mark(s), finish + 1, true, false};
+    finish_time_.push_back(finish + length_[at]);
+    streams_[s] = {at, mark(s), finish + length_[at], true, false};
     mark_of_.push_back(streams_[s].mark);
     if (!paints_in_arena) release_dead(at, s);
 }
@@ -123,23 +125,77 @@ SUBLET_DECL std::uint32_t stream_scheduler::stream_for(step_id at)
 {
     if (!settings_.stream_of.empty()) return settings_.stream_of[lowered_.step_at[at]];
     std::span<step_id const> const before = waits_.before[at];
-    std::uint32_t best = no_stream;
-    for (step_id p : before) { // of those that are last on their stream, the one that ends last
-        std::uint32_t const s = result_.stream_of[p];
-        if (streams_[s].last != p) continue;
-        bool const is_later = best == no_stream || streams_[s].finish_time > streams_[best].finish_time;
-        if (is_later || (streams_[s].finish_time == streams_[best].finish_time && s < best)) best = s;
-    }
+    auto last_of =
+        [&](bool may_be_reserved) { // of those that are last on their stream, the one that ends last
+            std::uint32_t best = no_stream;
+            for (step_id p : before) {
+                std::uint32_t const s = result_.stream_of[p];
+                if (streams_[s].last != p || (!may_be_reserved && is_reserved(s, at))) continue;
+                if (successor_[p] == at) return s;
+                bool const is_later =
+                    best == no_stream || streams_[s].finish_time > streams_[best].finish_time;
+                if (is_later || (streams_[s].finish_time == streams_[best].finish_time && s < best)) best = s;
+            }
+            return best;
+        };
+    std::uint32_t best = last_of(false);
     if (best != no_stream) return best;
     for (step_id p : before) pending_waits_.push_back(mark_of_[p]);
     for (std::uint32_t s = 0; s != streams_.size() && best == no_stream; ++s)
-        if (!streams_[s].is_used || clocks_.covers(pending_waits_, s)) best = s;
+        if (!streams_[s].is_used || (!is_reserved(s, at) && clocks_.covers(pending_waits_, s))) best = s;
     pending_waits_.clear();
     if (best != no_stream) return best;
-    best = 0;
-    for (std::uint32_t s = 1; s != streams_.size(); ++s)
-        if (streams_[s].finish_time < streams_[best].finish_time) best = s;
+    for (bool const may_be_reserved : {false, true}) {
+        for (std::uint32_t s = 0; s != streams_.size(); ++s) {
+            if (!may_be_reserved && is_reserved(s, at)) continue;
+            if (best == no_stream || streams_[s].finish_time < streams_[best].finish_time) best = s;
+        }
+        if (best != no_stream) return best;
+        best = last_of(true);
+        if (best != no_stream) return best;
+    }
     return best;
+}
+
+SUBLET_DECL void stream_scheduler::measure_steps()
+{
+    std::vector<byte_count> moved(lowered_.positions(), 0); // bytes, up to 2^64 - 1
+    byte_count most = 0, total = 0;
+    for (step_id at = 0; at != moved.size(); ++at) {
+        for (csr_rows const* rows : {&lowered_.uses, &lowered_.defs})
+            for (value_id v : (*rows)[at])
+                if (lowered_.bytes[v] != no_size)
+                    moved[at] += smaller(lowered_.bytes[v], no_size - moved[at]);
+        most = larger(most, moved[at]);
+    }
+    unsigned excess = 0; // bits; the products below have 64 bits
+    while (most >> excess >= byte_count{1} << 28) ++excess;
+    for (byte_count& bytes : moved) total += bytes >>= excess;
+    for (byte_count bytes : moved) length_.push_back(8 + (total == 0 ? 0 : 8 * bytes * moved.size() / total));
+}
+
+SUBLET_DECL void stream_scheduler::match_successors()
+{
+    step_id const count = lowered_.positions();
+    std::vector<std::uint64_t> from_start(count, 0), to_end(count, 0); // longest paths
+    for (step_id at = 0; at != count; ++at)
+        for (step_id p : waits_.before[at])
+            from_start[at] = larger(from_start[at], from_start[p] + length_[p]);
+    for (step_id at = count; at-- != 0;) {
+        for (step_id next : waits_.after[at]) to_end[at] = larger(to_end[at], to_end[next]);
+        to_end[at] += length_[at];
+    }
+    std::vector<step_id> steps(count);
+    for (step_id at = 0; at != count; ++at) steps[at] = at;
+    std::sort(steps.begin(), steps.end(),
+              [&](step_id a, step_id b) { return to_end[a] != to_end[b] ? to_end[a] > to_end[b] : a < b; });
+    successor_.assign(count, no_step);
+    for (step_id at : steps) {
+        step_id best = no_step;
+        for (step_id p : waits_.before[at])
+            if (successor_[p] == no_step && (best == no_step || from_start[p] > from_start[best])) best = p;
+        if (best != no_step) successor_[best] = at;
+    }
 }
 
 SUBLET_DECL void stream_scheduler::transfer_from(operand_reuse y, step_id at)
