@@ -39,7 +39,7 @@ struct test_executor : stream_executor_base<simple_device> {
         bindings_.consume_inputs(lowered_);
         has_results_ = true;
     }
-    [[noreturn]] void break_down(step_id at) { fail(std::make_exception_ptr(std::bad_alloc()), at); }
+    [[noreturn]] void break_down(step_id at) { fail(std::make_exception_ptr(std::bad_alloc()), {at, true}); }
     bool is_resting() const { return is_idle_; }
 };
 
