@@ -626,7 +626,6 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* gra
     if (ended->is_invalid && code == cudaSuccess)
         code = runtime().set_error(cudaErrorStreamCaptureInvalidated);
     if (code != cudaSuccess) return code;
-    runtime().edges = ended->edges;
     runtime().graphs.push_back({runtime().current, ended});
     return *graph = &runtime().graphs.back(), cudaSuccess;
 }
@@ -640,6 +639,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cudaG
         return runtime().misuse("a graph is made executable that does not exist");
     if (std::exchange(graph->is_instantiated, true))
         return runtime().misuse("a graph is made executable twice");
+    runtime().edges = graph->what->edges;
     runtime().executables.push_back({runtime().current, graph->what});
     return *made = &runtime().executables.back(), cudaSuccess;
 }
@@ -668,6 +668,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t grap
     *details = result;
 #endif
     if (result != cudaGraphExecUpdateSuccess) return runtime().set_error(cudaErrorGraphExecUpdateFailure);
+    runtime().edges = now.edges;
     return made->what = graph->what, cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph)
@@ -694,10 +695,49 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream)
     for (auto const& node : made->what->nodes) node();
     return cudaSuccess;
 }
-cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t*, std::size_t* count)
+/// A node is its number, plus one.
+cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count)
 {
     BEGIN_CALL("cudaGraphGetNodes");
+    if (nodes != nullptr)
+        for (std::size_t i = 0; i != *count; ++i) nodes[i] = reinterpret_cast<cudaGraphNode_t>(i + 1);
     return *count = graph->what->nodes.size(), cudaSuccess;
+}
+cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+#if CUDART_VERSION >= 13000
+                                        cudaGraphEdgeData*,
+#endif
+                                        std::size_t* count)
+{
+    BEGIN_CALL("cudaGraphGetEdges");
+    auto const& edges = graph->what->edges;
+    if (from != nullptr)
+        for (std::size_t i = 0; i != *count; ++i) {
+            from[i] = reinterpret_cast<cudaGraphNode_t>(edges[i].first + 1);
+            to[i] = reinterpret_cast<cudaGraphNode_t>(edges[i].second + 1);
+        }
+    return *count = edges.size(), cudaSuccess;
+}
+cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t graph, cudaGraphNode_t const* from,
+                                                  cudaGraphNode_t const* to,
+#if CUDART_VERSION >= 13000
+                                                  cudaGraphEdgeData const*,
+#endif
+                                                  std::size_t count)
+{
+    BEGIN_CALL("cudaGraphRemoveDependencies");
+    if (!graph->what->blocks.empty()) return runtime().set_error(cudaErrorNotSupported);
+    if (graph->is_instantiated)
+        return runtime().misuse("edges of a graph are removed that is executable already");
+    for (std::size_t i = 0; i != count; ++i) {
+        auto const edge = std::pair(reinterpret_cast<std::uintptr_t>(from[i]) - 1,
+                                    reinterpret_cast<std::uintptr_t>(to[i]) - 1);
+        auto& edges = graph->what->edges;
+        auto const found = std::find(edges.begin(), edges.end(), edge);
+        if (found == edges.end()) return runtime().misuse("an edge is removed that does not exist");
+        edges.erase(found);
+    }
+    return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType what, void* value)
 {

@@ -60,7 +60,7 @@ struct live_objects {
 
 /// The nodes of all graphs that can be launched.
 [[nodiscard]] std::size_t graph_nodes();
-/// The edges between the commands of the last capture that became a graph, which are numbered in the order of issue.
+/// The edges of the graph that was made executable or updated last, between commands in the order of issue.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> const& edges();
 
 /// Like kernel<<<...>>>(...): a failure is reported by the last error only.

@@ -39,7 +39,10 @@ struct test_executor : stream_executor_base<simple_device> {
         bindings_.consume_inputs(lowered_);
         has_results_ = true;
     }
-    [[noreturn]] void break_down(step_id at) { fail(std::make_exception_ptr(std::bad_alloc()), {at, true}); }
+    [[noreturn]] void break_down(step_id at)
+    {
+        fail(std::make_exception_ptr(std::bad_alloc()), {at, at != no_step});
+    }
     bool is_resting() const { return is_idle_; }
 };
 

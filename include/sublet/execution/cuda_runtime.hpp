@@ -5,9 +5,12 @@
 /// Wrappers of the CUDA runtime: calls on a given device with checked results, owning handles, a private
 /// stream-ordered memory pool, and captured graphs. Each adds a few host instructions to a call.
 
+#include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/execution/run_options.hpp>
+#include <sublet/graph/concepts.hpp>
 #include <sublet/units.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -298,6 +301,76 @@ using cuda_executable_graph = cuda_handle<cudaGraphExec_t, cudaGraphExecDestroy>
 
 // --- graph -----------------------------------------------------------------------------------------------
 
+inline cudaError_t edges_of(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, std::size_t* count)
+{
+#if CUDART_VERSION >= 13000
+    return cudaGraphGetEdges(graph, from, to, nullptr, count);
+#else
+    return cudaGraphGetEdges(graph, from, to, count);
+#endif
+}
+inline cudaError_t remove_edges(cudaGraph_t graph, std::vector<cudaGraphNode_t> const& from,
+                                std::vector<cudaGraphNode_t> const& to)
+{
+#if CUDART_VERSION >= 13000
+    return cudaGraphRemoveDependencies(graph, from.data(), to.data(), nullptr, from.size());
+#else
+    return cudaGraphRemoveDependencies(graph, from.data(), to.data(), from.size());
+#endif
+}
+
+/// Removes all edges that others imply. A command depends on the one before it in its stream, which an event
+/// that it waits for may imply.
+/// Throws: cuda_error; nothing is removed then.
+inline void remove_implied_edges(cuda_calls& calls, cudaGraph_t graph)
+{
+    std::size_t count = 0;
+    calls("cudaGraphGetNodes", [&] { return cudaGraphGetNodes(graph, nullptr, &count); });
+    std::vector<cudaGraphNode_t> nodes(count);
+    if (count != 0)
+        calls("cudaGraphGetNodes", [&] { return cudaGraphGetNodes(graph, nodes.data(), &count); });
+    calls("cudaGraphGetEdges", [&] { return edges_of(graph, nullptr, nullptr, &count); });
+    if (count == 0) return;
+    std::vector<cudaGraphNode_t> from(count), to(count);
+    calls("cudaGraphGetEdges", [&] { return edges_of(graph, from.data(), to.data(), &count); });
+
+    // Nodes are numbered by handle, then so that edges lead upwards.
+    std::sort(nodes.begin(), nodes.end());
+    auto index_of = [&](cudaGraphNode_t node) {
+        return static_cast<std::uint32_t>(std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin());
+    };
+    auto rows_by = [&](auto first, auto second) {
+        return csr_rows::gathered(nodes.size(), [&](auto add) {
+            for (std::uint32_t i = 0; i != count; ++i) add(first(i), second(i));
+        });
+    };
+    auto source = [&](std::uint32_t i) { return index_of(from[i]); };
+    auto target = [&](std::uint32_t i) { return index_of(to[i]); };
+    csr_rows const after = rows_by(source, target);
+    std::vector<std::uint32_t> waits_for(nodes.size(), 0), order, number(nodes.size(), 0);
+    for (std::uint32_t i = 0; i != count; ++i) ++waits_for[target(i)];
+    for (std::uint32_t node = 0; node != nodes.size(); ++node)
+        if (waits_for[node] == 0) order.push_back(node);
+    for (std::uint32_t next = 0; next != order.size(); ++next) {
+        number[order[next]] = next;
+        for (std::uint32_t node : after[order[next]])
+            if (--waits_for[node] == 0) order.push_back(node);
+    }
+    auto lower = [&](std::uint32_t i) { return number[source(i)]; };
+    auto higher = [&](std::uint32_t i) { return number[target(i)]; };
+    auto const is_implied = has_indirect_path(
+        rows_by(higher, lower), count, [&](std::uint32_t i) { return csr_graph::edge{lower(i), higher(i)}; });
+    std::size_t removed = 0;
+    for (std::size_t i = 0; i != is_implied.size(); ++i) {
+        if (!is_implied[i]) continue;
+        from[removed] = from[i];
+        to[removed++] = to[i];
+    }
+    from.resize(removed);
+    to.resize(removed);
+    if (removed != 0) calls("cudaGraphRemoveDependencies", [&] { return remove_edges(graph, from, to); });
+}
+
 /// A captured graph: issued once, launched any number of times by one call.
 ///
 ///     begin_capture(s)
@@ -314,7 +387,8 @@ public:
     /// Requires: the calls outlive the graph.
     /// Throws:   cuda_error if CUDA cannot make it executable; the capture is destroyed then.
     cuda_graph(cuda_calls& calls, cuda_graph_handle captured)
-        : calls_(&calls), captured_(std::move(captured)), executable_(made_executable(calls, captured_))
+        : calls_(&calls), captured_(reduced(calls, std::move(captured))),
+          executable_(made_executable(calls, captured_))
     {
     }
 
@@ -323,6 +397,7 @@ public:
     /// Throws: cuda_error if neither succeeds; then the graph is as before.
     void replace(cuda_graph_handle captured)
     {
+        captured = reduced(*calls_, std::move(captured));
         bool is_updated = true;
         (*calls_)("cudaGraphExecUpdate", [&] {
 #if CUDART_VERSION >= 12000
@@ -359,6 +434,16 @@ public:
     }
 
 private:
+    /// CUDA keeps all edges of a graph that allocates memory; implied ones do no harm.
+    static cuda_graph_handle reduced(cuda_calls& calls, cuda_graph_handle captured)
+    {
+        try {
+            remove_implied_edges(calls, captured.handle());
+        } catch (cuda_error const&) {
+            if (calls.is_lost()) throw;
+        }
+        return captured;
+    }
     static cuda_executable_graph made_executable(cuda_calls& calls, cuda_graph_handle const& captured)
     {
         return cuda_executable_graph::made(calls, "cudaGraphInstantiateWithFlags", [&](cudaGraphExec_t* out) {
