@@ -7,14 +7,16 @@
 //     chain       a step reads the result of the previous step
 //     branching   and up to two more of the last twenty
 //     braided     a step reads the result of the eighth step before it: eight independent chains
-//     forked      every third step reads that of the third step before it, the two others that of the previous
+//     forked      every third step reads that of the third step before it, the two others that of the
+//     previous
 //
 //     no_plan, recycle, arena    serially, on this thread
 //     fifo 2 ...                 in the arena, steps in parallel: policy of the queue, number of threads
-//     streams 4 ...              in the arena, on a device with so many streams that does nothing
+//     streams 4 ...              on so many streams of a device that only runs kernels, at once; planned for
+//                                every schedule, for up to 10 000 steps
 //
-// A command of that device takes as many instructions as a driver may take, and a kernel runs at once. What is
-// compared is the loop by hand with such a launch for each step, on one stream and without events.
+// A launch on that device takes about 2100 instructions, a record or a wait a quarter of them. There, the
+// loop by hand has a launch for each step, too, but no events.
 //
 //     make ms     constructing the executor without a proof; "proved": with check_plan()
 //     ns a step   by hand, and at each level of checks: medians; "spread" is that of the loop by hand
@@ -25,15 +27,15 @@
 //     count="valgrind --tool=callgrind --callgrind-out-file=/dev/null bench_overhead --count"
 //     for runs in 10 20; do $count arena off chain 1000 $runs; done
 //
-// MODE may also be by_hand, 'fifo 2', 'streams 4', or launches: the loop by hand with launches. For 'streams 4' the
-// events and waits of a run are printed. Without the cost of launches: the same with 'bare streams 4', and by_hand.
+// MODE may also be by_hand, 'fifo 2', 'streams 4', which prints its events and waits, or launches: the loop
+// by hand with launches. The commands of 'bare streams 4' cost nothing: compare it with by_hand.
 
 #include "measure.hpp"
 
 #include <sublet/execution.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <algorithm>
@@ -84,7 +86,7 @@ struct workload {
         });
         options.role = [n](auto v) { return v + 1 == n ? value_role::output : value_role::intermediate; };
         plan = plan_memory(program, options).plan;
-        if (n <= most_on_streams) plan_for_streams = plan_with_handoffs(program, options).plan;
+        if (n <= most_on_streams) plan_for_streams = plan_concurrent(program, options).plan;
     }
     std::size_t steps() const { return begin.size() - 1; }
 };
@@ -183,6 +185,8 @@ struct sum_kernel {
     }
 };
 
+bool runs_on_streams(std::string const& mode) { return mode.find("streams ") != std::string::npos; }
+
 /// Calls `use_executor` with a function that makes an executor for a level.
 template <class Callback>
 void with_mode(std::string const& mode, workload const& w, Callback use_executor)
@@ -195,7 +199,7 @@ void with_mode(std::string const& mode, workload const& w, Callback use_executor
     if (mode == "no_plan") return with(no_plan{});
     if (mode == "recycle") return with(recycle{});
     if (mode == "arena") return with(arena{w.plan});
-    if (mode.find("streams ") != std::string::npos) {
+    if (runs_on_streams(mode)) {
         idle_device device(mode.starts_with("bare "));
         stream_options const how{.streams = bench::number_in(mode.substr(mode.rfind(' ') + 1))};
         return use_executor([&](executor_options::checks level) {
@@ -229,7 +233,7 @@ void measure(char const* kind, char const* mode, workload const& w, int samples,
         samples == 1 ? 1 : static_cast<int>(std::max<std::size_t>(1, steps_per_sample / w.steps()));
     auto steps = static_cast<double>(w.steps());
     std::vector<double> make[2], hand, level_times[4];
-    bool const has_launches = std::string(mode).starts_with("streams ");
+    bool const has_launches = runs_on_streams(mode);
     by_hand other(w, has_launches);
     with_mode(mode, w, [&](auto make_executor) {
         for (std::size_t level = 0; level != 4; ++level) {
@@ -324,7 +328,9 @@ int main(int count, char** words)
             if (n > most) continue;
             for (std::size_t kind = 0; kind != 4; ++kind) {
                 workload const w(n, kind);
-                for (char const* mode : modes) if (n <= most_on_streams || !std::string(mode).starts_with("streams ")) measure(kinds[kind], mode, w, samples, as_csv);
+                for (char const* mode : modes)
+                    if (n <= most_on_streams || !runs_on_streams(mode))
+                        measure(kinds[kind], mode, w, samples, as_csv);
             }
         }
         return 0;

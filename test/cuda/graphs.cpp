@@ -207,7 +207,7 @@ TEST_CASE("no edge of a captured graph is implied by others, and with enough str
     }
 }
 
-TEST_CASE("a graph whose storage moves is updated, and instantiated anew if CUDA refuses that")
+TEST_CASE("when storage moves, a graph is updated, and instantiated anew if CUDA refuses that")
 {
     auto check = [](auto const& mode, bool is_updated) {
         {

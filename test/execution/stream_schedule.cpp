@@ -330,6 +330,31 @@ TEST_CASE("a diamond runs on two streams, and each waits once for the other")
                                  {launch, 0, 3}});
 }
 
+TEST_CASE("of two steps that wait for one, the one with the longer path to the end gets its stream")
+{
+    //  0: -> a     1: a -> b     2: a -> c     3: c -> d
+    auto const p = op_list(4, {{}, {0}, {0}, {2}}, {{0}, {1}, {2}, {3}});
+    CHECK(scheduled(p, {.bytes = 8}, no_plan{}).stream_of == std::vector<std::uint32_t>{0, 1, 0, 0});
+    CHECK(scheduled(p, {.bytes = {8, 800, 8, 8}}, no_plan{}).stream_of ==
+          std::vector<std::uint32_t>{0, 0, 1, 1}); // in bytes, not in steps
+    CHECK(scheduled(p, {.bytes = 8}, no_plan{}, {.streams = 1}).stream_of ==
+          std::vector<std::uint32_t>{0, 0, 0, 0});
+}
+
+TEST_CASE("steps of any size are assigned to streams")
+{
+    auto const p = op_list(4, {{}, {0}, {0}, {2}}, {{0}, {1}, {2}, {3}});
+    byte_count const most = no_size - 1;
+    for (byte_count const bytes : {byte_count{0}, most / 3, most})
+        for (byte_count const other : {byte_count{0}, byte_count{1}, most, no_size}) {
+            stream_schedule const s =
+                scheduled(p, {.bytes = {bytes, other, bytes, bytes}}, no_plan{}, {.streams = 2});
+            CHECK(s.stream_of.size() == 4);
+            CHECK(s.waits == s.events);
+        }
+    CHECK(scheduled(op_list(0, {}, {}), {.bytes = 8}, no_plan{}).commands.empty());
+}
+
 TEST_CASE("a value that is last used at the end of a node is painted after that node")
 {
     snapshot const p = flow(

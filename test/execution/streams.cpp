@@ -119,6 +119,22 @@ TEST_CASE("in an arena nothing is allocated during a run, on the device or on th
     CHECK(report.run.allocations.total == 0);
 }
 
+TEST_CASE("storage that is bound between two runs in an arena is used by the second")
+{
+    snapshot const doubled = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
+    plan_options const options{.bytes = 8, .role = std::vector<value_role>{value_role::external, output}};
+    simple_device device;
+    stream_executor run(device, doubled, options, arena{plan_memory(doubled, options)},
+                        [](auto const& call) { call.out(0)[0] = call.in(0)[0]; });
+    alignas(64) std::array<std::byte, 8> one{std::byte{1}}, two{std::byte{2}};
+    run.bind(0, one);
+    for (int i = 0; i != 2; ++i) run.run();
+    CHECK(run.output(1)[0] == std::byte{1});
+    run.bind(0, two);
+    run.run();
+    CHECK(run.output(1)[0] == std::byte{2});
+}
+
 TEST_CASE("a kernel that uses its own executor is rejected, whenever the device runs it")
 {
     using kernel = std::function<void(stream_call<simulated_device::stream_type> const&)>;
