@@ -105,7 +105,10 @@ class idle_device {
 public:
     using stream_type = unsigned;
     using event_type = unsigned;
-    explicit idle_device(bool is_bare) : launch_turns_(is_bare ? 0 : launch_turns), event_turns_(is_bare ? 0 : event_turns) {}
+    explicit idle_device(bool is_bare)
+        : launch_turns_(is_bare ? 0 : launch_turns), event_turns_(is_bare ? 0 : event_turns)
+    {
+    }
 
     unsigned make_stream() { return made_++; }
     unsigned make_event() { return made_++; }
@@ -115,11 +118,11 @@ public:
     void wait(unsigned, unsigned) { command(event_turns_); }
     std::byte* allocate(byte_count bytes, byte_count alignment, unsigned)
     {
-        return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
+        return static_cast<std::byte*>(::operator new(bytes, std::align_val_t{alignment}));
     }
     void deallocate(std::byte* block, byte_count, byte_count alignment, unsigned)
     {
-        ::operator delete (block, std::align_val_t{alignment});
+        ::operator delete(block, std::align_val_t{alignment});
     }
     void fill(std::byte* to, std::byte with, byte_count bytes, unsigned)
     {
@@ -133,7 +136,10 @@ public:
     {
         if (!to.empty()) std::memcpy(to.data(), from, to.size());
     }
-    void digest(unsigned, std::span<std::byte const> bytes, std::uint64_t* out) { *out = sublet::digest(bytes); }
+    void digest(unsigned, std::span<std::byte const> bytes, std::uint64_t* out)
+    {
+        *out = sublet::digest(bytes);
+    }
     template <class Kernel, class Call>
     void launch(unsigned, Kernel& kernel, Call const& call)
     {

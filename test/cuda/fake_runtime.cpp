@@ -654,11 +654,13 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t grap
     BEGIN_CALL("cudaGraphExecUpdate");
     if (!runtime_state::has(runtime().executables, made) || !runtime_state::has(runtime().graphs, graph))
         return runtime().misuse("a graph is updated that does not exist");
-    if (made->device != graph->device) return runtime().misuse("a graph is updated with one of another device");
+    if (made->device != graph->device)
+        return runtime().misuse("a graph is updated with one of another device");
     capture const &old = *made->what, &now = *graph->what;
-    bool const is_same = std::equal(old.kinds.begin(), old.kinds.end(), now.kinds.begin(), now.kinds.end(),
-                                    [](std::string const& one, std::string const& other) { return one == other; }) &&
-                         old.edges == now.edges;
+    bool const is_same =
+        std::equal(old.kinds.begin(), old.kinds.end(), now.kinds.begin(), now.kinds.end(),
+                   [](std::string const& one, std::string const& other) { return one == other; }) &&
+        old.edges == now.edges;
     auto const result = !is_same             ? cudaGraphExecUpdateErrorTopologyChanged
                         : now.blocks.empty() ? cudaGraphExecUpdateSuccess
                                              : cudaGraphExecUpdateErrorNotSupported;

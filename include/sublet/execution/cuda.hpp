@@ -152,8 +152,8 @@ public:
     {
         return detail::end_capture(calls_, stream);
     }
-    /// Ends the capture, and lets the graph of an earlier one launch what was recorded: updates it if CUDA accepts
-    /// that, as it does if only operands and parameters differ; otherwise makes it anew.
+    /// Ends the capture, and lets the graph of an earlier one launch what was recorded: updates it if CUDA
+    /// accepts that, as it does if only operands and parameters differ; otherwise makes it anew.
     ///
     /// Throws: as above; the graph is as before then.
     void end_capture(stream_type stream, detail::cuda_graph& graph)

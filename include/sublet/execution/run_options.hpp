@@ -501,7 +501,8 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
                                                   device.abandon_capture(s);
                                               };
 
-/// Semantics: `end_capture(s, graph)` ends a capture and lets `graph`, of an earlier one, launch what was captured.
+/// Semantics: `end_capture(s, graph)` ends a capture and lets `graph`, of an earlier one, launch what was
+/// captured.
 ///            If it throws, the graph is as before.
 template <class D>
 concept updates_graphs =
@@ -528,11 +529,11 @@ public:
     {
     }
 
-    /// Queues the run, as run_async() does. If other storage was bound since the last launch, or storage of inputs
-    /// and outputs was released because a run failed without arenas, it waits for earlier launches and captures the
-    /// run again.
-    /// Requires: the storage is that of the capture, if the device cannot update its graphs; cuda_device can.
-    /// Throws:   precondition_error where a requirement is broken; as run_async() and stream_executor::capture().
+    /// Queues the run, as run_async() does. If other storage was bound since the last launch, or storage of
+    /// inputs and outputs was released because a run failed without arenas, it waits for earlier launches and
+    /// captures the run again. Requires: the storage is that of the capture, if the device cannot update its
+    /// graphs; cuda_device can. Throws:   precondition_error where a requirement is broken; as run_async()
+    /// and stream_executor::capture().
     void launch() { executor_->launch(graph_, rebinds_, number_); }
 
 private:

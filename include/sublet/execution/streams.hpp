@@ -260,8 +260,7 @@ private:
             calls_.clear();
             calls_.reserve(lowered_.positions());
             for (step_id at = 0; at != lowered_.positions(); ++at)
-                calls_.push_back(
-                    prepared_call(at, handles_.streams[schedule_.stream_of[at]], operands));
+                calls_.push_back(prepared_call(at, handles_.streams[schedule_.stream_of[at]], operands));
             are_operands_written_ = true;
         }
         detail::kernels_running const now(are_kernels_running_);
