@@ -139,4 +139,41 @@ TEST_CASE("a captured run gives the right results at each launch, with new input
     end_test();
 }
 
+TEST_CASE("a captured run gives the right results after other storage was bound")
+{
+    for (unsigned seed = 0; seed != 20; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        random_program const p = draw_program(pick, 8);
+        device_run const its(p);
+        auto const expected = its.run_on_host(2);
+        auto const plan = its.plan();
+        begin_test();
+        {
+            digesting_device device(first_device());
+            synthetic_words words(device, p.turns().size());
+            device_run::blocks bound(device, its), others(device, its);
+            each_mode(plan, [&](auto const& mode) {
+                device_executor run(device, p.program(), p.options(), mode, {.words = &words},
+                                    {.streams = 1 + seed % 4, .keeps_io_addresses = true},
+                                    {.scratch = p.is_scratch});
+                its.give(run, bound, 1);
+                auto graph = run.capture();
+                graph.launch();
+                CHECK(its.take(run) == expected[0]);
+                its.give(run, bound, 2);
+                graph.launch();
+                CHECK(its.take(run) == expected[1]);
+                for (int i = 0; i != 2; ++i) {
+                    its.give(run, i == 0 ? others : bound, 1);
+                    graph.launch();
+                    CHECK(its.take(run) == expected[0]);
+                }
+            });
+            CHECK(words.count_clobbered() == 0);
+        }
+        end_test();
+    }
+}
+
 } // namespace this_test

@@ -393,8 +393,8 @@ public:
     }
 
     /// Launches run another capture from now on. Updates the executable graph, which costs less than a new
-    /// one, unless CUDA refuses that: the capture has other nodes or edges, or allocates memory. Throws:
-    /// cuda_error if neither succeeds; then the graph is as before.
+    /// one, unless CUDA refuses that: the capture has other nodes or edges, or allocates memory.
+    /// Throws: cuda_error if neither succeeds; then the graph is as before.
     void replace(cuda_graph_handle captured)
     {
         captured = reduced(*calls_, std::move(captured));

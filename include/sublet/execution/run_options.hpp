@@ -501,9 +501,9 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
                                                   device.abandon_capture(s);
                                               };
 
-/// Semantics: `end_capture(s, graph)` ends a capture and lets `graph`, of an earlier one, launch what was
-/// captured.
-///            If it throws, the graph is as before.
+/// Semantics: `end_capture(s, graph)` ends a capture, and `graph`, of an earlier one, launches what was
+/// captured
+///            from then on. If it throws, the graph is as before.
 template <class D>
 concept updates_graphs =
     captures_graphs<D> && requires(D& device, typename D::stream_type s,
@@ -529,11 +529,11 @@ public:
     {
     }
 
-    /// Queues the run, as run_async() does. If other storage was bound since the last launch, or storage of
-    /// inputs and outputs was released because a run failed without arenas, it waits for earlier launches and
-    /// captures the run again. Requires: the storage is that of the capture, if the device cannot update its
-    /// graphs; cuda_device can. Throws:   precondition_error where a requirement is broken; as run_async()
-    /// and stream_executor::capture().
+    /// Queues the run, as run_async() does. If storage has moved since the last launch, because other storage
+    /// was bound or, without arenas, because a run failed, it first waits for runs and captures again.
+    /// Requires: storage has not moved, unless the device updates graphs, as cuda_device does.
+    /// Throws:   precondition_error where a requirement is broken; as run_async() and
+    ///           stream_executor::capture().
     void launch() { executor_->launch(graph_, rebinds_, number_); }
 
 private:
