@@ -501,9 +501,8 @@ concept captures_graphs = stream_device<D> && requires(D& device, typename D::st
                                                   device.abandon_capture(s);
                                               };
 
-/// Semantics: `end_capture(s, graph)` ends a capture, and `graph`, of an earlier one, launches what was
-/// captured
-///            from then on. If it throws, the graph is as before.
+/// Semantics: `end_capture(s, graph)` ends a capture that `graph`, of an earlier one, launches from then on.
+///            If it throws, the graph is as before.
 template <class D>
 concept updates_graphs =
     captures_graphs<D> && requires(D& device, typename D::stream_type s,
