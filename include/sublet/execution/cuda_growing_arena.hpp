@@ -5,9 +5,11 @@
 /// growing_arena in the memory of a CUDA device: no address moves, so a captured graph for each batch stays
 /// valid, and all graphs together take the memory of the one that runs.
 ///
+///     sublet::cuda_device device(0);
+///     auto planned = sublet::plan_symbolic(program, any_batch); // for batches of up to 64
 ///     sublet::cuda_growing_arena memory(device, planned);
-///     sublet::stream_executor one{device, program, options.at(1), memory.at(1), kernel};
-///     sublet::stream_executor many{device, program, options.at(64), memory.at(64), kernel};
+///     sublet::stream_executor one{device, program, any_batch.at(1), memory.at(1), kernel};
+///     sublet::stream_executor many{device, program, any_batch.at(64), memory.at(64), kernel};
 ///     auto graph_of_one = one.capture();
 ///     auto graph_of_many = many.capture();
 ///
@@ -57,13 +59,13 @@ bool find_in_driver(cuda_calls& calls, char const* name, Function*& function)
     void* found = nullptr;
     try {
         calls("cudaGetDriverEntryPoint", [&] {
-            cudaDriverEntryPointQueryResult how{};
 #if CUDART_VERSION >= 12050
+            cudaDriverEntryPointQueryResult how{};
             return cudaGetDriverEntryPointByVersion(name, &found, 10020, cudaEnableDefault, &how);
 #elif CUDART_VERSION >= 12000
+            cudaDriverEntryPointQueryResult how{};
             return cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
 #else
-            (void)how;
             return cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
 #endif
         });
@@ -98,8 +100,8 @@ inline std::optional<cuda_mapping> cuda_mapping_of(cuda_calls& calls)
     calls("cuDeviceGet", [&] { return its.as_runtime(device_of(&device, calls.device())); });
     int is_supported = 0;
     calls("cuDeviceGetAttribute", [&] {
-        auto const what = static_cast<CUdevice_attribute>(102); // virtual memory management; renamed in 11.2
-        return its.as_runtime(attribute_of(&is_supported, what, device));
+        return its.as_runtime(
+            attribute_of(&is_supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device));
     });
     if (is_supported == 0) return std::nullopt;
     its.memory.type = CU_MEM_ALLOCATION_TYPE_PINNED;

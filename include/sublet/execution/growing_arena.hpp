@@ -4,15 +4,15 @@
 
 /// Arenas for every batch: addresses are reserved once, for the largest; memory follows the batch that runs.
 ///
-///     auto planned = sublet::plan_symbolic(program, options);            // options.max_batch = 64
+///     auto planned = sublet::plan_symbolic(program, any_batch); // for batches of up to 64
 ///     sublet::growing_arena memory(planned);
-///     sublet::cpu_executor one{program, options.at(1), memory.at(1), kernel};
-///     sublet::cpu_executor many{program, options.at(64), memory.at(64), kernel};
+///     sublet::cpu_executor one{program, any_batch.at(1), memory.at(1), kernel};
+///     sublet::cpu_executor many{program, any_batch.at(64), memory.at(64), kernel};
 ///
-///     address   [0 ..... 3 pages ............................. 64 pages)      reserved
-///     one       [ memory )                                                    while `one` is used
-///     many      [ memory ......................................... )          while `many` is used
-///     one       [ memory )                                                    and again
+///     address   0 ........................................... most      reserved
+///     one       [ memory )                                              while `one` is used
+///     many      [ memory ....................................... )      while `many` is used
+///     one       [ memory )                                              and again
 ///
 /// Each executor takes offsets and sizes of its batch, so make one for each batch that comes often, or one
 /// for each request. No address moves, and nothing is copied: no value lives from one run to the next in an
