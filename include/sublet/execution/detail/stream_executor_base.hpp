@@ -143,7 +143,7 @@ public:
 
     /// In a growing arena, or in blocks of its own.
     /// Throws: unsound_plan if a buffer has no offset, or ends outside of its arena; allocation_error.
-    void place(memory_plan const& plan, arena_blocks* shared)
+    void place(memory_plan const& plan, arena_blocks* shared = nullptr)
     {
         expect_placed(lowered_, plan);
         std::vector<byte_count> const alignment = arena_alignments(lowered_, plan);
