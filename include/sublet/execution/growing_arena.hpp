@@ -15,8 +15,9 @@
 ///     one       [ memory )                                              and again
 ///
 /// Each executor takes offsets and sizes of its batch, so make one for each batch that comes often, or one
-/// for each request. No address moves, and nothing is copied: no value lives from one run to the next in an
-/// arena (those with value_role::state are the caller's).
+/// for each request: using another one costs a few system calls and page faults, making one O(program). With
+/// a plan that was checked, executor_options::prove may be false. No address moves, and nothing is copied: no
+/// value lives from one run to the next in an arena (those with value_role::state are the caller's).
 
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
@@ -72,8 +73,9 @@ class growing_blocks : public arena_blocks {
 public:
     /// The arena for one batch, for an executor with the options of this batch.
     ///
-    /// Requires:   this outlives the executor; runs of executors of one growing arena do not overlap. What
-    ///             input() and output() return is valid until another executor is used.
+    /// Requires:   this outlives the executor; one thread at a time uses it and its executors, and no kernel
+    ///             uses another of them. What input() and output() return is valid until another one is used;
+    ///             a run without an input that was lost so throws unusable_value.
     /// Complexity: O(values). The first input() or run() after another executor was used takes O(pools), and
     ///             the pages that are added or given back.
     /// Throws:     precondition_error if the batch is not in 1 ... max_batch.

@@ -36,9 +36,9 @@
 namespace sublet {
 
 /// Runs a program any number of times. The device must outlive it. One thread at a time may use it. `no_plan`
-/// and `recycle` allocate during a run, in stream order; `arena` at construction. A sequential plan runs
-/// concurrently with waits where bytes are reused. Memory comes from the device, never from
-/// `executor_options::upstream`.
+/// and `recycle` allocate during a run, in stream order; `arena` at construction, or the bytes of a
+/// cuda_growing_arena when it is used. A sequential plan runs concurrently with waits where bytes are reused.
+/// Memory comes from the device, never from `executor_options::upstream`.
 template <stream_device Device, class Kernel>
 class stream_executor : public detail::stream_executor_base<Device> {
 public:
