@@ -19,6 +19,7 @@
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/reporting/dot.hpp>
+#include <sublet/reporting/html.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
@@ -69,6 +70,7 @@ void report(snapshot const& p, memory_plan const& plan)
     std::ostringstream out;
     write_csv(out, plan);
     write_svg(out, plan);
+    write_html(out, plan, {.program = &p});
     write_dot(out, p, [&](value_id v) { return plan.buffer_of[v]; });
     for (pool_id pool = 0; pool != plan.arena_bytes.size() + 1; ++pool)
         write_why_peak(out, why_peak(p, plan, pool));

@@ -29,6 +29,7 @@
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/reporting/dot.hpp>
+#include <sublet/reporting/html.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
@@ -379,6 +380,9 @@ TEST_CASE("reports end with the failure of an allocation, a name or the stream, 
     each([&](auto out, auto named) { return write_csv(out, plan, named), out; });
     each([&](auto out, auto named) { return write_svg(out, plan, named), out; });
     each([&](auto out, auto named) { return write_svg(out, plan, named, named), out; });
+    each([&](auto out, auto named) {
+        return write_html(out, plan, plan, named, named, named, {.program = &p, .options = &options}), out;
+    });
     each([&](auto out, auto named) { return write_why_peak(out, why, named, named), out; });
     each([&](auto out, auto named) {
         return write_dot(out, p, [](value_id v) { return v % 3; }, named, named, {.value_names = true}), out;

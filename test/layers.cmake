@@ -23,7 +23,8 @@ set(planners core graph analysis ordering sharing placement checking rewriting r
              detail/antichain detail/segment_tree detail/transitive_reduction
              placement/detail/pack.hpp)     # place(), by counts of work for each phase
 set(execution core graph analysis checking rewriting execution detail/text # for error messages
-              detail/overwrite_matching detail/plan_requirements detail/transitive_reduction)
+              detail/overwrite_matching detail/plan_requirements detail/transitive_reduction
+              reporting/names.hpp reporting/trace.hpp) # traces of runs
 set(testing core graph analysis checking execution testing)
 set(sublet.hpp core graph analysis ordering sharing placement checking rewriting reporting planners)
 set(execution.hpp execution testing)
@@ -156,6 +157,8 @@ foreach(header IN LISTS headers)
       complain("includes a file of the library in quotes: ${file}")
     elseif(file MATCHES "^<boost/" AND NOT stage STREQUAL "adapt")
       complain("only adapt/ may include Boost: ${file}")
+    elseif(file MATCHES "^<nlohmann/" AND NOT stage STREQUAL "adapt")
+      complain("only adapt/ may include nlohmann's JSON: ${file}")
     else()
       string(REGEX REPLACE "[<>]" "" name ${file})
       if(name IN_LIST heavy AND NOT stage IN_LIST may_be_heavy AND NOT header MATCHES "[.]ipp$")

@@ -2,7 +2,7 @@
 # Compiles the samples in the comments of public headers, each in a function of its own, so that what a reader
 # copies is C++. A sample: the lines between two empty lines of a comment that are indented by five blanks, if one
 # of them ends in a semicolon.
-#   cmake -DROOT=. -DCOMPILER=g++ -DOUT=samples.cpp [-DBOOST=folder] [-DCUDA=folder] -P test/samples.cmake
+#   cmake -DROOT=. -DCOMPILER=g++ -DOUT=samples.cpp [-DBOOST=folder] [-DJSON=folder] [-DCUDA=folder] -P test/samples.cmake
 # samples.hpp declares the variables and functions that they use.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT)
@@ -12,6 +12,9 @@ file(GLOB headers RELATIVE ${ROOT}/include ${ROOT}/include/sublet/*.hpp ${ROOT}/
 list(FILTER headers EXCLUDE REGEX "/(detail|impl)/|^sublet/src.hpp$")
 if(NOT CUDA)
   list(FILTER headers EXCLUDE REGEX "/cuda")
+endif()
+if(NOT JSON)
+  list(FILTER headers EXCLUDE REGEX "adapt/json")
 endif()
 
 set(code "#include \"samples.hpp\"\nnamespace samples {\n")
@@ -76,6 +79,14 @@ endif()
 set(flags -std=c++20 -fsyntax-only -w -DSUBLET_SEPARATE_COMPILATION -I ${ROOT}/include -I ${CMAKE_CURRENT_LIST_DIR})
 if(BOOST AND NOT BOOST STREQUAL "/usr/include") # which cannot be named twice
   list(APPEND flags -isystem ${BOOST})
+endif()
+if(JSON)
+  list(APPEND flags -DSUBLET_SAMPLES_OF_JSON)
+  foreach(folder IN LISTS JSON)
+    if(NOT folder STREQUAL "/usr/include")
+      list(APPEND flags -isystem ${folder})
+    endif()
+  endforeach()
 endif()
 if(CUDA)
   list(APPEND flags -isystem ${CUDA} -DSUBLET_SAMPLES_OF_CUDA)

@@ -17,8 +17,15 @@
 #include <sublet/execution/cuda_growing_arena.hpp>
 #endif
 
+#ifdef SUBLET_SAMPLES_OF_JSON
+#include <sublet/adapt/json.hpp>
+
+#include <fstream>
+#endif
+
 #include <boost/graph/breadth_first_search.hpp>
 
+#include <fstream>
 #include <functional>
 #include <future>
 #include <iostream>

@@ -60,6 +60,12 @@ std::vector<grown_file> grown_tables(std::size_t bytes)
         return "0," + in_colons(a, b) + ',' + in_colons(a + d.below(20), b + d.below(20)) + ',' +
                to_string(1 + d.below(99)) + '\n';
     });
+    std::string jobs, offsets;
+    for (std::uint64_t i = 0; jobs.size() < bytes; ++i)
+        for (std::uint64_t n : {i, i, i + 1 + d.below(20), std::uint64_t{1 + d.below(99)}, std::uint64_t{0},
+                                std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1}})
+            for (int shift = 56; shift >= 0; shift -= 8) jobs += static_cast<char>(n >> shift & 0xFF);
+    files.push_back({"jobs.plc", jobs});
     // Conflicts of clocks grow with the square of the rows: more are refused.
     if (bytes <= 16384 || bytes >= 1048576) files.push_back({"tangled.csv", tangled});
     return files;

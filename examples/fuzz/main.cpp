@@ -209,6 +209,7 @@ int run_cases(arguments const& args)
 {
     session all(args);
     std::filesystem::path const table = args.files.at(0);
+    write_file(args.work / "table.csv", pinned_table);
     for (listed_case const& c : read_cases(table)) {
         if (c.program != args.program) continue;
         for (std::string const& mode : listed_modes(c)) {
@@ -328,6 +329,7 @@ int run_mutants(arguments const& args)
         std::string const file = (args.work / mutated.name).string();
         write_file(file, mutated.bytes);
         write_file(args.work / "order", mutated.order);
+        write_file(args.work / "table.csv", pinned_table);
         auto const words = words_of_mode(d.one_of(modes), file, args.work);
         all.begin("seed " + std::to_string(seed));
         outcome const result = all.run(words);
@@ -350,6 +352,7 @@ int run_sizes(arguments const& args)
         std::string const file = (args.work / f.name).string();
         write_file(file, f.bytes);
         write_file(args.work / "order", "0\n");
+        write_file(args.work / "table.csv", pinned_table);
         for (std::size_t m = first % step; m < modes.size(); m += step) {
             auto const words = words_of_mode(modes[m], file, args.work);
             all.begin(args.program + joined(words) + ", " + std::to_string(f.bytes.size()) + " bytes");
@@ -359,7 +362,7 @@ int run_sizes(arguments const& args)
     };
     for (grown_file const& f : boasting_files(args.program)) run_file(f, 0, 1);
     // Fewer modes for larger files, others for each.
-    std::size_t const at_least = modes.size() > 8 ? 8 : 1;
+    std::size_t const at_least = modes.size() > 12 ? 8 : 1;
     std::size_t next = 0;
     for (auto [bytes, step] :
          {std::pair<std::size_t, std::size_t>{1 << 10, 1}, {1 << 14, 1}, {1 << 17, 2}, {1 << 20, 4}})

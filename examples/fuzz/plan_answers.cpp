@@ -166,7 +166,7 @@ std::vector<std::string> plan_modes()
 {
     std::vector<std::string> modes = {
         "--in-place off --csv OUT.csv --svg OUT.svg",
-        "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --json",
+        "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --trace OUT.json --json",
         "--align 64 --order best --csv OUT.csv",
         "--capacity 64",
         "--capacity 1000000",
@@ -260,6 +260,7 @@ std::vector<std::string> words_of_mode(std::string const& mode, std::string cons
     for (std::string& word : words) {
         substitute(word, "FILE", file);
         substitute(word, "ORDER", (work / "order").string());
+        substitute(word, "TABLE", (work / "table.csv").string());
         substitute(word, "OUT", (work / "out").string());
     }
     return words;
@@ -278,7 +279,13 @@ std::vector<std::string> modes_of(std::string const& program)
     if (program == "pack")
         return {"--minimize --input FILE --time-limit 100ms --output OUT.csv --svg OUT.svg",
                 "--capacity 64 --input FILE --time-limit 100ms --output OUT.csv",
-                "--minimize --input FILE --time-limit 100ms --threads 2"};
+                "--minimize --input FILE --time-limit 100ms --threads 2",
+                "--minimize --input FILE --time-limit 100ms --output-format idealloc --output OUT.plc",
+                "--minimize --input FILE --time-limit 100ms --format omnimalloc --output OUT.csv --quiet",
+                "--minimize --input FILE --time-limit 100ms --format minimalloc --output OUT.csv",
+                "--minimize --input FILE --time-limit 100ms --output OUT.tflm --trace OUT.json",
+                "--minimize --input FILE --time-limit 100ms --format idealloc --output OUT.csv",
+                "--minimize --input TABLE --time-limit 100ms --pins FILE --output OUT.tflm"};
     if (program == "transpiler")
         return {"memory_optimize FILE --print --log", "memory_optimize FILE --level 1 --all-grads --print",
                 "release_memory FILE --print"};

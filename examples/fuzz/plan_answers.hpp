@@ -33,7 +33,10 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
 /// Ways to call a program on a file; the memory limit is small, because a damaged file may ask for much.
 std::vector<std::string> modes_of(std::string const& program);
 
-/// The words of a mode, with FILE, ORDER and OUT replaced.
+/// The table that a mode with TABLE reads, with the file as its pins.
+inline constexpr char pinned_table[] = "id,lower,upper,size\n1,0,3,8\n0,2,5,16\n2,4,6,8\n";
+
+/// The words of a mode, with FILE, ORDER, TABLE and OUT replaced.
 std::vector<std::string> words_of_mode(std::string const& mode, std::string const& file,
                                        std::filesystem::path const& work);
 

@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(unsigned char const* data, std::size_t siz
     std::string const bytes(data + 1, data + size);
     write_file(file, bytes);
     write_file(work / "order", "0\n");
+    write_file(work / "table.csv", pinned_table);
     auto const words = words_of_mode(modes[data[0] % modes.size()], file, work);
     outcome const result = run(*called, words);
     std::string mistake = contract_violation(*called, result);

@@ -3,6 +3,7 @@
 #define SUBLET_EXAMPLES_PACK_ARGUMENTS_HPP
 
 #include "csv_rows.hpp"
+#include "formats.hpp"
 
 #include <sublet/units.hpp>
 
@@ -11,15 +12,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace pack {
 
 inline constexpr char usage[] =
-    "usage: pack --capacity=BYTES|--minimize --input=FILE.csv [--output=FILE.csv] [--time-limit=SECONDS]\n"
-    "            [--threads=N] [--seed=N] [--svg=FILE] [--quiet]\n"
+    "usage: pack --capacity=BYTES|--minimize --input=FILE [--output=FILE] [--format=NAME] [--pins=FILE]\n"
+    "            [--time-limit=TIME] [--threads=N] [--seed=N] [--svg=FILE] [--html=FILE [--before]]\n"
+    "            [--trace=FILE] [--quiet]\n"
     "\n"
     "Assigns offsets to buffers with known lifetimes so that no two live buffers overlap. Takes the options\n"
     "and tables of MiniMalloc, with extensions.\n"
@@ -31,14 +35,40 @@ inline constexpr char usage[] =
     "                     inclusive; a gap is a-b, or a-b@v:w if the bytes [v, w) are live in it; with\n"
     "                     several threads lower and upper are vector clocks, a counter a thread: 3:0:7\n"
     "  --output=FILE      write the table with the offsets\n"
+    "  --format=NAME      of both files; --input-format and --output-format are of one. Without it .plc is\n"
+    "                     idealloc, .tflm is tflm, and all else is csv: see below\n"
+    "  --pins=FILE        fixed offsets from a file of the format tflm\n"
     "  --time-limit=TIME  stop after this time: seconds, or with a unit as 500ms, 10s, 5m; or inf. Default:\n"
     "                     after 20 million search nodes, with the same result on every machine\n"
     "                     (also: --timeout)\n"
     "  --threads=N        search with N threads (1); this changes the time, not the result\n"
     "  --seed=N           search in another order (0)\n"
     "  --svg=FILE         draw the placement: time to the right, offsets upwards; not with several threads\n"
+    "  --html=FILE        write a page that shows the placement in a browser: to zoom, to search by id, "
+    "with\n"
+    "                     the reasons of the peak and of each offset; not with several threads\n"
+    "  --before           beside it on the page the placement of the columns offset and hint if these place\n"
+    "                     every row, otherwise the one before the search\n"
+    "  --trace=FILE       the same as trace events, for ui.perfetto.dev or chrome://tracing\n"
     "  --quiet            print only errors\n"
     "  --validate         has no effect: every placement is checked\n"
+    "\n"
+    "Formats; lifetimes are [lower, upper) unless it is said:\n"
+    "  csv         as above; written is the table that was read, with its own columns, and offset\n"
+    "  minimalloc  id,lower,upper,size[,alignment][,hint][,gaps],offset without quotes; no clocks\n"
+    "  omnimalloc  id,lower,upper,size,offset[,kind], lines end with CR LF; clocks; no alignment, no gaps; "
+    "the\n"
+    "              first line may be # pool_offset=N, and offsets count from there\n"
+    "  idealloc    64 bytes a job, as 8 big-endian numbers: id, birth, death, size, heap, offset, alignment\n"
+    "              or 0, requested size. Live between birth and death, without both: written times are\n"
+    "              doubled if a lifetime has one position. Offsets are not read; ids that are not numbers\n"
+    "              become row numbers from 0; no gaps, no clocks\n"
+    "  tflm        OfflineMemoryAllocation of TensorFlow Lite Micro, little-endian numbers of 32 bits: "
+    "version\n"
+    "              1, subgraph, n, and the offset of each of n tensors, or -1 to allocate it at run time. "
+    "No\n"
+    "              lifetimes: it is an output, and pins of a table. A row is the tensor that its id says if\n"
+    "              all ids are different numbers below a million, else tensor 0, 1, ...\n"
     "\n"
     "Prints the number of buffers, lower_bound (proved: no placement is lower), the height found, and the\n"
     "status: optimal (the height is the bound), feasible (higher, and within the capacity), limit (above\n"
@@ -56,12 +86,14 @@ inline constexpr char usage[] =
     "usage; 3 not decided: a limit was reached, or not all was tried; the best placement is written.\n";
 
 struct arguments {
-    std::string input, output, svg; ///< file names; empty: not requested
+    std::string input, output, pins, svg, html, trace; ///< file names; empty: not requested
+    format input_format = format::csv, output_format = format::csv;
     sublet::byte_count capacity = sublet::no_limit;
     bool minimize = false;
     double time_limit = 0; ///< in seconds; 0: none
     unsigned threads = 1;
     std::uint64_t seed = 0;
+    bool before = false; ///< also on the page
     bool quiet = false, help = false;
 };
 
@@ -107,6 +139,7 @@ inline arguments read_arguments(int count, char const* const* words)
     constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
     arguments args;
     bool has_capacity = false;
+    std::optional<format> input_format, output_format;
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         std::size_t const cut = word.find('=');
@@ -120,7 +153,14 @@ inline arguments read_arguments(int count, char const* const* words)
         };
         if (name == "--input") args.input = operand();
         else if (name == "--output") args.output = operand();
+        else if (name == "--pins") args.pins = operand();
         else if (name == "--svg") args.svg = operand();
+        else if (name == "--html") args.html = operand();
+        else if (name == "--before") args.before = true;
+        else if (name == "--trace") args.trace = operand();
+        else if (name == "--format") input_format = output_format = read_format(name, operand());
+        else if (name == "--input-format") input_format = read_format(name, operand());
+        else if (name == "--output-format") output_format = read_format(name, operand());
         else if (name == "--minimize") args.minimize = true;
         else if (name == "--time-limit" || name == "--timeout") args.time_limit = read_time(name, operand());
         else if (name == "--seed") args.seed = read_count(name, operand(), 0, any);
@@ -141,9 +181,21 @@ inline arguments read_arguments(int count, char const* const* words)
     if (has_capacity == args.minimize)
         throw input_error("one of --capacity and --minimize is needed (see --help)");
     if (args.input.empty()) throw input_error("no --input is given (see --help)");
-    for (std::string const* other : {&args.input, &args.output})
-        if (!args.svg.empty() && !other->empty() && is_same_file(args.svg, *other))
-            throw input_error("the picture would overwrite the table " + in_quotes(*other));
+    if (args.before && args.html.empty())
+        throw input_error("option --before is about a page: it needs --html (see --help)");
+    args.input_format = input_format.value_or(format_of_ending(args.input));
+    args.output_format = output_format.value_or(format_of_ending(args.output));
+    auto expect_other = [](char const* what, std::string const& file, std::string const& other) {
+        if (!file.empty() && !other.empty() && is_same_file(file, other))
+            throw input_error(std::string("the ") + what + " would overwrite " + in_quotes(other));
+    };
+    for (std::string const* other : {&args.input, &args.output, &args.pins, &args.trace})
+        expect_other("picture", args.svg, *other);
+    for (std::string const* other : {&args.input, &args.output, &args.pins, &args.trace, &args.svg})
+        expect_other("page", args.html, *other);
+    for (std::string const* other : {&args.input, &args.output, &args.pins})
+        expect_other("trace", args.trace, *other);
+    expect_other("output", args.output, args.pins);
     return args;
 }
 

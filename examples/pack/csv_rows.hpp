@@ -7,7 +7,8 @@
 ///     id,"a, ""b""",7      three fields; the second reads  a, "b"  without its quotes
 ///
 /// Rows end with LF or CR LF. A field that begins with a quote ends with one, and may hold commas, line ends
-/// and doubled quotes (RFC 4180); in other fields a quote is a character like any other.
+/// and doubled quotes (RFC 4180); in other fields, and in a table without quotes, a quote is a character like
+/// any other.
 
 #include <cstddef>
 #include <stdexcept>
@@ -39,9 +40,9 @@ struct text_span {
 };
 
 /// A field without the quotes around it.
-inline std::string unquoted(std::string_view field)
+inline std::string unquoted(std::string_view field, bool has_quotes = true)
 {
-    if (field.empty() || field[0] != '"') return std::string(field);
+    if (!has_quotes || field.empty() || field[0] != '"') return std::string(field);
     std::string inside;
     for (std::size_t i = 1; i + 1 < field.size(); ++i) {
         inside += field[i];
@@ -52,9 +53,12 @@ inline std::string unquoted(std::string_view field)
 
 /// Iterates over the rows of a text.
 struct csv_rows {
-    explicit csv_rows(std::string_view whole) : text(whole) {}
+    explicit csv_rows(std::string_view whole, bool with_quotes = true) : text(whole), has_quotes(with_quotes)
+    {
+    }
 
     std::string_view text;
+    bool has_quotes;
     std::size_t line = 0;               ///< where the row begins, from 1
     text_span row = {};                 ///< without its line end
     std::vector<text_span> fields = {}; ///< with their quotes
@@ -69,7 +73,7 @@ struct csv_rows {
         row.begin = at;
         for (;;) {
             std::size_t const begin = at;
-            at = text[begin] == '"' ? after_quotes(begin) : end_of_plain(begin);
+            at = has_quotes && text[begin] == '"' ? after_quotes(begin) : end_of_plain(begin);
             fields.push_back({begin, at});
             if (at == text.size() || text[at] != ',') break;
             if (++at == text.size()) {

@@ -4,9 +4,12 @@
 
 #include "read_lifetimes.hpp"
 
+#include <sublet/placement/place.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/reporting/html.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/trace.hpp>
 #include <sublet/units.hpp>
 
 #include <algorithm>
@@ -44,11 +47,53 @@ inline sublet::memory_plan occupied_parts(sublet::placement_problem const& probl
     return plan;
 }
 
+/// The placement that the table prescribes and prefers, if it does so for every buffer.
+inline bool is_placed_by_hints(sublet::placement_problem const& problem, sublet::placement& hinted)
+{
+    hinted.offset.clear();
+    hinted.pools = {{}};
+    for (sublet::placement_problem::buffer const& b : problem.buffers) {
+        sublet::byte_count const offset = b.pinned != sublet::no_offset ? b.pinned : b.preferred;
+        bool const is_needed = b.size != 0 && !is_empty(b.life);
+        if (is_needed && (offset == sublet::no_offset || offset >= sublet::no_offset - b.size)) return false;
+        hinted.offset.push_back(is_needed ? offset : 0);
+        if (is_needed) hinted.pools[0].height = std::max(hinted.pools[0].height, offset + b.size);
+    }
+    return true;
+}
+
+inline void write_page(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
+                       bool with_before, std::string const& title)
+{
+    auto id_of = [&](auto b) { return table.id_of(b); };
+    sublet::memory_plan const plan = occupied_parts(table.problem, placed);
+    sublet::plan_options const pins{.bytes = 0,
+                                    .pinned = [&](auto b) { return table.problem.buffers[b].pinned; }};
+    sublet::html_options page{.title = title,
+                              .before = "before the search",
+                              .after = "placed",
+                              .options = &pins,
+                              .lower_bounds = {placed.pools[0].lower_bound}};
+    if (!with_before) {
+        sublet::write_html(out, plan, id_of, page);
+        return;
+    }
+    sublet::placement before;
+    if (is_placed_by_hints(table.problem, before)) page.before = "as the table says";
+    else before = sublet::place(table.problem, {.effort = sublet::effort::fast});
+    sublet::write_html(out, occupied_parts(table.problem, before), plan, id_of, page);
+}
+
 inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
                            std::string const& title)
 {
     sublet::write_svg(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); },
                       {.title = title});
+}
+
+inline void trace_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed)
+{
+    sublet::write_trace(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); });
 }
 
 } // namespace pack

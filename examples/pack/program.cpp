@@ -9,6 +9,7 @@
 #include "arguments.hpp"
 #include "draw_placement.hpp"
 #include "explain.hpp"
+#include "foreign_tables.hpp"
 #include "progress_line.hpp"
 #include "read_lifetimes.hpp"
 
@@ -60,12 +61,21 @@ std::string mistake_in(sublet::placement const& placed, sublet::placement_proble
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    lifetimes table = read_lifetimes(args.input);
+    lifetimes table = read_table(args.input, args.input_format);
+    offline_offsets const pins = args.pins.empty() ? offline_offsets() : read_pins(args.pins);
+    std::string remarks; // printed when all that can be refused has been read
     auto say = [&](std::string const& what) {
-        if (!args.quiet) err << "pack: " << args.input << ": " << what << '\n';
+        if (!args.quiet) remarks += "pack: " + args.input + ": " + what + '\n';
     };
-    if (table.problem.clocks.threads != 0 && !args.svg.empty())
+    if (table.problem.clocks.threads != 0 && !(args.svg.empty() && args.html.empty() && args.trace.empty()))
         throw input_error(args.input + ": lifetimes of several threads cannot be drawn");
+    try {
+        if (!args.pins.empty()) pin(table, pins);
+        if (!args.output.empty())
+            for (std::string const& lost : lost_in(args.output_format, table)) say(lost);
+    } catch (input_error const& e) {
+        throw input_error(args.input + ": " + e.what());
+    }
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = args.capacity}};
 
@@ -94,10 +104,20 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     bool const is_lowest = pool.height == pool.lower_bound; // for a capacity `optimal` means that it suffices
     if (is_infeasible) {
         say("nothing fits: " + explain(pool.proof, table));
+        err << remarks;
     } else {
-        write_if_asked(args.output, [&](auto& to) { write_lifetimes(to, table, placed.offset); });
+        try {
+            if (args.output_format == format::tflm) (void)offline_offsets_of(table, placed.offset, pins);
+        } catch (input_error const& e) {
+            throw input_error(args.output + ": " + e.what());
+        }
+        err << remarks;
+        write_if_asked(args.output,
+                       [&](auto& to) { write_table(to, args.output_format, table, placed.offset, pins); });
         std::string const title = std::filesystem::path(args.input).filename().string();
         write_if_asked(args.svg, [&](auto& to) { draw_placement(to, table, placed, title); });
+        write_if_asked(args.html, [&](auto& to) { write_page(to, table, placed, args.before, title); });
+        write_if_asked(args.trace, [&](auto& to) { trace_placement(to, table, placed); });
     }
     if (!args.quiet)
         out << "buffers: " << table.rows.size() << "\nlower_bound: " << pool.lower_bound

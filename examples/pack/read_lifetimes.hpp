@@ -17,7 +17,8 @@
 /// With several threads, lower and upper are vector clocks: a counter for each thread, as 3:0:7. Then there
 /// are no gaps.
 ///
-/// Other columns are kept and ignored. An empty alignment is 1. Unlike in MiniMalloc these are errors:
+/// A first line `# pool_offset=N`, which omnimalloc writes, and the columns `kind` and others are kept and
+/// ignored. An empty alignment is 1. Unlike in MiniMalloc these are errors:
 /// positions and offsets below 0 (except hints), positions beyond 32 bits, sizes beyond 62 bits, and rows
 /// after an empty line, where MiniMalloc stops silently.
 ///
@@ -47,7 +48,7 @@ namespace pack {
 
 struct lifetimes {
     struct row {
-        text_span all, id, offset; ///< in `text`; `offset` is empty without such a column
+        text_span all, id, offset, kind; ///< in `text`; the last two are empty without such a column
     };
     sublet::placement_problem problem; ///< one buffer per row, all in pool 0
     std::string text;
@@ -55,8 +56,11 @@ struct lifetimes {
     std::vector<row> rows;
     std::vector<std::string> unused; ///< ignored columns
     bool has_offsets = false;        ///< there is an offset column
+    bool has_kinds = false;          ///< there is a column `kind`
+    bool has_quotes = true;          ///< fields may be quoted
+    std::string pool_offset;         ///< the line before the header, if there is one
 
-    std::string id_of(sublet::buffer_id b) const { return unquoted(rows[b].id.of(text)); }
+    std::string id_of(sublet::buffer_id b) const { return unquoted(rows[b].id.of(text), has_quotes); }
 };
 
 /// The largest numbers allowed.
@@ -101,7 +105,7 @@ inline std::string_view trimmed(std::string_view text)
     return text;
 }
 
-enum column : std::size_t { id, lower, upper, size, alignment, gaps, offset, hint, columns };
+enum column : std::size_t { id, lower, upper, size, alignment, gaps, offset, hint, kind, columns };
 
 struct column_name {
     std::string_view name;
@@ -111,13 +115,13 @@ struct column_name {
 inline constexpr column_name column_names[] = {
     {"id", id},       {"lower", lower},   {"upper", upper}, {"size", size}, {"alignment", alignment},
     {"gaps", gaps},   {"offset", offset}, {"hint", hint},   {"buffer", id}, {"buffer_id", id},
-    {"begin", lower}, {"start", lower},   {"end", upper}};
+    {"begin", lower}, {"start", lower},   {"end", upper},   {"kind", kind}};
 
 /// The meaning of each field.
 struct column_places {
     static constexpr std::size_t none = ~std::size_t{0};
     std::size_t count = 0; ///< number of fields
-    std::size_t field[columns] = {none, none, none, none, none, none, none, none};
+    std::size_t field[columns] = {none, none, none, none, none, none, none, none, none};
     std::string_view name[columns] = {};
     std::uint64_t exclusive_shift = 0; ///< added to make an end exclusive
 
@@ -126,16 +130,17 @@ struct column_places {
 
 inline column_places read_header(csv_rows const& header, lifetimes& into)
 {
+    std::string const line = "line " + std::to_string(header.line);
     column_places places{.count = header.fields.size()};
     for (std::size_t f = 0; f != places.count; ++f) {
-        std::string const name = unquoted(trimmed(header.fields[f].of(header.text)));
+        std::string const name = unquoted(trimmed(header.fields[f].of(header.text)), header.has_quotes);
         auto const* const known = std::find_if(std::begin(column_names), std::end(column_names),
                                                [&](column_name const& c) { return c.name == name; });
         bool const twice = known != std::end(column_names)
                                ? places.has(known->what)
                                : std::find(into.unused.begin(), into.unused.end(), name) != into.unused.end();
         if (twice)
-            throw input_error("line 1, column " + in_quotes(name) + ": another column has the same meaning");
+            throw input_error(line + ", column " + in_quotes(name) + ": another column has the same meaning");
         if (known == std::end(column_names)) {
             into.unused.push_back(name);
         } else {
@@ -145,7 +150,7 @@ inline column_places read_header(csv_rows const& header, lifetimes& into)
     }
     for (column needed : {id, lower, upper, size})
         if (!places.has(needed))
-            throw input_error("line 1: there is no column " + in_quotes(column_names[needed].name));
+            throw input_error(line + ": there is no column " + in_quotes(column_names[needed].name));
     places.exclusive_shift = places.name[upper] == "end" ? 1 : 0;
     return places;
 }
@@ -244,7 +249,7 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
                           " fields, and the header has " + std::to_string(places.count));
     auto cell = [&](column what) {
         auto text = places.has(what) ? row.fields[places.field[what]].of(row.text) : std::string_view{};
-        if (text.starts_with('"')) text = text.substr(1, text.size() - 2);
+        if (row.has_quotes && text.starts_with('"')) text = text.substr(1, text.size() - 2);
         return table_cell{trimmed(text), places.name[what], row.line};
     };
     auto const buffer = static_cast<sublet::buffer_id>(into.rows.size());
@@ -265,24 +270,30 @@ inline void read_row(csv_rows const& row, column_places const& places, lifetimes
         c.fail("a lifetime of several threads has no gaps");
     read_gaps(cell(gaps), buffer, b.size, places.exclusive_shift, into.problem.gaps);
     into.problem.buffers.push_back(b);
-    into.rows.push_back({row.row, row.fields[places.field[id]],
-                         places.has(offset) ? row.fields[places.field[offset]] : text_span{}});
+    auto span = [&](column what) { return places.has(what) ? row.fields[places.field[what]] : text_span{}; };
+    into.rows.push_back({row.row, span(id), span(offset), span(kind)});
 }
 
 } // namespace detail
 
 /// Ensures: buffer i of the problem is row i; the problem has no contradictions except possibly between pins.
 /// Throws:  input_error, naming line and column.
-inline lifetimes parse_lifetimes(std::string text)
+inline lifetimes parse_lifetimes(std::string text, bool has_quotes = true)
 {
     lifetimes read;
+    read.has_quotes = has_quotes;
     read.text = std::move(text);
     if (read.text.starts_with("\xEF\xBB\xBF")) read.text.erase(0, 3); // a UTF-8 byte order mark
-    csv_rows rows{read.text};
+    csv_rows rows{read.text, has_quotes};
     if (!rows.next()) throw input_error("it is empty");
+    if (rows.row.of(read.text).starts_with("# pool_offset=")) {
+        read.pool_offset = rows.row.of(read.text);
+        if (!rows.next()) throw input_error("line 2: there is no header");
+    }
     read.header = rows.row;
     detail::column_places const places = detail::read_header(rows, read);
     read.has_offsets = places.has(detail::offset);
+    read.has_kinds = places.has(detail::kind);
     bool is_over = false;
     while (rows.next()) {
         bool const empty = rows.row.begin == rows.row.end;
@@ -294,8 +305,8 @@ inline lifetimes parse_lifetimes(std::string text)
     return read;
 }
 
-/// Throws: input_error, naming file, line and column.
-inline lifetimes read_lifetimes(std::string const& file)
+/// Throws: input_error, naming the file.
+inline std::string file_contents(std::string const& file)
 {
     std::error_code none;
     if (std::filesystem::is_directory(file, none)) throw input_error(file + ": is a directory, not a table");
@@ -306,6 +317,13 @@ inline lifetimes read_lifetimes(std::string const& file)
     while (in.read(block, sizeof block), in.gcount() != 0)
         text.append(block, static_cast<std::size_t>(in.gcount()));
     if (in.bad()) throw input_error(file + ": cannot be read to its end");
+    return text;
+}
+
+/// Throws: input_error, naming file, line and column.
+inline lifetimes read_lifetimes(std::string const& file)
+{
+    std::string text = file_contents(file);
     try {
         return parse_lifetimes(std::move(text));
     } catch (input_error const& e) {
@@ -320,6 +338,7 @@ inline void write_lifetimes(std::ostream& out, lifetimes const& table,
 {
     std::string_view const text = table.text;
     char const* const line_end = text.substr(table.header.end, 2) == "\r\n" ? "\r\n" : "\n";
+    if (!table.pool_offset.empty()) out << table.pool_offset << line_end;
     out << table.header.of(text) << (table.has_offsets ? "" : ",offset") << line_end;
     for (std::size_t b = 0; b != table.rows.size(); ++b) {
         lifetimes::row const& row = table.rows[b];

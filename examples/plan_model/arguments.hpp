@@ -27,7 +27,9 @@ inline constexpr char usage[] =
     "                  [--symbolic N_MAX | --capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
-    "                  [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE] [--json] [--quiet]\n"
+    "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE]\n"
+    "                  [--trace FILE]\n"
+    "                  [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
     "Plans the memory of a neural network's values, proves the plan, and prints what it needs.\n"
@@ -36,9 +38,12 @@ inline constexpr char usage[] =
     "                     memory: longest-path, least-peak, exact (exhaustive search), best (of all these)\n"
     "  --order FILE       an order from a file: one node index per line, from 0 (./best is always a file)\n"
     "  --align N          every offset is a multiple of N bytes (1)\n"
-    "  --in-place WORD    which results may overwrite operands: off: none; listed: those that the model lists\n"
-    "                     in an attribute may_inplace; on: also those of standard operators that work element\n"
-    "                     by element, and of batch normalization at inference (default); softmax: also those\n"
+    "  --in-place WORD    which results may overwrite operands: off: none; listed: those that the model "
+    "lists\n"
+    "                     in an attribute may_inplace; on: also those of standard operators that work "
+    "element\n"
+    "                     by element, and of batch normalization at inference (default); softmax: also "
+    "those\n"
     "                     of Softmax along the last axis\n"
     "  --capacity BYTES   print what to spill, by copies out and back or by recomputation, to fit this\n"
     "                     capacity; exit status 1 if it does not fit even so\n"
@@ -50,7 +55,13 @@ inline constexpr char usage[] =
     "                     which are allocations shared as a whole\n"
     "  --handoffs         let nodes also wait for storage where that makes the arena smaller\n"
     "  --workers N        with --handoffs: accept the makespan of N workers (default: of unlimited workers)\n"
+    "  --html FILE        write a page that shows the plan in a browser: to zoom, to search by name, with "
+    "the\n"
+    "                     reasons of the peak and of each offset\n"
+    "  --before           beside it on the page the plan for the order of the file and without in-place\n"
+    "                     results; with --handoffs the plan without them\n"
     "  --svg FILE         draw the plan: time to the right, offsets upwards\n"
+    "  --trace FILE       write lifetimes as trace events, for ui.perfetto.dev or chrome://tracing\n"
     "  --dot FILE         draw the network for Graphviz, without weights: results of one colour can share\n"
     "                     an allocation\n"
     "  --csv FILE         write the plan: one row per buffer, id,lower,upper,size,offset\n"
@@ -89,7 +100,7 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 
 struct arguments {
     std::string model;
-    std::string order, svg, dot, csv, why_peak; ///< file names; empty: not requested
+    std::string order, html, svg, dot, csv, why_peak, trace; ///< file names; empty: not requested
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
@@ -100,6 +111,7 @@ struct arguments {
     bool run = false;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = half_of_memory();
+    bool before = false; ///< also on the page
     bool json = false;
     bool quiet = false;
     bool help = false;
@@ -156,7 +168,10 @@ inline arguments read_arguments(int count, char const* const* words)
         };
         if (word == "--help" || word == "-h") args.help = true;
         else if (word == "--order") args.order = operand();
+        else if (word == "--html") args.html = operand();
+        else if (word == "--before") args.before = true;
         else if (word == "--svg") args.svg = operand();
+        else if (word == "--trace") args.trace = operand();
         else if (word == "--dot") args.dot = operand();
         else if (word == "--csv") args.csv = operand();
         else if (word == "--why-peak") args.why_peak = operand();
@@ -201,16 +216,19 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option " + only_with_run + " is about a run: it needs --run (see --help)");
     if (!args.concurrent && !only_if_concurrent.empty())
         throw input_error("option " + only_if_concurrent + " needs --semantics concurrent (see --help)");
+    if (args.before && args.html.empty())
+        throw input_error("option --before is about a page: it needs --html (see --help)");
     if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
-    if (args.capacity != 0 &&
-        (args.concurrent || args.run || args.json || args.max_batch != 0 || !args.svg.empty() ||
-         !args.dot.empty() || !args.csv.empty() || !args.why_peak.empty()))
+    if (args.capacity != 0 && (args.concurrent || args.run || args.json || args.max_batch != 0 ||
+                               !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
+                               !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
-    if (args.max_batch != 0 && (args.concurrent || args.run || !args.svg.empty() || !args.dot.empty() ||
-                                !args.csv.empty() || !args.why_peak.empty()))
+    if (args.max_batch != 0 &&
+        (args.concurrent || args.run || !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
+         !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");

@@ -58,6 +58,11 @@ struct network {
     sublet::byte_count batch = 1;      ///< batch size of the file
     std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
 
+    /// Of the operation that makes the value.
+    std::string kind_of(sublet::value_id v) const
+    {
+        return values[v].producer == sublet::no_node ? "input" : operations[values[v].producer].type;
+    }
     bool is_view(sublet::value_id v) const
     {
         return v != sublet::no_value && values[v].alias_of != sublet::no_value;

@@ -17,8 +17,10 @@
 #include "timed_plan.hpp"
 
 #include <sublet/reporting/dot.hpp>
+#include <sublet/reporting/html.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/trace.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 
@@ -67,6 +69,31 @@ std::optional<mode_comparison> run_if_asked(arguments const& args, network const
     if (!args.run) return std::nullopt;
     if (!timed.is_verified()) return mode_comparison{};
     return compare_modes(net, wanted, timed.planned.plan, {.check = args.check, .limit = args.limit});
+}
+
+/// The plan, and beside it, if asked for, the one without what was chosen.
+void write_page(std::ostream& out, arguments const& args, network const& net, plan_settings const& wanted,
+                timed_plan const& timed, std::string_view title)
+{
+    sublet::snapshot const program = as_program(net);
+    sublet::plan_options const options = as_options(net, wanted);
+    auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
+    auto kind_of = [&](auto v) { return net.kind_of(v); };
+    auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
+    sublet::html_options page{.title = title, .program = &program, .options = &options};
+    if (args.before) {
+        plan_settings plain = wanted;
+        if (wanted.handoffs) plain.handoffs = false, plain.workers = 0;
+        else plain.in_place = false, plain.order = {};
+        page.before = wanted.handoffs ? "without hand-offs" : "as listed, not in place";
+        page.after = wanted.handoffs ? "with hand-offs" : "planned";
+        timed_plan const first = plan(net, plain);
+        if (first.planned) {
+            sublet::write_html(out, first.planned, timed.planned, name_of, kind_of, label_of, page);
+            return;
+        }
+    }
+    sublet::write_html(out, timed.planned, name_of, kind_of, label_of, page);
 }
 
 int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
@@ -120,14 +147,13 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     if (ran) std::for_each(ran->faults.begin(), ran->faults.end(), say);
 
     std::string const title = std::filesystem::path(args.model).filename().string();
-    auto kind_of = [&](auto v) -> std::string {
-        auto const by = net.values[v].producer;
-        return by == sublet::no_node ? "input" : net.operations[by].type;
-    };
+    auto kind_of = [&](auto v) { return net.kind_of(v); };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
     write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
     write_if_asked(
         args.svg, [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
+    write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, title); });
+    write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned.plan, name_of); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots =
         timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);

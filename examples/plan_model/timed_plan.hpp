@@ -26,7 +26,7 @@ struct concurrent_facts {
 };
 
 struct timed_plan {
-    sublet::planned_memory planned;
+    sublet::planned_with_handoffs planned; ///< of any planner; without hand-offs they are empty
     double milliseconds = 0; ///< from the network in memory to the checked plan
     std::optional<concurrent_facts> concurrent = {};
 
@@ -69,7 +69,7 @@ inline timed_plan plan_concurrently(network const& net, plan_settings const& set
                                         : sublet::concurrent_options::strategy_kind::offsets});
         facts.is_bound_exact = planned.is_bound_exact;
         facts.slots = std::move(planned.slots);
-        result.planned = std::move(planned);
+        static_cast<sublet::planned_memory&>(result.planned) = std::move(planned);
     }
     result.milliseconds = milliseconds_since(start);
     if (!settings.slots) facts.slots = slots_of(program, options, result.planned.plan);
@@ -80,8 +80,11 @@ inline timed_plan plan(network const& net, plan_settings const& settings)
 {
     if (settings.concurrent) return plan_concurrently(net, settings);
     auto const start = std::chrono::steady_clock::now();
-    sublet::planned_memory planned = sublet::plan_memory(as_program(net), as_options(net, settings));
-    return {std::move(planned), milliseconds_since(start)};
+    timed_plan result;
+    static_cast<sublet::planned_memory&>(result.planned) =
+        sublet::plan_memory(as_program(net), as_options(net, settings));
+    result.milliseconds = milliseconds_since(start);
+    return result;
 }
 
 } // namespace plan_model

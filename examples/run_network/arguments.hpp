@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace run_network {
 
@@ -19,7 +21,7 @@ using plan_model::quoted;
 inline constexpr char usage[] =
     "usage: run_network MODEL.onnx [--mode none|recycle|arena|all] [--threads N] [--streams N] [--cuda]\n"
     "                   [--formulas] [--weights noise|uniform] [--seed S] [--runs N]\n"
-    "                   [--check off|plan|paint|digest] [--limit BYTES] [--csv]\n"
+    "                   [--check off|plan|paint|digest] [--limit BYTES] [--csv] [--trace FILE]\n"
     "       run_network --list FOLDER\n"
     "\n"
     "Runs a neural network with real kernels on planned memory, and compares the results with a run without\n"
@@ -41,6 +43,9 @@ inline constexpr char usage[] =
     "  --check LEVEL    what runs on the host verify: off, plan, paint or digest (plan)\n"
     "  --limit BYTES    memory limit of a run (half of this machine's memory)\n"
     "  --csv            print one row for each run\n"
+    "  --trace FILE     write when each operation ran on which thread or simulated stream, as trace events "
+    "for\n"
+    "                   ui.perfetto.dev or chrome://tracing; not on a CUDA device\n"
     "  --list FOLDER    print for each model in a folder whether all its operations are implemented\n"
     "\n"
     "Exit status: 0; 1 if results differ, are not finite or are all 0; 2 for bad input or usage; 3 if the\n"
@@ -48,6 +53,7 @@ inline constexpr char usage[] =
 
 struct arguments {
     std::string model, folder;
+    std::string trace;                              ///< a file name; empty: not requested
     bool none = true, recycle = true, arena = true; ///< modes
     std::size_t threads = 0, streams = 0;           ///< 0: not used
     bool cuda = false, formulas = false;
@@ -91,6 +97,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--check") args.check = plan_model::read_check_level(operand());
         else if (word == "--limit") args.limit = plan_model::read_byte_count(word, operand());
         else if (word == "--csv") args.csv = true;
+        else if (word == "--trace") args.trace = operand();
         else if (word == "--list") args.folder = operand();
         else if (word.size() > 1 && word[0] == '-')
             throw input_error("unknown option " + quoted(word) + " (see --help)");
@@ -98,6 +105,9 @@ inline arguments read_arguments(int count, char const* const* words)
             throw input_error("more than one model: " + quoted(args.model) + " and " + quoted(word));
         else args.model = word;
     }
+    std::error_code ignored; // of a path that does not exist
+    if (!args.trace.empty() && std::filesystem::equivalent(args.trace, args.model, ignored))
+        throw input_error("the trace would overwrite the model " + quoted(args.model));
     if (!args.model.empty() && !args.folder.empty())
         throw input_error("option --list takes a folder and no model");
     if (args.model.empty() && args.folder.empty() && !args.help)

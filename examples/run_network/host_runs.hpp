@@ -13,6 +13,7 @@
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/threads.hpp>
+#include <sublet/execution/trace.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/simulated_device.hpp>
@@ -24,10 +25,11 @@
 
 namespace run_network {
 
-/// `limit`: maximum of bytes that a run allocates.
+/// `limit`: maximum of bytes that a run allocates. `trace`: records the runs; null: nothing does.
 inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& layered,
                                          sublet::memory_plan const& plan, weights& given,
-                                         arguments const& args, sublet::byte_count limit)
+                                         arguments const& args, sublet::byte_count limit,
+                                         sublet::run_trace* trace)
 {
     sublet::executor_options how;
     how.check = args.check;
@@ -39,18 +41,24 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
         result.mode = mode;
         runs.push_back(std::move(result));
     };
+    sublet::traced_kernel const kernel(trace, host_kernel{&all});
+    auto begin = [&](std::string const& executor, char const* mode) {
+        if (trace != nullptr) trace->begin_run(executor + ' ' + mode);
+        return executor;
+    };
     for_each_mode(args, plan, [&](char const* name, auto const& mode) {
-        sublet::cpu_executor execute{layered.program, layered.options, mode, host_kernel{&all}, how};
+        begin("serial", name);
+        sublet::cpu_executor execute{layered.program, layered.options, mode, kernel, how};
         keep(run_executor(execute, all, given, args.runs), "serial", name);
     });
     if (args.threads != 0)
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
             sublet::thread_options thread_settings;
             thread_settings.workers = args.threads;
-            sublet::thread_executor execute{layered.program,   layered.options, mode,
-                                            host_kernel{&all}, thread_settings, how};
-            keep(run_executor(execute, all, given, args.runs), std::to_string(args.threads) + " threads",
-                 name);
+            std::string const executor = begin(std::to_string(args.threads) + " threads", name);
+            sublet::thread_executor execute{layered.program, layered.options, mode,
+                                            kernel,          thread_settings, how};
+            keep(run_executor(execute, all, given, args.runs), executor, name);
         });
     if (args.streams != 0)
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
@@ -58,9 +66,9 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
             device_weights<sublet::simulated_device> on_device(device, given);
             sublet::stream_options streams;
             streams.streams = args.streams;
-            keep(run_on_streams(device, all, layered, mode, host_kernel{&all}, on_device, streams, how,
-                                args.runs),
-                 std::to_string(args.streams) + " simulated streams", name);
+            std::string const executor = begin(std::to_string(args.streams) + " simulated streams", name);
+            keep(run_on_streams(device, all, layered, mode, kernel, on_device, streams, how, args.runs),
+                 executor, name);
         });
     return runs;
 }

@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include "../written_file.hpp"
 #include "arguments.hpp"
 #include "compare_runs.hpp"
 #include "cuda_runs.hpp"
@@ -13,6 +14,7 @@
 #include "read_layers.hpp"
 #include "weights.hpp"
 
+#include <sublet/execution/trace.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/units.hpp>
@@ -126,7 +128,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto const planned = sublet::plan_memory(layered.program, layered.options);
     sublet::byte_count const room = run_byte_limit(all, planned.plan, args);
     weights given(all, args.seed, args.is_uniform);
-    std::vector<mode_run> runs = run_on_host(all, layered, planned.plan, given, args, room);
+    sublet::run_trace trace;
+    std::vector<mode_run> runs =
+        run_on_host(all, layered, planned.plan, given, args, room, args.trace.empty() ? nullptr : &trace);
     if (args.formulas) runs.push_back(run_formulas(all, given));
     std::string cuda_device;
     if (args.cuda) {
@@ -138,6 +142,10 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         cuda_device = "not used: this program was built without nvcc";
 #endif
     }
+    auto name_of = [&](sublet::step_id s) -> auto& { return all.net.operations[s].label; };
+    auto write = [&](auto& to) { sublet::write_trace(to, trace, name_of); };
+    if (!args.trace.empty() && !written::write_file(args.trace, write))
+        throw input_error(args.trace + ": cannot be written");
     run_comparison const compared = compare_runs(runs);
     bool const conclusive = is_conclusive(runs.front().outputs);
     char const* const found = compared.are_equal ? "identical" : conclusive ? "DIFFERENT" : "PROVE NOTHING";

@@ -22,6 +22,7 @@
 #include <sublet/execution/threads.hpp>     // steps on a thread pool                   thread_executor
 #include <sublet/execution/stream_schedule.hpp> // which step on which stream           stream_options, stream_schedule
 #include <sublet/execution/streams.hpp>     // steps on streams of a device             stream_executor
+#include <sublet/execution/trace.hpp>       // when and where each step ran             run_trace, write_trace()
 
 // For tests.
 #include <sublet/testing/recording_device.hpp> // a device that logs commands           recording_device

@@ -70,7 +70,10 @@
 
 // Reports.
 #include <sublet/reporting/names.hpp>    // value names; plans as CSV tables           write_csv()
+#include <sublet/reporting/json.hpp>     // all of a plan as JSON                      write_json()
+#include <sublet/reporting/trace.hpp>    // lifetimes as trace events                  write_trace()
 #include <sublet/reporting/svg.hpp>      // memory map as SVG picture                  write_svg()
+#include <sublet/reporting/html.hpp>     // plans as a page for a browser             write_html()
 #include <sublet/reporting/dot.hpp>      // program as a graphviz graph                write_dot()
 #include <sublet/reporting/why_peak.hpp> // which values make the peak                 why_peak()
 

@@ -72,6 +72,10 @@ constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) 
 /// Drops control characters and replaces what is not UTF-8 by '?'; returns the number of characters left.
 std::size_t keep_printable(std::vector<char>& text);
 
+/// Makes it the inside of a JSON string: quotes, backslashes and control characters are escaped, and what is
+/// not UTF-8 is replaced by '?'.
+void escape_json(std::vector<char>& text);
+
 struct own_id {
     value_id operator()(value_id v) const { return v; }
 };

@@ -19,6 +19,7 @@
 #include <sublet/execution/impl/storage.ipp>
 #include <sublet/execution/impl/stream_executor_base.ipp>
 #include <sublet/execution/impl/stream_schedule.ipp>
+#include <sublet/execution/impl/trace.ipp>
 #include <sublet/testing/impl/simulated_device.ipp>
 #include <sublet/testing/impl/synthetic.ipp>
 #endif

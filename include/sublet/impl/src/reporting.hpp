@@ -9,8 +9,10 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/reporting/impl/html.ipp>
 #include <sublet/reporting/impl/names.ipp>
 #include <sublet/reporting/impl/svg_map.ipp>
+#include <sublet/reporting/impl/trace.ipp>
 #include <sublet/reporting/impl/why_peak.ipp>
 
 #endif

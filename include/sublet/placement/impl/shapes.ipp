@@ -75,12 +75,13 @@ SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem
     std::vector<std::uint32_t> next(problem.buffers.size() + 1, 0);
     for (std::size_t i = 0; i != order.size() && !poll.stops(1); ++i) {
         is_ascending = is_ascending && (i == 0 || order[i - 1] < order[i]);
-        ++next[order[i].key + 1];
+        ++next[to_size(order[i].key) + 1];
     }
     if (is_ascending) return order;
     for (std::size_t b = 1; b != next.size(); ++b) next[b] += next[b - 1];
     std::vector<sort_key> sorted(order.size());
-    for (std::size_t i = 0; i != order.size() && !poll.stops(1); ++i) sorted[next[order[i].key]++] = order[i];
+    for (std::size_t i = 0; i != order.size() && !poll.stops(1); ++i)
+        sorted[next[to_size(order[i].key)]++] = order[i];
     for (std::size_t first = 0, last = 0; first != sorted.size() && !poll.stops(last - first); first = last) {
         while (last != sorted.size() && sorted[last].key == sorted[first].key) ++last;
         std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(first),

@@ -43,4 +43,24 @@ SUBLET_DECL std::size_t keep_printable(std::vector<char>& text)
     return characters;
 }
 
+SUBLET_DECL void escape_json(std::vector<char>& text)
+{
+    constexpr char const* digits = "0123456789abcdef";
+    std::vector<char> escaped;
+    escaped.reserve(text.size());
+    for (std::size_t i = 0; i != text.size();) {
+        char const c = text[i];
+        std::size_t const length = character_length({text.data() + i, text.size() - i});
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+            for (char e : {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}) escaped.push_back(e);
+        } else {
+            if (c == '"' || c == '\\') escaped.push_back('\\');
+            if (length == 0) escaped.push_back('?');
+            for (std::size_t k = 0; k != length; ++k) escaped.push_back(text[i + k]);
+        }
+        i += length == 0 ? 1 : length;
+    }
+    text.swap(escaped);
+}
+
 } // namespace sublet::detail
