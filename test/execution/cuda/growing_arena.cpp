@@ -70,6 +70,30 @@ TEST_CASE("memory of a device follows the batch that runs, in units of its granu
     }
 }
 
+TEST_CASE("all streams are waited for before memory that they may use is unmapped")
+{
+    growing_batches const& its = batches();
+    fake_cuda::start({.devices = 2});
+    {
+        digesting_device device(1);
+        synthetic_words words(device, its.p.turns().size());
+        cuda_growing_arena memory(device, its.planned);
+        auto const many = its.executor(device, memory.at(32), 32, words);
+        auto const one = its.executor(device, memory.at(1), 1, words);
+        its.give(*many, 32, 1);
+        fake_cuda::fail_call(0); // begins a new log
+        many->run_async();
+        std::vector<std::string> const issued = fake_cuda::log();
+        CHECK(std::count(issued.begin(), issued.end(), "cudaStreamSynchronize") == 0);
+        its.give(*one, 1, 1);
+        auto const& log = fake_cuda::log();
+        auto const unmapped = std::find(log.begin(), log.end(), "cuMemUnmap");
+        REQUIRE(unmapped != log.end());
+        CHECK(std::count(log.begin(), unmapped, "cudaStreamSynchronize") >= 3); // of both, and of the words
+    }
+    expect_nothing_is_left();
+}
+
 TEST_CASE("a device or a driver without mapped memory has one block of the largest batch")
 {
     for (bool const has_driver_entries : {false, true}) {
