@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // A classifier that serves any number of images is planned once: the offset of each tensor is a formula in N,
 // and every request takes the bytes that its own images need. The labels do not grow with N; that no tensor
-// overlaps them is proved for every N.
+// overlaps them is proved for every N. All batches run at the same addresses, which have memory for the last
+// one only.
 
+#include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
 
 #include <iostream>
@@ -61,6 +63,15 @@ int main()
         std::cout << '\n'
                   << arrived << " images: " << plan.arena_bytes[0] << " bytes, scores at "
                   << plan.offset_of(scores);
+    }
+
+    std::cout << '\n';
+    sublet::growing_arena memory(planned);
+    for (int arrived : {1, 64, 2}) {
+        sublet::cpu_executor run{classifier, options.at(static_cast<sublet::byte_count>(arrived)),
+                                 memory.at(arrived), sublet::synthetic_kernel{}};
+        sublet::fill_noise(run.input(images), 7);
+        std::cout << '\n' << arrived << " images ran in " << run.run().reserved << " bytes";
     }
     std::cout << "\n\nwith only 300000 bytes, batches up to ";
     sublet::symbolic_options small = options;

@@ -113,11 +113,14 @@ private:
     };
     std::span<std::byte> bound_to(sublet::buffer const& its)
     {
-        return std::span(bound_[its.root].bytes).first(its.size == sublet::no_size ? 40 : its.size);
+        std::size_t const bytes = its.size == sublet::no_size ? 40 : sublet::detail::to_size(its.size);
+        std::vector<block>& blocks = bound_[its.root];
+        blocks.resize(bytes / sizeof(block) + 1);
+        return {blocks[0].bytes, bytes};
     }
 
     sublet::buffer_table table_;
-    std::map<sublet::value_id, block> bound_;
+    std::map<sublet::value_id, std::vector<block>> bound_;
     unsigned number_ = 0;
     outcome now_;
     sublet::run_report report_;

@@ -14,6 +14,7 @@
 
 #ifdef SUBLET_SAMPLES_OF_CUDA
 #include <sublet/execution/cuda.hpp>
+#include <sublet/execution/cuda_growing_arena.hpp>
 #endif
 
 #ifdef SUBLET_SAMPLES_OF_JSON
@@ -39,6 +40,7 @@ extern snapshot const program;
 extern std::vector<byte_count> const sizes;
 extern plan_options const options;
 extern memory_plan const plan;
+extern symbolic_options const any_batch;
 extern placement_problem const problem;
 extern csr_graph const g;
 extern boost::bfs_visitor<boost::null_visitor> const visitor;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "fake_runtime.hpp"
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -36,6 +38,39 @@ block block_of(std::size_t bytes)
     made.poison();
     return made;
 }
+
+/// Memory that can be mapped once.
+struct part {
+    int device = 0;
+    std::size_t bytes = 0;
+    bool is_mapped = false;
+    bool is_released = false; // freed when it is not mapped, either
+};
+
+/// Reserved addresses, and what is mapped there.
+struct address_range {
+    struct mapping {
+        std::size_t bytes = 0;
+        CUmemGenericAllocationHandle memory = 0;
+        bool is_accessible = false;
+    };
+    block room;
+    std::size_t padding = 0;               // to its alignment
+    std::map<std::size_t, mapping> mapped; // by the first byte
+
+    unsigned char* first() const { return room.first() + padding; }
+    std::size_t bytes() const { return room.bytes - padding; }
+    bool is_accessible(unsigned char const* begin, std::size_t count) const
+    {
+        if (begin < first() || begin + count > first() + bytes()) return false;
+        std::size_t at = static_cast<std::size_t>(begin - first());
+        std::size_t const end = at + count;
+        for (auto const& [from, its] : mapped)
+            if (from <= at && at < from + its.bytes && its.is_accessible)
+                at = std::min(end, from + its.bytes);
+        return at == end;
+    }
+};
 
 /// By stream of a capture: the number of commands that happen before.
 using vector_clock = std::map<cudaStream_t, std::size_t>;
@@ -94,6 +129,9 @@ struct runtime_state {
     std::list<CUgraphExec_st> executables;
     std::map<void*, block> blocks; // allocated outside of captures
     std::map<void*, block> host_blocks;
+    std::list<address_range> ranges;
+    std::map<CUmemGenericAllocationHandle, part> parts;
+    CUmemGenericAllocationHandle last_part = 0;
     std::vector<std::uint64_t> graph_high;
     std::vector<std::string> misuses, log;
     std::vector<std::pair<std::size_t, std::size_t>> edges; // of the last graph
@@ -192,6 +230,20 @@ struct runtime_state {
         stream->in->is_invalid = true;
         return misuse(what, code);
     }
+    bool is_lost() const { return lost[static_cast<std::size_t>(current)] != cudaSuccess; }
+    address_range* range_of(CUdeviceptr address, std::size_t bytes)
+    {
+        auto const* const begin = reinterpret_cast<unsigned char const*>(address);
+        for (address_range& each : ranges)
+            if (begin >= each.first() && begin + bytes <= each.first() + each.bytes()) return &each;
+        return nullptr;
+    }
+    std::size_t bytes_of_parts() const
+    {
+        std::size_t sum = 0;
+        for (auto const& [handle, its] : parts) sum += its.bytes;
+        return sum;
+    }
     std::uint64_t graph_bytes(int device) const
     {
         std::set<capture const*> seen;
@@ -223,6 +275,8 @@ bool is_within(void const* first, std::size_t bytes, cudaStream_t stream)
     };
     for (auto const& [key, one] : runtime().blocks)
         if (holds(one)) return true;
+    for (address_range const& each : runtime().ranges)
+        if (each.is_accessible(begin, bytes)) return true;
     if (stream->in != nullptr)
         for (auto const& one : stream->in->blocks)
             if (holds(*one)) return true;
@@ -264,8 +318,11 @@ live_objects held()
             runtime().pools.size(),
             runtime().graphs.size(),
             runtime().executables.size(),
-            runtime().blocks.size() + runtime().host_blocks.size() + of_graphs.size()};
+            runtime().blocks.size() + runtime().host_blocks.size() + of_graphs.size(),
+            runtime().ranges.size(),
+            runtime().parts.size()};
 }
+std::size_t mapped_bytes() { return runtime().bytes_of_parts(); }
 std::vector<std::string> const& misuses() { return runtime().misuses; }
 std::vector<std::string> const& log() { return runtime().log; }
 std::vector<std::pair<std::size_t, std::size_t>> const& edges() { return runtime().edges; }
@@ -486,7 +543,8 @@ cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** first, std::size_t bytes, c
     if (!runtime_state::has(runtime().pools, pool))
         return runtime().misuse("memory is taken from a pool that does not exist");
     if (bytes == 0) return runtime().misuse("no bytes are allocated");
-    if (bytes > runtime().how.capacity || pool->used > runtime().how.capacity - bytes)
+    std::size_t const used = pool->used + runtime().bytes_of_parts();
+    if (bytes > runtime().how.capacity || used > runtime().how.capacity - bytes)
         return runtime().set_error(cudaErrorMemoryAllocation);
     block made{.room = std::make_unique<std::max_align_t[]>((bytes + 256) / sizeof(std::max_align_t) + 1),
                .bytes = bytes};
@@ -592,6 +650,200 @@ cudaError_t CUDARTAPI cudaFreeHost(void* first)
     cudaError_t const code = runtime().begin_call("cudaFreeHost");
     return runtime().free_block(runtime().host_blocks, first, code);
 }
+
+// --- mapped memory: functions of the driver --------------------------------------------------------------
+
+} // extern "C"
+
+namespace {
+
+CUresult as_driver(cudaError_t code) { return static_cast<CUresult>(code); }
+
+#define BEGIN_DRIVER_CALL(name)                                                                              \
+    do {                                                                                                     \
+        if (cudaError_t const code = runtime().begin_call(name)) return as_driver(code);                     \
+    } while (false)
+
+CUresult misuse_of_driver(char const* what) { return as_driver(runtime().misuse(what)); }
+
+bool is_whole(std::size_t bytes) { return bytes != 0 && bytes % runtime().how.granularity == 0; }
+bool is_memory_of_device(CUmemAllocationProp const& its)
+{
+    return its.type == CU_MEM_ALLOCATION_TYPE_PINNED && its.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+           its.location.id == runtime().current;
+}
+
+CUresult CUDAAPI device_of(CUdevice* device, int ordinal)
+{
+    BEGIN_DRIVER_CALL("cuDeviceGet");
+    return *device = ordinal, CUDA_SUCCESS;
+}
+CUresult CUDAAPI attribute_of(int* value, CUdevice_attribute what, CUdevice device)
+{
+    BEGIN_DRIVER_CALL("cuDeviceGetAttribute");
+    if (what != CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED || device != runtime().current)
+        return misuse_of_driver("an attribute is read that the fake does not support");
+    return *value = runtime().how.has_mapping, CUDA_SUCCESS;
+}
+CUresult CUDAAPI granularity_of(std::size_t* bytes, CUmemAllocationProp const* memory,
+                                CUmemAllocationGranularity_flags)
+{
+    BEGIN_DRIVER_CALL("cuMemGetAllocationGranularity");
+    if (!is_memory_of_device(*memory)) return misuse_of_driver("a granularity is not of the current device");
+    return *bytes = runtime().how.granularity, CUDA_SUCCESS;
+}
+CUresult CUDAAPI reserve_addresses(CUdeviceptr* address, std::size_t bytes, std::size_t alignment,
+                                   CUdeviceptr, unsigned long long)
+{
+    BEGIN_DRIVER_CALL("cuMemAddressReserve");
+    if (!is_whole(bytes)) return misuse_of_driver("reserved addresses are no multiple of the granularity");
+    std::size_t const wanted = std::max(alignment, runtime().how.granularity), room = bytes + wanted;
+    address_range made;
+    made.room = {.room = std::make_unique<std::max_align_t[]>((room + 256) / sizeof(std::max_align_t) + 1),
+                 .bytes = bytes};
+    made.padding = (wanted - reinterpret_cast<std::uintptr_t>(made.room.first()) % wanted) % wanted;
+    made.room.bytes += made.padding;
+    runtime().ranges.push_back(std::move(made));
+    *address = reinterpret_cast<CUdeviceptr>(runtime().ranges.back().first());
+    return CUDA_SUCCESS;
+}
+CUresult CUDAAPI free_addresses(CUdeviceptr address, std::size_t bytes)
+{
+    cudaError_t const code = runtime().begin_call("cuMemAddressFree");
+    if (runtime().is_lost()) return as_driver(code);
+    address_range* const its = runtime().range_of(address, bytes);
+    if (its == nullptr || its->bytes() != bytes)
+        return misuse_of_driver("addresses are freed that are not reserved");
+    if (!its->mapped.empty()) return misuse_of_driver("addresses are freed while memory is mapped there");
+    runtime().ranges.remove_if([&](address_range const& each) { return &each == its; });
+    return as_driver(code);
+}
+CUresult CUDAAPI create_part(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                             CUmemAllocationProp const* memory, unsigned long long)
+{
+    BEGIN_DRIVER_CALL("cuMemCreate");
+    if (!is_whole(bytes)) return misuse_of_driver("memory is no multiple of the granularity");
+    if (!is_memory_of_device(*memory)) return misuse_of_driver("memory is not of the current device");
+    std::size_t used = runtime().bytes_of_parts();
+    for (auto const& pool : runtime().pools) used += pool.used;
+    if (bytes > runtime().how.capacity || used > runtime().how.capacity - bytes)
+        return as_driver(runtime().set_error(cudaErrorMemoryAllocation));
+    *handle = ++runtime().last_part;
+    runtime().parts[*handle] = {.device = runtime().current, .bytes = bytes};
+    return CUDA_SUCCESS;
+}
+CUresult CUDAAPI release_part(CUmemGenericAllocationHandle handle)
+{
+    cudaError_t const code = runtime().begin_call("cuMemRelease");
+    if (runtime().is_lost()) return as_driver(code);
+    auto const found = runtime().parts.find(handle);
+    if (found == runtime().parts.end() || found->second.is_released)
+        return misuse_of_driver("memory is released that does not exist");
+    found->second.is_released = true;
+    if (!found->second.is_mapped) runtime().parts.erase(found);
+    return as_driver(code);
+}
+CUresult CUDAAPI map_part(CUdeviceptr address, std::size_t bytes, std::size_t offset,
+                          CUmemGenericAllocationHandle handle, unsigned long long)
+{
+    BEGIN_DRIVER_CALL("cuMemMap");
+    address_range* const its = runtime().range_of(address, bytes);
+    auto const found = runtime().parts.find(handle);
+    if (its == nullptr || found == runtime().parts.end() || offset != 0 || found->second.bytes != bytes ||
+        found->second.is_mapped || found->second.device != runtime().current)
+        return misuse_of_driver("a part of memory is mapped that cannot be");
+    auto const at = static_cast<std::size_t>(reinterpret_cast<unsigned char*>(address) - its->first());
+    for (auto const& [from, other] : its->mapped)
+        if (at < from + other.bytes && from < at + bytes)
+            return misuse_of_driver("addresses are mapped twice");
+    found->second.is_mapped = true;
+    its->mapped[at] = {.bytes = bytes, .memory = handle};
+    return CUDA_SUCCESS;
+}
+CUresult CUDAAPI unmap_part(CUdeviceptr address, std::size_t bytes)
+{
+    cudaError_t const code = runtime().begin_call("cuMemUnmap");
+    if (runtime().is_lost()) return as_driver(code);
+    address_range* const its = runtime().range_of(address, bytes);
+    if (its == nullptr) return misuse_of_driver("addresses are unmapped that are not reserved");
+    auto const at = static_cast<std::size_t>(reinterpret_cast<unsigned char*>(address) - its->first());
+    auto const found = its->mapped.find(at);
+    if (found == its->mapped.end() || found->second.bytes != bytes)
+        return misuse_of_driver("addresses are unmapped that are not those of a mapping");
+    std::memset(its->first() + at, 0xCD, bytes);
+    auto const memory = runtime().parts.find(found->second.memory);
+    memory->second.is_mapped = false;
+    if (memory->second.is_released) runtime().parts.erase(memory);
+    its->mapped.erase(found);
+    return as_driver(code);
+}
+CUresult CUDAAPI set_access(CUdeviceptr address, std::size_t bytes, CUmemAccessDesc const* access,
+                            std::size_t count)
+{
+    BEGIN_DRIVER_CALL("cuMemSetAccess");
+    address_range* const its = runtime().range_of(address, bytes);
+    if (its == nullptr || count != 1 || access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
+        access->location.type != CU_MEM_LOCATION_TYPE_DEVICE || access->location.id != runtime().current)
+        return misuse_of_driver("access is set that the fake does not support");
+    auto const at = static_cast<std::size_t>(reinterpret_cast<unsigned char*>(address) - its->first());
+    auto const found = its->mapped.find(at);
+    if (found == its->mapped.end() || found->second.bytes != bytes)
+        return misuse_of_driver("access is set to addresses without memory");
+    found->second.is_accessible = true;
+    std::memset(its->first() + at, 0xCD, bytes);
+    return CUDA_SUCCESS;
+}
+
+template <class Function>
+void* address_of(Function* function)
+{
+    return reinterpret_cast<void*>(function);
+}
+cudaError_t find_entry(char const* name, void** function)
+{
+    if (cudaError_t const code = runtime().begin_call("cudaGetDriverEntryPoint")) return code;
+    *function = nullptr;
+    if (!runtime().how.has_driver_entries) return cudaSuccess;
+    std::map<std::string, void*> const all{{"cuDeviceGet", address_of(device_of)},
+                                           {"cuDeviceGetAttribute", address_of(attribute_of)},
+                                           {"cuMemGetAllocationGranularity", address_of(granularity_of)},
+                                           {"cuMemAddressReserve", address_of(reserve_addresses)},
+                                           {"cuMemAddressFree", address_of(free_addresses)},
+                                           {"cuMemCreate", address_of(create_part)},
+                                           {"cuMemRelease", address_of(release_part)},
+                                           {"cuMemMap", address_of(map_part)},
+                                           {"cuMemUnmap", address_of(unmap_part)},
+                                           {"cuMemSetAccess", address_of(set_access)}};
+    auto const found = all.find(name);
+    if (found == all.end()) return runtime().misuse("the fake does not have a function of the driver");
+    return *function = found->second, cudaSuccess;
+}
+
+} // namespace
+
+extern "C" {
+
+#if CUDART_VERSION >= 12050
+cudaError_t CUDARTAPI cudaGetDriverEntryPointByVersion(char const* name, void** function, unsigned,
+                                                       unsigned long long,
+                                                       cudaDriverEntryPointQueryResult* how)
+{
+    cudaError_t const code = find_entry(name, function);
+    *how = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+    return code;
+}
+#elif CUDART_VERSION >= 12000
+cudaError_t CUDARTAPI cudaGetDriverEntryPoint(char const* name, void** function, unsigned long long,
+                                              cudaDriverEntryPointQueryResult*)
+{
+    return find_entry(name, function);
+}
+#else
+cudaError_t CUDARTAPI cudaGetDriverEntryPoint(char const* name, void** function, unsigned long long)
+{
+    return find_entry(name, function);
+}
+#endif
 
 // --- graphs ----------------------------------------------------------------------------------------------
 

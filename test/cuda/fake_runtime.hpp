@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_CUDA_FAKE_RUNTIME_HPP
 #define SUBLET_TEST_CUDA_FAKE_RUNTIME_HPP
 
-/// A fake of the CUDA runtime: the functions that the library calls, in host memory, linked instead of the
-/// real ones, so that all host code runs on machines without a device.
+/// A fake of the CUDA runtime, and of the driver's functions that it hands out: those that the library calls,
+/// in host memory, linked instead of the real ones, so that all host code runs on machines without a device.
 ///
 ///     fake_cuda::start({.devices = 2});            // a machine after boot
 ///     fake_cuda::fail_call(7, cudaErrorMemoryAllocation);
@@ -29,6 +29,9 @@ struct machine {
     cudaError_t start_up = cudaSuccess;     ///< of every call, unless success
     std::size_t capacity = ~std::size_t{0}; ///< bytes of each device
     bool has_pools = true;
+    bool has_mapping = true;        ///< virtual memory management; otherwise the device has none
+    bool has_driver_entries = true; ///< otherwise the driver is older than these functions
+    std::size_t granularity = 4096; ///< of mapped memory
     bool is_prohibited = false;
 };
 
@@ -48,9 +51,14 @@ void fail_call(std::size_t nth, cudaError_t code = cudaErrorUnknown, bool is_sti
 struct live_objects {
     std::size_t streams = 0, events = 0, pools = 0, graphs = 0, executables = 0;
     std::size_t blocks = 0; ///< of memory, including those of graphs and of the host
+    std::size_t ranges = 0; ///< of reserved addresses
+    std::size_t parts = 0;  ///< of memory that can be mapped to them
     friend bool operator==(live_objects const&, live_objects const&) = default;
 };
 [[nodiscard]] live_objects held();
+
+/// Bytes of all parts.
+[[nodiscard]] std::size_t mapped_bytes();
 
 /// The calls so far that break a rule of CUDA, as messages.
 [[nodiscard]] std::vector<std::string> const& misuses();

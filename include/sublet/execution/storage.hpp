@@ -176,7 +176,8 @@ void unpoison_bytes(std::span<std::byte> bytes);
 ///                  b          [=================
 ///     recycle      a  [===============)              freed after the last step that touches it,
 ///                  b          [===============)      or its block taken over by an in-place result
-///     arena        a, b: offsets in one block per pool, allocated before the first run
+///     arena        a, b: offsets in one block per pool, allocated before the first run, or in the
+///                  reserved addresses of a growing_arena
 ///
 /// `no_plan` gives every value its own bytes and is the oracle for the other two; `recycle` is what
 /// frameworks with reference counts do; `arena` runs a plan of this library.
@@ -184,6 +185,47 @@ void unpoison_bytes(std::span<std::byte> bytes);
 /// Source: the first two are the modes of Apache SINGA's graph scheduler (pull request 626, 2020).
 
 namespace sublet {
+
+namespace detail {
+
+/// Blocks at fixed addresses, one for each pool, that several executors use one after another: see
+/// growing_arena. Their bytes follow the executor that uses them; another one finds nothing of its own there.
+class arena_blocks {
+public:
+    arena_blocks(arena_blocks const&) = delete; // executors refer to it
+    arena_blocks& operator=(arena_blocks const&) = delete;
+
+    /// The first address of each pool's block; null for one without bytes.
+    [[nodiscard]] std::vector<std::byte*> const& addresses() const { return addresses_; }
+    /// The first address of a pool, for an executor.
+    /// Throws: precondition_error if its block has not so many bytes, or not the alignment.
+    [[nodiscard]] std::byte* address_for(std::size_t pool, byte_count bytes, byte_count alignment) const;
+
+    /// A number for one more executor.
+    [[nodiscard]] std::uint64_t add_user() noexcept { return ++users_; }
+    [[nodiscard]] bool is_used_by(std::uint64_t user) const noexcept { return user == user_; }
+
+    /// Gives each block the bytes that this user needs, which have no defined contents.
+    /// Requires:   no run of another executor is in progress.
+    /// Complexity: O(pools), and the pages that are added and given back.
+    /// Throws:     allocation_error if there is no memory; then none uses the blocks.
+    void use_for(std::uint64_t user, std::span<byte_count const> bytes);
+
+protected:
+    using resizer = void (*)(arena_blocks& self, std::size_t pool, byte_count bytes);
+    explicit arena_blocks(resizer resize) noexcept : resize_(resize) {}
+    ~arena_blocks() = default;
+
+    std::vector<std::byte*> addresses_; ///< by pool
+    std::vector<byte_count> most_;      ///< by pool: the bytes of its block
+    std::vector<byte_count> bytes_;     ///< by pool: what the last user needed
+
+private:
+    resizer resize_;
+    std::uint64_t users_ = 0, user_ = 0;
+};
+
+} // namespace detail
 
 /// Storage of its own for each value, kept to the end of the run.
 struct no_plan {
@@ -211,7 +253,8 @@ struct arena {
         if (!planned) throw unsound_plan(planned.error());
         plan = planned.plan;
     }
-    memory_plan plan; ///< a copy, with the offsets of all buffers
+    memory_plan plan;                       ///< a copy, with the offsets of all buffers
+    detail::arena_blocks* blocks = nullptr; ///< of a growing_arena; null: the executor allocates its own
 };
 
 namespace detail {
@@ -229,6 +272,11 @@ using executor_problem = std::conditional_t<memory_mode<Mode>, a_kernel_takes_it
 
 /// Throws: unsound_plan if a planned buffer has no offset in its arena, or ends outside of it.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
+
+/// By pool: the largest alignment of its buffers.
+/// Requires: expect_placed().
+[[nodiscard]] std::vector<byte_count> arena_alignments(lowered_program const& lowered,
+                                                       memory_plan const& plan);
 
 /// Owns the bytes of all buffers that are not the caller's. After share(), steps may run concurrently if any
 /// two that touch the same buffer, one of them writing, are ordered. Per-buffer state is then accessed by one
@@ -255,7 +303,7 @@ public:
                            "sublet: value % has the alignment %, but an executor takes only powers of two",
                            b.root, b.alignment);
         if constexpr (std::same_as<Mode, arena>) {
-            place(lowered, mode.plan);
+            place(lowered, mode.plan, mode.blocks);
         } else {
             is_recycling_ = std::same_as<Mode, recycle>;
             blocks_.resize(buffers);
@@ -272,6 +320,14 @@ public:
     }
 
     [[nodiscard]] bool has_arena() const { return has_arena_; }
+    /// What was written here is still there: no other executor has used the same growing arena since.
+    [[nodiscard]] bool holds_arena() const { return shared_ == nullptr || shared_->is_used_by(user_); }
+    /// Gets the bytes of a growing arena.
+    /// Throws: allocation_error.
+    void take_arena()
+    {
+        if (!holds_arena()) shared_->use_for(user_, arena_bytes_);
+    }
     [[nodiscard]] std::span<block const> arenas() const
     {
         return {blocks_.data(), has_arena_ ? blocks_.size() : 0};
@@ -335,7 +391,7 @@ private:
     /// Gives the block of `from`, at its last touch, to the result `to` of the same size.
     void transfer_block(lowered_program const& lowered, operand_reuse y);
 
-    void place(lowered_program const& lowered, memory_plan const& plan);
+    void place(lowered_program const& lowered, memory_plan const& plan, arena_blocks* shared);
 
     counted_memory memory_;
     bool has_arena_ = false;
@@ -345,6 +401,9 @@ private:
     std::vector<std::byte*> where_;        // by buffer
     std::vector<byte_count> capacity_;     // by buffer; for the caller's storage, the bytes that were bound
     std::vector<std::uint32_t> remaining_; // by buffer: touches to come
+    arena_blocks* shared_ = nullptr;       // the growing arena that owns blocks_, or null
+    std::uint64_t user_ = 0;               // of it
+    std::vector<byte_count> arena_bytes_;  // of it, by pool
 };
 
 } // namespace detail

@@ -36,9 +36,9 @@
 namespace sublet {
 
 /// Runs a program any number of times. The device must outlive it. One thread at a time may use it. `no_plan`
-/// and `recycle` allocate during a run, in stream order; `arena` at construction. A sequential plan runs
-/// concurrently with waits where bytes are reused. Memory comes from the device, never from
-/// `executor_options::upstream`.
+/// and `recycle` allocate during a run, in stream order; `arena` at construction, or the bytes of a
+/// cuda_growing_arena when it is used. A sequential plan runs concurrently with waits where bytes are reused.
+/// Memory comes from the device, never from `executor_options::upstream`.
 template <stream_device Device, class Kernel>
 class stream_executor : public detail::stream_executor_base<Device> {
 public:
@@ -152,20 +152,19 @@ private:
                            !check_schedule(p, options, plan, lowered_, schedule_, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
         handles_.ensure(schedule_.streams, schedule_.events);
-        if (plan != nullptr) allocate_arenas(*plan);
+        if constexpr (std::same_as<Mode, arena>) allocate_arenas(mode);
         if (settings.check == executor_options::checks::digest) digests_.emplace(lowered_);
         write_report(plan);
     }
 
-    void allocate_arenas(memory_plan const& plan)
+    void allocate_arenas(arena const& mode)
     {
-        values_.place(plan);
+        values_.place(mode.plan, mode.blocks);
         plan_has_arenas_ = true;
-        if (check_ == executor_options::checks::digest) plan_ = plan;
-        is_idle_ = false; // an allocation may queue work on the stream
-        if (check_ < executor_options::checks::paint) return;
-        for (auto const& block : values_.arenas())
-            if (block.size != 0) device_.fill(block.bytes, std::byte{0xFF}, block.size, first_);
+        if (check_ == executor_options::checks::digest) plan_ = mode.plan;
+        if (mode.blocks != nullptr) return; // without bytes until the first use
+        is_idle_ = false;                   // an allocation may queue work on the stream
+        if (check_ >= executor_options::checks::paint) this->paint_arenas();
     }
 
     void write_report(memory_plan const* plan)

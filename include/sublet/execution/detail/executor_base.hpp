@@ -138,6 +138,8 @@ public:
         value_id const value = bindings_.value_of(lowered_, v);
         expect_idle();
         bindings_.expect_input(lowered_, value);
+        forget_lost_values();
+        values_.take_arena();
         buffer_id const b = lowered_.table.buffer_of[value];
         if (lowered_.table.buffers[b].is_planned()) {
             values_.provide(lowered_, b);
@@ -150,13 +152,13 @@ public:
 
     /// The bytes of an output after a run.
     /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
-    ///         has been given since.
+    ///         has been given since, or another executor has used the same growing_arena.
     template <id_like V>
     [[nodiscard]] std::span<std::byte const> output(V const& v) const
     {
         value_id const value = bindings_.value_of(lowered_, v);
         bindings_.expect_output(lowered_, value);
-        bindings_.expect_results(value, has_results_);
+        bindings_.expect_results(value, has_results_ && values_.holds_arena());
         return values_.value_bytes(lowered_, value);
     }
 
@@ -226,7 +228,9 @@ protected:
     template <class Steps>
     run_report run_once(Steps steps)
     {
+        forget_lost_values();
         bindings_.expect_all(lowered_);
+        values_.take_arena();
         SUBLET_EXPECTS(!std::atomic_ref(is_running_).exchange(true), concurrent_use_message);
         struct run_cleanup { // on return and on exceptions
             executor_base& self;
@@ -262,6 +266,13 @@ private:
         "sublet: an executor is used by its own kernel, or by two "
         "threads";
     void expect_idle();
+    /// Another executor has written over the inputs and outputs in a growing arena.
+    void forget_lost_values()
+    {
+        if (values_.holds_arena()) return;
+        bindings_.consume_inputs(lowered_);
+        has_results_ = false;
+    }
 
     binding_state bindings_;
     bool is_running_ = false;

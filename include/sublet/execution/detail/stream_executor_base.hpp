@@ -141,17 +141,24 @@ public:
     stream_storage(stream_storage const&) = delete; // memory_ refers to source_
     stream_storage& operator=(stream_storage const&) = delete;
 
+    /// In a growing arena, or in blocks of its own.
     /// Throws: unsound_plan if a buffer has no offset, or ends outside of its arena; allocation_error.
-    void place(memory_plan const& plan)
+    void place(memory_plan const& plan, arena_blocks* shared = nullptr)
     {
         expect_placed(lowered_, plan);
-        std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
-        for (buffer const& b : lowered_.table.buffers)
-            if (b.is_planned()) alignment[b.pool] = larger(alignment[b.pool], b.alignment);
+        std::vector<byte_count> const alignment = arena_alignments(lowered_, plan);
+        if (shared != nullptr) {
+            arena_bytes_ = plan.arena_bytes;
+            user_ = shared->add_user();
+            shared_ = shared;
+        }
         arenas_.resize(plan.arena_bytes.size());
-        for (std::size_t pool = 0; pool != arenas_.size(); ++pool)
-            if (plan.arena_bytes[pool] != 0)
-                arenas_[pool] = take(plan.arena_bytes[pool], alignment[pool], no_step);
+        for (std::size_t pool = 0; pool != arenas_.size(); ++pool) {
+            byte_count const size = plan.arena_bytes[pool];
+            if (size == 0) continue;
+            if (shared == nullptr) arenas_[pool] = take(size, alignment[pool], no_step);
+            else arenas_[pool] = {shared->address_for(pool, size, alignment[pool]), size, alignment[pool]};
+        }
         for (std::size_t b = 0; b != where_.size(); ++b) {
             buffer const& its = lowered_.table.buffers[b];
             if (its.is_planned()) where_[b] = arenas_[its.pool].bytes + plan.offset_of(its.root);
@@ -164,6 +171,10 @@ public:
         byte_count alignment = 1;
     };
     [[nodiscard]] std::span<block const> arenas() const { return arenas_; }
+    /// What was written here is still there: no other executor has used the same growing arena since.
+    [[nodiscard]] bool holds_arena() const { return shared_ == nullptr || shared_->is_used_by(user_); }
+    /// Gets the bytes of a growing arena. Throws: allocation_error.
+    void take_arena() { shared_->use_for(user_, arena_bytes_); }
     [[nodiscard]] counted_memory& memory() { return memory_; }
     [[nodiscard]] counted_memory const& memory() const { return memory_; }
 
@@ -223,6 +234,7 @@ public:
     }
     void release_arenas(stream_type stream) noexcept
     {
+        if (shared_ != nullptr) return;
         source_.stream = stream;
         for (block& a : arenas_) try {
                 if (a.bytes != nullptr) give_back(a);
@@ -255,6 +267,9 @@ private:
     std::vector<block> arenas_;        // by pool
     std::vector<std::byte*> where_;    // by buffer
     std::vector<byte_count> capacity_; // by buffer; for the caller's storage, the bytes that were bound
+    arena_blocks* shared_ = nullptr;   // the growing arena that owns arenas_, or null
+    std::uint64_t user_ = 0;           // of it
+    std::vector<byte_count> arena_bytes_; // of it, by pool
 };
 
 // --- stream executor base --------------------------------------------------------------------------------
@@ -377,7 +392,7 @@ public:
         value_id const value = bindings_.value_of(lowered_, v);
         bindings_.expect_output(lowered_, value);
         synchronize();
-        bindings_.expect_results(value, has_results_);
+        bindings_.expect_results(value, has_results_ && values_.holds_arena());
         return values_.value_bytes(value);
     }
 
@@ -490,16 +505,34 @@ protected:
         SUBLET_EXPECTS(!is_lost_ && !device_.is_lost(),
                        "sublet: a device is lost, and nothing can be run on it any more");
     }
-    void expect_storage() const
+    void expect_storage()
     {
         expect_device();
+        if (!values_.holds_arena()) bindings_.consume_inputs(lowered_); // another executor wrote over them
         bindings_.expect_all(lowered_);
+        take_arena();
     }
     /// Does not require inputs yet.
-    void expect_bound() const
+    void expect_bound()
     {
         expect_device();
         bindings_.expect_bound(lowered_);
+        take_arena();
+    }
+    /// Gets the bytes of a growing arena if another executor has them; waits for all work of the device then.
+    void take_arena()
+    {
+        if (values_.holds_arena()) return;
+        bindings_.consume_inputs(lowered_);
+        has_results_ = false;
+        values_.take_arena();
+        if (check_ >= executor_options::checks::paint) paint_arenas();
+    }
+    void paint_arenas()
+    {
+        is_idle_ = false;
+        for (auto const& block : values_.arenas())
+            if (block.size != 0) device_.fill(block.bytes, std::byte{0xFF}, block.size, first_);
     }
     /// Discards a run, when nothing of it is in flight.
     void forget_run()
@@ -584,6 +617,7 @@ private:
     void provide(value_id value)
     {
         buffer_id const b = lowered_.table.buffer_of[value];
+        take_arena();
         if (bindings_.buffer_of(lowered_, value).is_planned() && values_.provide(b, first_)) is_idle_ = false;
         has_results_ = false;
         bindings_.mark_supplied(b);

@@ -331,9 +331,46 @@ SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const
     }
 }
 
+SUBLET_DECL std::vector<byte_count> arena_alignments(lowered_program const& lowered, memory_plan const& plan)
+{
+    std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
+    for (buffer const& b : lowered.table.buffers)
+        if (b.is_planned()) alignment[b.pool] = std::max(alignment[b.pool], b.alignment);
+    return alignment;
+}
+
+SUBLET_DECL std::byte* arena_blocks::address_for(std::size_t pool, byte_count bytes,
+                                                 byte_count alignment) const
+{
+    SUBLET_EXPECTS(pool < most_.size() && bytes <= most_[pool],
+                   "sublet: % bytes of pool % are needed in a growing arena that was made for another plan",
+                   bytes, pool);
+    std::byte* const first = addresses_[pool];
+    SUBLET_EXPECTS(
+        reinterpret_cast<std::uintptr_t>(first) % alignment == 0,
+        "sublet: a growing arena is not aligned to %, but pool % needs it: plan with that alignment",
+        alignment, pool);
+    return first;
+}
+
+SUBLET_DECL void arena_blocks::use_for(std::uint64_t user, std::span<byte_count const> bytes)
+{
+    user_ = 0;
+    std::size_t pool = 0;
+    try { // what one pool gives back may be what another needs
+        for (pool = 0; pool != bytes.size(); ++pool)
+            if (bytes[pool] != 0 && bytes[pool] <= bytes_[pool]) resize_(*this, pool, bytes[pool]);
+        for (pool = 0; pool != bytes.size(); ++pool)
+            if (bytes[pool] > bytes_[pool]) resize_(*this, pool, bytes[pool]);
+    } catch (...) {
+        throw allocation_error(no_step, bytes[pool], std::current_exception());
+    }
+    user_ = user;
+}
+
 SUBLET_DECL value_storage::~value_storage()
 {
-    for (block& b : blocks_) give_back(b);
+    for (std::size_t b = 0; shared_ == nullptr && b != blocks_.size(); ++b) give_back(blocks_[b]);
 }
 
 SUBLET_DECL std::span<std::byte> value_storage::bytes_of(buffer_id b) const
@@ -428,17 +465,23 @@ SUBLET_DECL void value_storage::transfer_block(lowered_program const& lowered, o
     blocks_[y.to] = std::exchange(old, {});
 }
 
-SUBLET_DECL void value_storage::place(lowered_program const& lowered, memory_plan const& plan)
+SUBLET_DECL void value_storage::place(lowered_program const& lowered, memory_plan const& plan,
+                                      arena_blocks* shared)
 {
     expect_placed(lowered, plan);
-    std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
-    for (buffer const& b : lowered.table.buffers)
-        if (b.is_planned()) alignment[b.pool] = std::max(alignment[b.pool], b.alignment);
+    std::vector<byte_count> const alignment = arena_alignments(lowered, plan);
     has_arena_ = true;
+    if (shared != nullptr) {
+        arena_bytes_ = plan.arena_bytes;
+        user_ = shared->add_user();
+        shared_ = shared;
+    }
     for (std::size_t pool = 0; pool != plan.arena_bytes.size(); ++pool) {
         blocks_.emplace_back();
-        if (plan.arena_bytes[pool] != 0)
-            blocks_.back() = take(plan.arena_bytes[pool], alignment[pool], no_step);
+        byte_count const size = plan.arena_bytes[pool];
+        if (size == 0) continue;
+        if (shared == nullptr) blocks_.back() = take(size, alignment[pool], no_step);
+        else blocks_.back() = {shared->address_for(pool, size, alignment[pool]), size, alignment[pool]};
     }
     for (std::size_t b = 0; b != where_.size(); ++b) {
         buffer const& its = lowered.table.buffers[b];

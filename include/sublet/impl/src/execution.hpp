@@ -12,6 +12,7 @@
 #if defined(__cpp_exceptions) // no executor without
 #include <sublet/execution/impl/cpu.ipp>
 #include <sublet/execution/impl/executor_base.ipp>
+#include <sublet/execution/impl/growing_arena.ipp>
 #include <sublet/execution/impl/run_options.ipp>
 #include <sublet/execution/impl/step_dispatcher.ipp>
 #include <sublet/execution/impl/step_waits.ipp>

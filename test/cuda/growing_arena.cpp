@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+// Batches in one growing arena on CUDA streams: for a device, and for the fake of the CUDA runtime.
+#include <sublet/execution/cuda_growing_arena.hpp>
+
+#include "cuda/device_fixture.hpp"
+#include "cuda/device_run.hpp"
+#include "cuda/growing_batches.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+
+namespace {
+
+#ifdef SUBLET_FAKE_CUDA
+constexpr byte_count scale = 1000;
+#else
+constexpr byte_count scale = 1 << 20;
+#endif
+
+} // namespace
+
+TEST_CASE("executors of several batches on CUDA streams share one growing arena, and so do their graphs")
+{
+    growing_batches const its(branches(3, 4, scale), 9);
+    begin_test();
+    {
+        digesting_device device(first_device());
+        synthetic_words words(device, its.p.turns().size());
+        cuda_growing_arena memory(device, its.planned);
+        CHECK(memory.bytes() == 0);
+        std::vector<std::unique_ptr<device_executor>> all;
+        std::vector<byte_count> const batches{1, 9, 4};
+        for (byte_count n : batches)
+            all.push_back(its.executor(device, memory.at(n), n, words, {.streams = 3}));
+        CHECK(memory.bytes() == 0);
+        byte_count small = 0;
+        std::vector<captured_run<device_executor, cuda_device::graph_type>> graphs;
+        for (auto const& each : all) graphs.push_back(each->capture());
+        auto const first = memory.addresses();
+        for (unsigned number = 0; number != 12; ++number) {
+            std::size_t const i = number % 5 % 3;
+            CAPTURE(batches[i]);
+            device_executor& run = *all[i];
+            its.give(run, batches[i], number);
+            if (number % 4 == 3) run.run_async();
+            else graphs[i].launch();
+            CHECK(its.take(run, batches[i]) == its.expected(batches[i], number));
+            CHECK_THROWS_AS((void)all[(i + 1) % 3]->output(its.output), unusable_value);
+            byte_count const needed = its.planned.plan.at(batches[i]).arena_bytes[0];
+            CHECK(memory.bytes() >= needed);
+            if (memory.is_growing()) {
+                byte_count const unit = detail::cuda_mapping_of(device.calls()).value().granularity;
+                CHECK(memory.bytes() == align_up(needed, unit));
+            }
+            if (i == 0) small = memory.bytes();
+            else if (memory.is_growing() && small != 0) CHECK(memory.bytes() > small);
+        }
+        CHECK(memory.addresses() == first);
+    }
+    end_test();
+}
+
+TEST_CASE("a checked run in a growing arena finds dead bytes painted, whatever ran before")
+{
+    growing_batches const its(branches(2, 3, scale), 5);
+    begin_test();
+    {
+        digesting_device device(first_device());
+        synthetic_words words(device, its.p.turns().size());
+        cuda_growing_arena memory(device, its.planned);
+        for (byte_count n : {5u, 2u, 5u}) {
+            auto const run = its.executor(device, memory.at(n), n, words, {.streams = 2},
+                                          executor_options::checks::digest);
+            for (unsigned number : {1u, 2u}) {
+                its.give(*run, n, number);
+                run->run();
+                CHECK(its.take(*run, n) == its.expected(n, number));
+            }
+        }
+    }
+    end_test();
+}
+
+} // namespace this_test

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs with SUBLET_ROUNDS and SUBLET_SEED as in property/.
+#include <sublet/execution/growing_arena.hpp>
+
+#include "../operations.hpp"
+#include "../random_batches.hpp"
+#include "../random_source.hpp"
+#include "../rounds.hpp"
+#include "../run_environment.hpp"
+
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/threads.hpp>
+#include <sublet/plan_symbolic.hpp>
+#include <sublet/testing/synthetic.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+namespace {
+
+value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
+
+//     a ─► b ─► c ─► d        a is an input, d is an output
+snapshot const chain = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
+symbolic_options chain_options(byte_count scale, byte_count most)
+{
+    return {.bytes = {affine_bytes{0, 64 * scale}, {40, 32 * scale}, {0, 16 * scale}, {scale, 48 * scale}},
+            .max_batch = most,
+            .alignment = 64,
+            .role = {input, none, none, output}};
+}
+
+/// On every machine one block of the largest batch.
+class block_arena : public growing_blocks<host_pages> {
+public:
+    explicit block_arena(planned_symbolic const& planned)
+        : growing_blocks(plan_of(planned), [](byte_count most, byte_count alignment) {
+              return host_pages(most, alignment, false);
+          })
+    {
+    }
+};
+
+/// Pages without memory for more than some bytes.
+struct scarce_pages : host_pages {
+    using host_pages::host_pages;
+    byte_count limit = 0;
+    void resize(byte_count wanted)
+    {
+        if (wanted > limit) throw std::bad_alloc();
+        host_pages::resize(wanted);
+    }
+};
+class scarce_arena : public growing_blocks<scarce_pages> {
+public:
+    scarce_arena(planned_symbolic const& planned, byte_count limit)
+        : growing_blocks(plan_of(planned), [limit](byte_count most, byte_count alignment) {
+              scarce_pages its(most, alignment);
+              its.limit = limit;
+              return its;
+          })
+    {
+    }
+};
+
+using executor = cpu_executor<synthetic_kernel>;
+
+template <class Memory>
+executor executor_for(Memory& memory, symbolic_options const& options, byte_count batch,
+                      executor_options::checks check = executor_options::checks::plan)
+{
+    return {chain, options.at(batch), memory.at(batch), synthetic_kernel{}, {.check = check}};
+}
+std::uint64_t result_of(executor& run, unsigned seed)
+{
+    fill_noise(run.input(0), seed);
+    run.run();
+    return digest(run.output(3));
+}
+std::uint64_t expected_result(symbolic_options const& options, byte_count batch, unsigned seed)
+{
+    executor run(chain, options.at(batch), no_plan{}, synthetic_kernel{});
+    return result_of(run, seed);
+}
+
+/// Bytes from this address on that lie in memory, as the system counts them; none: it does not count.
+std::optional<byte_count> resident_bytes([[maybe_unused]] std::byte* first, [[maybe_unused]] byte_count bytes)
+{
+#if defined(__linux__)
+    auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> is_resident((bytes + page - 1) / page);
+    if (::mincore(first, bytes, is_resident.data()) != 0) return std::nullopt;
+    byte_count sum = 0;
+    for (unsigned char each : is_resident) sum += (each & 1) * page;
+    return sum;
+#else
+    return std::nullopt;
+#endif
+}
+byte_count page_bytes()
+{
+#if defined(__linux__)
+    return static_cast<byte_count>(::sysconf(_SC_PAGESIZE));
+#else
+    return 4096;
+#endif
+}
+
+} // namespace
+
+TEST_CASE("memory follows the batch that runs, up and down, and addresses stay")
+{
+    symbolic_options const options = chain_options(1000, 32);
+    auto const planned = plan_symbolic(chain, options);
+    growing_arena memory(planned);
+    REQUIRE(memory.at(1).plan.arena_bytes.size() == 1);
+    CHECK(memory.bytes() == 0);
+    std::byte* const first = memory.addresses()[0];
+    byte_count const most = planned.bytes();
+    bool const counts = memory.is_growing() && resident_bytes(first, most) == 0;
+#if defined(__linux__)
+    CHECK(memory.is_growing());
+#endif
+
+    std::vector<executor> all;
+    std::vector<byte_count> const batches{1, 3, 32};
+    for (byte_count n : batches) all.push_back(executor_for(memory, options, n));
+    if (memory.is_growing()) CHECK(memory.bytes() == 0); // until the first is used
+    for (std::size_t const i : {0u, 1u, 2u, 1u, 0u, 2u, 0u}) {
+        CAPTURE(batches[i]);
+        auto const seed = static_cast<unsigned>(10 + i);
+        CHECK(result_of(all[i], seed) == expected_result(options, batches[i], seed));
+        memory_plan const plan = planned.plan.at(batches[i]);
+        CHECK(all[i].output(3).data() == first + plan.offset_of(3));
+        if (memory.is_growing()) CHECK(memory.bytes() == align_up(plan.arena_bytes[0], page_bytes()));
+        if (!counts) continue;
+        byte_count const resident = *resident_bytes(first, align_up(most, page_bytes()));
+        CHECK(resident <= align_up(plan.arena_bytes[0], page_bytes()));
+        CHECK(resident + page_bytes() * plan.buffers.size() >= plan.arena_bytes[0]);
+    }
+    CHECK(memory.addresses()[0] == first);
+    CHECK(all[0].memory().allocations.total == 0);
+    run_report const report = (fill_noise(all[1].input(0), 1), all[1].run());
+    CHECK(report.reserved == planned.plan.at(3).arena_bytes[0]);
+    CHECK(report.plan_bytes == planned.plan.at(3).arena_bytes[0]);
+}
+
+TEST_CASE("results and inputs are lost when another executor is used, and that is noticed")
+{
+    symbolic_options const options = chain_options(10, 8);
+    auto const planned = plan_symbolic(chain, options);
+    growing_arena memory(planned);
+    executor one = executor_for(memory, options, 1), many = executor_for(memory, options, 8);
+    auto const expected = result_of(one, 1);
+    CHECK(digest(one.output(3)) == expected);
+    (void)many.input(0);
+    CHECK_THROWS_AS((void)one.output(3), unusable_value);
+    CHECK_THROWS_AS(one.run(), unusable_value); // its input is lost, too
+    CHECK_NOTHROW(many.run());                  // a refused run changes nothing
+    CHECK(digest(many.output(3)) != 0);
+    CHECK(result_of(one, 1) == expected);
+    executor moved = std::move(one);
+    CHECK(digest(moved.output(3)) == expected);
+    CHECK_THROWS_AS(many.run(), unusable_value);
+}
+
+TEST_CASE("one executor at a time may be made for each request")
+{
+    symbolic_options const options = chain_options(100, 16);
+    auto const planned = plan_symbolic(chain, options);
+    growing_arena memory(planned);
+    std::optional<executor> run;
+    for (unsigned n : {16u, 1u, 7u, 16u, 2u}) {
+        run.emplace(executor_for(memory, options, n));
+        CHECK(result_of(*run, n) == expected_result(options, n, n));
+    }
+    for (unsigned n : {0u, 17u}) CHECK_THROWS_AS((void)memory.at(n), precondition_error);
+}
+
+TEST_CASE("where no addresses can be reserved, it is one block of the largest batch")
+{
+    symbolic_options const options = chain_options(100, 16);
+    auto const planned = plan_symbolic(chain, options);
+    block_arena memory(planned);
+    CHECK(!memory.is_growing());
+    CHECK(memory.bytes() == planned.plan.at(16).arena_bytes[0]);
+    executor one = executor_for(memory, options, 1, executor_options::checks::digest),
+             many = executor_for(memory, options, 16), unchecked = executor_for(memory, options, 1);
+    for (unsigned seed = 0; seed != 3; ++seed) {
+        CHECK(result_of(one, seed) == expected_result(options, 1, seed));
+        CHECK(result_of(many, seed) == expected_result(options, 16, seed));
+        CHECK(result_of(unchecked, seed) == expected_result(options, 1, seed));
+    }
+    CHECK(memory.bytes() == planned.plan.at(16).arena_bytes[0]);
+}
+
+TEST_CASE("a batch without enough memory is an error with its bytes, and smaller ones run on")
+{
+    symbolic_options const options = chain_options(1000, 32);
+    auto const planned = plan_symbolic(chain, options);
+    scarce_arena memory(planned, planned.plan.at(3).arena_bytes[0]);
+    executor three = executor_for(memory, options, 3), four = executor_for(memory, options, 4);
+    CHECK(result_of(three, 1) == expected_result(options, 3, 1));
+    for (int tries = 0; tries != 2; ++tries) {
+        try {
+            (void)four.input(0);
+            FAIL("no error");
+        } catch (allocation_error const& error) {
+            CHECK(error.step() == no_step);
+            CHECK(error.bytes() == planned.plan.at(4).arena_bytes[0]);
+            CHECK(std::string(error.what()).find("sublet: before any step, ") == 0);
+            CHECK(std::string(error.what()).find(" bytes could not be allocated") != std::string::npos);
+        }
+        CHECK_THROWS_AS((void)three.output(3), unusable_value);
+        CHECK(result_of(three, 2) == expected_result(options, 3, 2));
+    }
+}
+
+TEST_CASE("of a range much larger than memory only what is used is taken")
+{
+    if constexpr (sizeof(void*) == 8) {
+        symbolic_options const options = chain_options(1 << 20, 1 << 10); // 80 GiB at the largest batch
+        auto const planned = plan_symbolic(chain, options);
+        std::unique_ptr<growing_arena> memory;
+        try {
+            memory = std::make_unique<growing_arena>(planned);
+        } catch (std::bad_alloc const&) { // this process may not have so many addresses
+            return;
+        }
+        if (!memory->is_growing()) return;
+        auto const touches_nothing = [](cpu_call const&) {};
+        cpu_executor run(chain, options.at(1000), memory->at(1000), touches_nothing,
+                         {.check = executor_options::checks::off});
+        try {
+            (void)run.input(0);
+            run.run();
+            CHECK(memory->bytes() > byte_count{60} << 30);
+        } catch (allocation_error const& error) { // this machine promises no more than it has
+            CHECK(error.bytes() > byte_count{60} << 30);
+        }
+        executor small = executor_for(*memory, options, 1);
+        CHECK(result_of(small, 1) == expected_result(options, 1, 1));
+        CHECK(memory->bytes() < byte_count{200} << 20);
+    }
+}
+
+TEST_CASE("plans without bytes, pools without bytes, and alignments larger than a page")
+{
+    auto const nothing = plan_symbolic(snapshot{}, {.bytes = affine_bytes{8, 8}, .max_batch = 3});
+    growing_arena empty(nothing);
+    cpu_executor idle(snapshot{}, {.bytes = 0}, empty.at(2), synthetic_kernel{});
+    CHECK_NOTHROW(idle.run());
+
+    symbolic_options options = chain_options(300, 5);
+    options.pool = {0, 2, 0, 2};
+    options.pools = {{.alignment = 1 << 16}};
+    auto const planned = plan_symbolic(chain, options);
+    growing_arena memory(planned);
+    block_arena block(planned);
+    for (arena_blocks const* its :
+         {static_cast<arena_blocks const*>(&memory), static_cast<arena_blocks const*>(&block)}) {
+        REQUIRE(its->addresses().size() == 3);
+        CHECK(reinterpret_cast<std::uintptr_t>(its->addresses()[0]) % (1 << 16) == 0);
+        CHECK(its->addresses()[1] == nullptr);
+    }
+    executor one = executor_for(memory, options, 1), five = executor_for(memory, options, 5);
+    CHECK(result_of(one, 1) == expected_result(options, 1, 1));
+    CHECK(result_of(five, 1) == expected_result(options, 5, 1));
+    CHECK(result_of(one, 2) == expected_result(options, 1, 2));
+}
+
+TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are refused")
+{
+    symbolic_options const options = chain_options(100, 4);
+    auto const planned = plan_symbolic(chain, options);
+    symbolic_options small = options;
+    small.pools = {{.capacity = 10}};
+    CHECK_THROWS_AS((void)growing_arena(plan_symbolic(chain, small)), unsound_plan);
+    small = options;
+    small.alignment = 3;
+    CHECK_THROWS_AS((void)growing_arena(plan_symbolic(chain, small)), precondition_error);
+
+    growing_arena memory(planned);
+    auto other = plan_symbolic(chain, chain_options(100, 400));
+    arena foreign(other.plan.at(400));
+    foreign.blocks = &memory;
+    CHECK_THROWS_AS((void)executor(chain, chain_options(100, 400).at(400), foreign, synthetic_kernel{}),
+                    precondition_error);
+    symbolic_options in_another = options;
+    in_another.pool = pool_id{1};
+    other = plan_symbolic(chain, in_another);
+    arena without(other.plan.at(1));
+    without.blocks = &memory;
+    CHECK_THROWS_AS((void)executor(chain, in_another.at(1), without, synthetic_kernel{}), precondition_error);
+}
+
+TEST_CASE("random programs give at every batch the results that they give without a plan")
+{
+    constexpr std::array levels{executor_options::checks::off, executor_options::checks::plan,
+                                executor_options::checks::paint, executor_options::checks::digest};
+    unsigned const first = first_seed(), programs = rounds(150);
+    std::size_t runs = 0;
+    for (unsigned seed = first; seed != first + programs; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_batches all = draw_batches(pick);
+        all.options.pools = {}; // their alignments may be odd
+        if (pick.below(3) == 0) all.options.max_batch *= 1 + pick.below(200);
+        snapshot const program = all.program();
+        auto const planned = plan_symbolic(program, all.options);
+        REQUIRE(planned);
+        growing_arena memory(planned);
+        block_arena block(planned);
+        struct made {
+            std::unique_ptr<run_environment> environment;
+            outcome results;
+            std::unique_ptr<cpu_executor<any_kernel>> on_one;
+            std::unique_ptr<thread_executor<any_kernel>> on_two;
+        };
+        std::vector<made> kept; // several executors of one arena
+        byte_count const most = all.options.max_batch;
+        for (unsigned number = 1; number != 6; ++number) {
+            byte_count const n = number == 1   ? most
+                                 : number == 2 ? 1
+                                               : 1 + pick.below(static_cast<std::uint32_t>(most));
+            CAPTURE(n);
+            subject const its{program, all.options.at(n), all.drawn.is_scratch};
+            executor_options const settings{.check = levels[pick.below(4)], .scratch = its.is_scratch};
+            run_environment expected(its);
+            cpu_executor<any_kernel> unplanned(program, its.options, no_plan{}, expected.traced(0),
+                                               {.scratch = its.is_scratch});
+            outcome const results = expected.run(unplanned, 1);
+            auto run_once = [&](auto make) {
+                made one{std::make_unique<run_environment>(its), results, nullptr, nullptr};
+                auto& run = make(one);
+                CHECK(one.environment->run(run, 1) == results);
+                kept.push_back(std::move(one));
+                ++runs;
+            };
+            for (int which = 0; which != 2; ++which)
+                run_once([&](made& one) -> auto& {
+                    arena const mode = which == 0 ? memory.at(n) : block.at(n);
+                    one.on_one = std::make_unique<cpu_executor<any_kernel>>(
+                        program, its.options, mode, one.environment->traced(0), settings);
+                    return *one.on_one;
+                });
+            if (!program.edge_uses().empty() || pick.below(2) == 0) continue;
+            run_once([&](made& one) -> auto& {
+                one.on_two = std::make_unique<thread_executor<any_kernel>>(
+                    program, its.options, memory.at(n), one.environment->traced(0),
+                    thread_options{.workers = 2}, settings);
+                return *one.on_two;
+            });
+        }
+        for (made& one : kept) { // again, in turn
+            if (one.on_one) CHECK(one.environment->run(*one.on_one, 1) == one.results);
+            if (one.on_two) CHECK(one.environment->run(*one.on_two, 1) == one.results);
+        }
+    }
+    CHECK(runs >= programs * 10);
+}
+
+} // namespace this_test
