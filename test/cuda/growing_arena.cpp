@@ -66,6 +66,28 @@ TEST_CASE("executors of several batches on CUDA streams share one growing arena,
     end_test();
 }
 
+TEST_CASE("an input on a device is lost when another executor is used, and a run without it is refused")
+{
+    growing_batches const its(branches(1, 2, scale), 5);
+    begin_test();
+    {
+        digesting_device device(first_device());
+        synthetic_words words(device, its.p.turns().size());
+        cuda_growing_arena memory(device, its.planned);
+        auto const two = its.executor(device, memory.at(2), 2, words);
+        auto const five = its.executor(device, memory.at(5), 5, words);
+        its.give(*two, 2, 1);
+        its.give(*five, 5, 1);
+        CHECK_THROWS_AS(two->run(), unusable_value);
+        five->run(); // the refused run has changed nothing
+        CHECK(its.take(*five, 5) == its.expected(5, 1));
+        its.give(*two, 2, 1);
+        two->run();
+        CHECK(its.take(*two, 2) == its.expected(2, 1));
+    }
+    end_test();
+}
+
 TEST_CASE("a checked run in a growing arena finds dead bytes painted, whatever ran before")
 {
     growing_batches const its(branches(2, 3, scale), 5);
