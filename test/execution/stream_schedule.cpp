@@ -341,6 +341,24 @@ TEST_CASE("of two steps that wait for one, the one with the longer path to the e
           std::vector<std::uint32_t>{0, 0, 0, 0});
 }
 
+TEST_CASE("bytes that are painted after a step that makes a view are reused after that step")
+{
+    //  0: x     1: makes v, a view of x     2: -> y, in the bytes of x
+    auto const p = sequence(3, 3, [](auto step, effect_sink& s) {
+        if (step == 0) s.use(0);
+        else if (step == 1) s.view(1);
+        else s.def(2);
+    });
+    plan_options const o{.bytes = 64,
+                         .role = std::vector<value_role>{input, value_role::intermediate, output},
+                         .alias_of = std::vector<value_id>{no_value, 0, no_value}};
+    arena const mode{plan_memory(p, o)};
+    REQUIRE(mode.plan.arena_bytes == std::vector<byte_count>{64});
+    run_order const order = run_order_of(p, o, mode);
+    stream_options const how{.streams = 2, .stream_of = {0, 1, 0}};
+    CHECK(!check_schedule(p, o, &mode.plan, order.lowered, schedule_streams(order, mode, how, true), how));
+}
+
 TEST_CASE("steps of any size are assigned to streams")
 {
     auto const p = op_list(4, {{}, {0}, {0}, {2}}, {{0}, {1}, {2}, {3}});

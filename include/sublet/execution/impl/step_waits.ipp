@@ -125,11 +125,15 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
     std::size_t next_end_use = 0; // index of the next entry of end_uses_
     std::vector<step_id> touched_at(lowered_.table.buffers.size(), no_step);
+    if (arenas != nullptr) view_makers_.resize(lowered_.table.buffers.size());
     for (step_id at = 0; at != lowered_.positions(); ++at) {
         auto const touches = program_.touches(lowered_.step_at[at]); // reads come first
         for (touch t : touches) {
             value_id const root = lowered_.table.buffers[lowered_.table.buffer_of[t.value]].root;
-            if (t.kind == touch::access::view) add(made_at_[root], at, step_waits::kind::data);
+            if (t.kind == touch::access::view) {
+                add(made_at_[root], at, step_waits::kind::data);
+                if (arenas != nullptr) view_makers_[lowered_.table.buffer_of[root]].push_back(at);
+            }
             if (t.value != root && program_.has_views())
                 access(names_ + t.value, at, !t.defines(), t.makes_view());
             if (t.kind != touch::access::view) access_bytes(t.value, at, !t.defines(), t.writes());
@@ -239,6 +243,7 @@ SUBLET_DECL void wait_finder::occupy(buffer_id b, step_id at, arena_occupants& a
             for (step_id reader : its.readers) add(reader, at, step_waits::kind::handoff);
             if (its.readers.empty()) add(its.writer, at, step_waits::kind::handoff);
         }
+        for (step_id maker : view_makers_[before]) add(maker, at, step_waits::kind::handoff);
     });
 }
 
