@@ -248,8 +248,8 @@ private:
     std::vector<sort_key> end_uses_;     // {position, 0, value}: needed where a node ends
     std::vector<users> users_;           // by range of bytes, then the name of each view
     std::uint32_t names_ = 0;            // the first of these
-    std::vector<std::vector<step_id>>
-        view_makers_;                    // by buffer, in arenas: executors paint after the last touch
+    // By buffer, in arenas: executors paint after the last touch.
+    std::vector<std::vector<step_id>> view_makers_;
     std::vector<std::uint32_t> touched_; // ranges that the current step accesses
     std::vector<step_id> last_waiter_;   // by position: the last position that waits for it
     std::vector<sort_key> found_;        // {to and from, why}
