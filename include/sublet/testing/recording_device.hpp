@@ -66,6 +66,7 @@ public:
     // --- a stream_device ----------------------------------------------------------------------------------
 
     [[nodiscard]] bool is_lost() const { return inner_->is_lost(); }
+    /// As the device that it records, if that has batches.
     [[nodiscard]] auto batch()
         requires requires(Inner& inner) { inner.batch(); }
     {
