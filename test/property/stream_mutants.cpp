@@ -187,10 +187,13 @@ bool is_wrong(subject const& s)
         }
     }
 
-    // For each buffer: its block, from allocation to release, by any of its ids.
+    // For each buffer: its block, from allocation to release, by any of its ids. All that touch it come
+    // before the release, and before the step to whose result it is handed on.
     for (std::size_t i = 1; i + 1 != count; ++i) {
-        if (list[i].what != stream_schedule::action::release) continue;
-        std::set<buffer_id> names{list[i].which};
+        bool const is_release = list[i].what == stream_schedule::action::release;
+        if (!is_release && list[i].what != stream_schedule::action::transfer_block) continue;
+        std::set<buffer_id> names{is_release ? list[i].which : list[i].from};
+        std::size_t const step = is_release ? count : *std::upper_bound(launched.begin(), launched.end(), i);
         for (std::size_t k = i; k-- != 0;)
             if (list[k].what == stream_schedule::action::transfer_block && names.count(list[k].which) != 0)
                 names.insert(list[k].from);
@@ -203,7 +206,7 @@ bool is_wrong(subject const& s)
                                       s.cells[list[k].which].clashes_with(whole(b)));
             bool const makes =
                 list[k].what == stream_schedule::action::allocate && names.count(list[k].which) != 0;
-            if ((touches || makes) && !(k < i && before[k][i])) return true;
+            if ((touches || makes) && k != step && !(k < i && before[k][i])) return true;
         }
     }
     return false;

@@ -164,7 +164,7 @@ public:
             for (std::size_t i = 0; i != call.uses().size(); ++i)
                 touch(at, call.in(i), false, call.uses()[i]);
             for (std::size_t j = 0; j != call.defs().size(); ++j)
-                touch(at, call.out(j), !call.is_view(j), call.defs()[j]);
+                if (!call.is_view(j)) touch(at, call.out(j), true, call.defs()[j]);
             for (std::size_t k = 0; k != call.scratch_count(); ++k) touch(at, call.scratch(k), true);
         }
     }
