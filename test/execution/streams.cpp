@@ -5,6 +5,7 @@
 #include "../simple_device.hpp"
 #include "../stream_diamond.hpp"
 
+#include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/simulated_device.hpp>
 #include <sublet/testing/synthetic.hpp>
@@ -117,6 +118,30 @@ TEST_CASE("in an arena nothing is allocated during a run, on the device or on th
     CHECK(heap_allocations == before);
     CHECK(device.blocks.size() == blocks);
     CHECK(report.run.allocations.total == 0);
+}
+
+TEST_CASE("with digests, a step that only makes a view may run while another writes the bytes again")
+{
+    //  0: -> r     1: makes v, a view of r     2: -> r, again     3: v -> y
+    snapshot const p = sequence(4, 3, [](step_id step, effect_sink& s) {
+        if (step == 0 || step == 2) s.def(0);
+        if (step == 1) s.view(1);
+        if (step == 3) s.use(1), s.def(2);
+    });
+    plan_options const options{
+        .bytes = 64,
+        .role = std::vector<value_role>{value_role::intermediate, value_role::intermediate, output},
+        .alias_of = std::vector<value_id>{no_value, 0, no_value}};
+    cpu_executor serial(p, options, no_plan{}, synthetic_kernel{});
+    serial.run();
+    for (std::uint32_t const which : {0u, 1u}) { // step 1 first, or last
+        simulated_device device({.order = simulated_options::order_kind::starve, .which = which});
+        stream_executor run(device, p, options, no_plan{}, synthetic_kernel{},
+                            {.streams = 2, .stream_of = {0, 1, 0, 0}},
+                            {.check = executor_options::checks::digest});
+        run.run();
+        CHECK(digest(run.output(2)) == digest(serial.output(2)));
+    }
 }
 
 TEST_CASE("storage that is bound between two runs in an arena is used by the second")

@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -291,6 +292,35 @@ TEST_CASE("references are counted once by each step: storage is freed by the las
                             .run(),
                         allocation_error);
     }
+}
+
+TEST_CASE("with digests, a step that only makes a view may run while another writes the bytes again")
+{
+    //  0: -> r     1: -> x     2: x, makes v, a view of r     3: -> r, again     4: v -> y
+    auto const p = sequence(5, 4, [](step_id step, effect_sink& s) {
+        if (step == 0 || step == 3) s.def(0);
+        if (step == 1) s.def(2);
+        if (step == 2) s.use(2), s.view(1);
+        if (step == 4) s.use(1), s.def(3);
+    });
+    plan_options const options{.bytes = 64,
+                               .role = roles{none, none, none, output},
+                               .alias_of = std::vector<value_id>{no_value, 0, no_value, no_value}};
+    std::atomic<bool> is_written = false, is_viewed = false;
+    auto kernel = [&](cpu_call const& call) {
+        auto wait_for = [&call](std::atomic<bool> const& done) {
+            while (!done && !call.stop_requested()) std::this_thread::yield();
+        };
+        if (call.step == 1) wait_for(is_written);
+        synthetic_kernel{}(call);
+        if (call.step == 2) is_viewed = true;
+        if (call.step != 3) return;
+        is_written = true; // and step 2 runs before step 3 ends
+        wait_for(is_viewed);
+    };
+    executor run(p, options, no_plan{}, kernel, {.workers = 2}, {.check = executor_options::checks::digest});
+    run.run();
+    CHECK(is_viewed);
 }
 
 TEST_CASE("an unsound plan is rejected with its witness; without the proof, digests find the clobbered value")

@@ -139,8 +139,8 @@ std::vector<planned_buffer> planned_buffers_of(lowered_program const& lowered)
                            {},
                            has_role(its.role, value_role::output)};
         for (step_id at = 0; at != lowered.positions(); ++at)
-            for (buffer_id touched : lowered.touched[at])
-                if (touched == b) one.touched.push_back(at);
+            for (buffer_id accessed : lowered.accessed[at])
+                if (accessed == b) one.touched.push_back(at);
         all.push_back(one);
     }
     return all;

@@ -45,7 +45,8 @@ namespace detail {
 
 /// With `is_shared`, steps may run in another order and concurrently: a lock guards the state of the checker
 /// and all painting, as neighbouring bytes may share a unit of the sanitizer. Digests are taken outside of
-/// the lock: in a sound plan a buffer is not written while another step touches it.
+/// the lock: in a sound plan a buffer is not written while another step accesses it. A step that only makes a
+/// view does not: its buffers are not compared then.
 class clobber_checker {
 public:
     using storage = value_storage;
@@ -68,6 +69,12 @@ private:
     byte_count offset(buffer_id b) const
     {
         return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
+    }
+
+    /// The buffers to compare before and after a step.
+    std::span<buffer_id const> compared(step_id at) const
+    {
+        return is_shared_ ? lowered_.accessed[at] : lowered_.touched[at];
     }
 
     /// b is in an in-place pair of this step, and both buffers of it have the same address.

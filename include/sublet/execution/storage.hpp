@@ -48,6 +48,7 @@ struct lowered_program {
     csr_rows views;               ///< by position: of `defs`, those that the step makes and does not write
     csr_rows updates;             ///< by position: of `defs`, those with bytes that are there already
     csr_rows touched;             ///< by position: buffers, each once
+    csr_rows accessed;            ///< by position: of these, those that the step may read or write
     std::vector<operand_reuse> reuses;
     std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
     buffer_table table;                         ///< each value with its views

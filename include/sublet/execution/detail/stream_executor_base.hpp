@@ -29,7 +29,7 @@
 ///     stream 0   launch 0   digest a → 0   record 0           the host compares at the end:
 ///     stream 1                       wait 0   digest a → 1   launch 1        0 with 1
 ///
-/// A digest is taken after the step that writes a value, and before each step that touches it, on the stream
+/// A digest is taken after the step that writes a value, and before each step that accesses it, on the stream
 /// of that step, so it needs no wait of its own. The pairs to compare are fixed at construction.
 
 namespace sublet::detail {

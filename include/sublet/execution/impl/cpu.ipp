@@ -47,7 +47,7 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
 SUBLET_DECL void clobber_checker::before(step_id at)
 {
     step_id const step = lowered_.step_at[at];
-    for (buffer_id b : lowered_.touched[at]) compare(b, step, [](buffer_id) { return true; });
+    for (buffer_id b : compared(at)) compare(b, step, [](buffer_id) { return true; });
     scoped_lock const guard(lock());
     for (buffer_id b : lowered_.touched[at]) {
         if (lowered_.first_write[b] != at || is_given(its(b).role)) continue;
@@ -59,7 +59,7 @@ SUBLET_DECL void clobber_checker::before(step_id at)
     for (csr_rows const* rows : {&lowered_.defs, &lowered_.scratch})
         for (value_id v : (*rows)[at]) {
             buffer_id const b = lowered_.table.buffer_of[v];
-            if (remaining_[b] == 1 && is_planned(b)) claim(b, step);
+            if (remaining_[b] == 1 && is_planned(b) && !lowered_.is_view(v, at)) claim(b, step);
         }
 }
 
@@ -69,7 +69,7 @@ SUBLET_DECL void clobber_checker::after(step_id at)
     auto is_written = [written](buffer_id b) {
         return std::binary_search(written.begin(), written.end(), b);
     };
-    for (buffer_id b : lowered_.touched[at])
+    for (buffer_id b : compared(at))
         if (!is_written(b)) compare_read(b, at);
     for (buffer_id b : written) track(b, lowered_.step_at[at]);
     scoped_lock const guard(lock());
@@ -166,7 +166,8 @@ SUBLET_DECL void clobber_checker::list_written()
     for (step_id at = 0; at != lowered_.positions(); ++at) {
         all.clear();
         for (csr_rows const* rows : {&lowered_.defs, &lowered_.scratch})
-            for (value_id v : (*rows)[at]) all.push_back(lowered_.table.buffer_of[v]);
+            for (value_id v : (*rows)[at])
+                if (!is_shared_ || !lowered_.is_view(v, at)) all.push_back(lowered_.table.buffer_of[v]);
         std::sort(all.begin(), all.end());
         all.erase(std::unique(all.begin(), all.end()), all.end());
         for (buffer_id b : all) written_.append(b);

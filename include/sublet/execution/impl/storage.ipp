@@ -24,8 +24,8 @@ public:
         for (std::size_t at = 0; at != position_of.size(); ++at)
             position_of[lowered.step_at[at]] = static_cast<step_id>(at);
         for (edge_use u : program.edge_uses())
-            end_uses_.push_back(
-                {position_of[program.steps_of(u.pred).last - 1], 0, lowered.table.buffer_of[u.value]});
+            end_uses_.push_back({position_of[program.steps_of(u.pred).last - 1],
+                                 std::uint64_t{is_empty_view(u.value)}, lowered.table.buffer_of[u.value]});
 
         std::vector<unsigned char> is_needed(lowered.table.buffers.size(), 0);
         for (sort_key const& u : end_uses_) is_needed[u.id] = 1;
@@ -33,7 +33,7 @@ public:
             for (touch t : program.touches(s)) is_needed[lowered.table.buffer_of[t.value]] = 1;
         for (std::size_t b = 0; b != is_needed.size(); ++b)
             if (!is_needed[b] && has_role(lowered.table.buffers[b].role, value_role::input)) {
-                end_uses_.push_back({0, 0, static_cast<buffer_id>(b)});
+                end_uses_.push_back({0, 1, static_cast<buffer_id>(b)});
                 lowered.unused_inputs.push_back(static_cast<buffer_id>(b));
             }
         sort_by_key(end_uses_);
@@ -65,6 +65,7 @@ private:
         step_id at = no_step;
         value_id sole_read = no_value; // the only value of it that is read; no_value: other touches
         bool is_early = true;          // every touch is an early use
+        bool has_bytes = false;        // some touch may read or write
     };
 
     void write_step(step_id at, std::vector<unsigned char> const& is_scratch)
@@ -85,11 +86,12 @@ private:
                 lowered_.is_updated[b] = 1;
                 lowered_.updates.append(t.value);
             }
-            touch_buffer(b, at, may_write ? no_value : t.value, t.kind == touch::access::use_early);
+            touch_buffer(b, at, may_write ? no_value : t.value, t.kind == touch::access::use_early,
+                         t.kind != touch::access::view && !is_empty_view(t.value));
             if (t.writes() && lowered_.first_write[b] == no_step) lowered_.first_write[b] = at;
         }
         for (; next_end_use_ != end_uses_.size() && end_uses_[next_end_use_].key == at; ++next_end_use_)
-            touch_buffer(end_uses_[next_end_use_].id, at, no_value, false);
+            touch_buffer(end_uses_[next_end_use_].id, at, no_value, false, end_uses_[next_end_use_].tie == 0);
 
         for (buffer_id b : touched_) { // in a single order an input is live in [0, 1) at least
             bool const is_input = has_role(lowered_.table.buffers[b].role, value_role::input);
@@ -111,21 +113,29 @@ private:
         lowered_.reuses_begin.push_back(static_cast<std::uint32_t>(lowered_.reuses.size()));
         for (buffer_id b : touched_) {
             lowered_.touched.append(b);
+            if (accesses_[b].has_bytes) lowered_.accessed.append(b);
             ++lowered_.ref_counts[b];
         }
         touched_.clear();
         for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.views, &lowered_.updates,
-                               &lowered_.scratch, &lowered_.touched})
+                               &lowered_.scratch, &lowered_.touched, &lowered_.accessed})
             rows->close_row();
     }
 
-    void touch_buffer(buffer_id b, step_id at, value_id read, bool is_early)
+    /// A view of no bytes: its users access none.
+    bool is_empty_view(value_id v) const
+    {
+        buffer const& its = lowered_.table.buffers[lowered_.table.buffer_of[v]];
+        return lowered_.bytes[v] == 0 && its.size != 0;
+    }
+    void touch_buffer(buffer_id b, step_id at, value_id read, bool is_early, bool has_bytes)
     {
         if (accesses_[b].at != at) {
-            accesses_[b] = {at, read, is_early};
+            accesses_[b] = {at, read, is_early, has_bytes};
             touched_.push_back(b);
             return;
         }
+        accesses_[b].has_bytes = accesses_[b].has_bytes || has_bytes;
         if (accesses_[b].sole_read != read) accesses_[b].sole_read = no_value;
         accesses_[b].is_early = accesses_[b].is_early && is_early;
     }
@@ -133,7 +143,7 @@ private:
     snapshot const& program_;
     lowered_program& lowered_;
     bool in_place_;
-    std::vector<sort_key> end_uses_;    // {position, 0, buffer}: used at the end of its step
+    std::vector<sort_key> end_uses_;    // {position, 1: accesses no byte, buffer}: used at its end
     std::size_t next_end_use_ = 0;      // index of the next entry of end_uses_
     std::vector<step_access> accesses_; // by buffer
     std::vector<buffer_id> touched_;

@@ -20,9 +20,10 @@ SUBLET_DECL stream_digests::stream_digests(lowered_program const& lowered) : low
     for (buffer_id b : lowered.unused_inputs) producer[b] = none; // others may reuse these bytes at once
     end_row();
     for (step_id at = 0; at != lowered.positions(); ++at) {
-        for (buffer_id b : lowered.touched[at]) compare(b, at);
+        for (buffer_id b : lowered.accessed[at]) compare(b, at); // others may be written at the same time
         end_row();
         for (value_id v : lowered.defs[at]) {
+            if (lowered.is_view(v, at)) continue;
             buffer_id const b = lowered.table.buffer_of[v];
             if (producer[b] == none || producer[b] < row_end_.back())
                 add_reference(b, at); // once for views of one buffer
