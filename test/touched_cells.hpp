@@ -30,7 +30,8 @@ struct touched_cells {
     }
 };
 
-/// By position, if the steps run in this order. A touch of a value touches its whole class.
+/// By position, if the steps run in this order. Bytes without a place count as one: every access of a value
+/// touches it, unless the value is a view of no bytes.
 inline std::vector<touched_cells> cells_touched(random_program const& p, sublet::memory_plan const* plan,
                                                 std::vector<sublet::step_id> const& order)
 {
@@ -39,15 +40,19 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     auto const turns = p.turns();
     std::map<step_id, random_program::turn const*> step_by_id;
     for (auto const& turn : turns) step_by_id[turn.id] = &turn;
-    auto cells_of = [&](value_id root) {
+    auto cells_of = [&](value_id v) { // views begin where their roots do
         std::set<touched_cells::cell> cells;
+        value_id const root = p.root(v);
         byte_count const offset = plan == nullptr ? no_offset : plan->offset_of(root);
-        if (offset == no_offset) cells.insert({1000 + root, 0});
-        else
-            for (byte_count i = 0; i != p.bytes[root]; ++i) cells.insert({p.pool[root], offset + i});
+        byte_count const size = std::min(p.bytes[v], p.bytes[root]);
+        if (offset != no_offset)
+            for (byte_count i = 0; i != size; ++i) cells.insert({p.pool[root], offset + i});
+        else if (size != 0 || p.bytes[root] == 0) cells.insert({1000 + root, 0});
         return cells;
     };
-    std::set<value_id> there; // roots that a step has made
+    std::set<value_id> there; // roots that are given, or that a step has made
+    for (value_id v = 0; v != p.values(); ++v)
+        if (is_given(p.role[v])) there.insert(v);
     auto is_made_as_view = [&](value_id v) {
         for (auto const& turn : turns)
             if (std::count(turn.what->defs.begin(), turn.what->defs.end(), v) != 0) return v != p.root(v);
@@ -57,7 +62,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     for (step_id at = 0; at != order.size(); ++at) {
         random_program::step const& its = *step_by_id.at(order[at])->what;
         auto reads = [&](value_id v) {
-            touched[at].read.merge(cells_of(p.root(v)));
+            touched[at].read.merge(cells_of(v));
             if (is_made_as_view(v)) touched[at].read.insert({10'000 + v, 0});
         };
         for (auto const* row : {&its.uses, &its.early})

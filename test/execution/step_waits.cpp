@@ -230,7 +230,86 @@ TEST_CASE("the step that makes a view waits for the step that makes its storage,
         if (step == 2) s.use(1);
     });
     plan_options const options{.bytes = 8, .alias_of = {-1, 0}};
-    CHECK(run_order_of(program, options, no_plan{}).waits.list == list{{0, 1, data}, {1, 2, data}});
+    run_order const order = run_order_of(program, options, no_plan{});
+    CHECK(order.waits.list == list{{0, 1, data}, {1, 2, data}});
+    auto checked = [&](csr_rows const& after) {
+        return check_waits(program, options, nullptr, order.lowered.step_at, after);
+    };
+    CHECK(!checked(order.waits.after));
+    csr_rows late; // only 1 before 2, and 0 before 2
+    late.append(2), late.close_row(), late.append(2), late.close_row(), late.close_row();
+    auto const found = checked(late);
+    REQUIRE(found);
+    CHECK(found->first == 0);
+    CHECK(found->second == 1);
+}
+
+TEST_CASE(
+    "a step that makes a view accesses no byte: it is not ordered with a step that writes the root again")
+{
+    enum : value_id { r, v };
+    snapshot const program = sequence(4, 2, [](step_id step, effect_sink& s) {
+        if (step < 2) s.def(r);
+        if (step == 2) s.view(v);
+        if (step == 3) s.use(v);
+    });
+    plan_options const options{.bytes = 8, .alias_of = {-1, 0}};
+    run_order const order = run_order_of(program, options, no_plan{});
+    CHECK(order.waits.list ==
+          list{{0, 1, step_waits::kind::output}, {0, 2, data}, {1, 3, data}, {2, 3, data}});
+    CHECK(!check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
+}
+
+TEST_CASE("a step that makes a view of what the caller gives does not wait for a step that writes that again")
+{
+    enum : value_id { r, v };
+    snapshot const program = sequence(4, 2, [](step_id step, effect_sink& s) {
+        if (step == 0 || step == 2) s.view(v);
+        if (step == 1) s.def(r);
+        if (step == 3) s.use(v);
+    });
+    for (value_role const given : {input, state}) {
+        plan_options const options{.bytes = 8, .role = {given, intermediate}, .alias_of = {-1, 0}};
+        run_order const order = run_order_of(program, options, no_plan{});
+        CHECK(order.waits.list ==
+              list{{0, 2, step_waits::kind::output}, {1, 3, data}, {2, 3, data}}); // not 1 before 2
+        CHECK(!check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
+    }
+}
+
+TEST_CASE("a step that makes a view again waits for those that read the older one")
+{
+    enum : value_id { r, v };
+    snapshot const program = sequence(4, 2, [](step_id step, effect_sink& s) {
+        if (step % 2 == 0) s.view(v);
+        else s.use(v);
+    });
+    plan_options const options{.bytes = 8, .role = {state, intermediate}, .alias_of = {-1, 0}};
+    CHECK(run_order_of(program, options, no_plan{}).waits.list ==
+          list{{0, 1, data}, {1, 2, step_waits::kind::anti}, {2, 3, data}});
+}
+
+TEST_CASE("a step that reads a view of no bytes waits for the step that makes the view, and for no write")
+{
+    enum : value_id { r, none, out };
+    snapshot const program = sequence(4, 4, [](step_id step, effect_sink& s) {
+        if (step == 0) s.def(r);
+        if (step == 1) s.use(r), s.view(none);
+        if (step == 2) s.use(none), s.def(out);
+        if (step == 3) s.def(r);
+    });
+    plan_options options{.bytes = {8, 0, 8, 8}, .alias_of = {-1, 0, -1, -1}};
+    auto waits = [&] {
+        run_order const order = run_order_of(program, options, no_plan{});
+        CHECK(!check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
+        return order.waits.list;
+    };
+    list const both{{0, 1, data}, {1, 2, data}, {1, 3, step_waits::kind::anti}};
+    CHECK(waits() == both);
+    options.bytes = {8, 8, 8, 8};
+    CHECK(waits() == list{{0, 1, data}, {1, 2, data}, {2, 3, step_waits::kind::anti}});
+    options.bytes = {0, 0, 8, 8}; // storage of no bytes keeps the order of its accesses
+    CHECK(waits() == list{{0, 1, data}, {1, 2, data}, {2, 3, step_waits::kind::anti}});
 }
 
 TEST_CASE("a use of a view at the end of a node waits for the step that defines the view")

@@ -207,8 +207,8 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
     std::vector<std::size_t> launch_of(lowered.step_at.size());
     for (std::size_t i = 0; i != list.size(); ++i)
         if (list[i].what == launch) launch_of[list[i].which] = i;
-    auto touches = [&](step_id at, buffer_id b) {
-        auto const row = lowered.touched[at];
+    auto accesses = [&](step_id at, buffer_id b) {
+        auto const row = lowered.accessed[at];
         return std::find(row.begin(), row.end(), b) != row.end();
     };
     auto meet = [&](buffer_id a, buffer_id b) { // in an arena
@@ -224,13 +224,11 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
         for (step_id at = 0; at != lowered.positions(); ++at) {
             std::size_t const it = launch_of[at];
             bool is_needed = false;
-            if (list[i].what == allocate || list[i].what == release) is_needed = touches(at, list[i].which);
+            if (list[i].what == allocate || list[i].what == release) is_needed = accesses(at, list[i].which);
             if (list[i].what == transfer_block)
-                is_needed = touches(at, list[i].which) || (touches(at, list[i].from) && it < i);
-            for (csr_rows const* rows : {&lowered.uses, &lowered.defs, &lowered.scratch})
-                for (value_id v : (*rows)[at])
-                    is_needed = is_needed ||
-                                (list[i].what == fill && meet(lowered.table.buffer_of[v], list[i].which));
+                is_needed = accesses(at, list[i].which) || (accesses(at, list[i].from) && it < i);
+            for (buffer_id b : lowered.accessed[at])
+                is_needed = is_needed || (list[i].what == fill && meet(b, list[i].which));
             if (is_needed) pairs.push_back(std::minmax(it, i));
         }
     }
@@ -341,22 +339,31 @@ TEST_CASE("of two steps that wait for one, the one with the longer path to the e
           std::vector<std::uint32_t>{0, 0, 0, 0});
 }
 
-TEST_CASE("bytes that are painted after a step that makes a view are reused after that step")
+TEST_CASE("bytes are painted before they are reused, which does not wait for steps that access none of them")
 {
-    //  0: x     1: makes v, a view of x     2: -> y, in the bytes of x
-    auto const p = sequence(3, 3, [](auto step, effect_sink& s) {
-        if (step == 0) s.use(0);
-        else if (step == 1) s.view(1);
-        else s.def(2);
-    });
-    plan_options const o{.bytes = 64,
-                         .role = std::vector<value_role>{input, value_role::intermediate, output},
-                         .alias_of = std::vector<value_id>{no_value, 0, no_value}};
-    arena const mode{plan_memory(p, o)};
-    REQUIRE(mode.plan.arena_bytes == std::vector<byte_count>{64});
-    run_order const order = run_order_of(p, o, mode);
-    stream_options const how{.streams = 2, .stream_of = {0, 1, 0}};
-    CHECK(!check_schedule(p, o, &mode.plan, order.lowered, schedule_streams(order, mode, how, true), how));
+    //  0: makes w, a view of no bytes of x   1: x   2: makes v, a view of x; or uses w   3: -> y, over x
+    for (bool const makes_view : {true, false}) {
+        auto const p = sequence(4, 4, [=](auto step, effect_sink& s) {
+            if (step == 0) s.view(3);
+            else if (step == 1) s.use(0);
+            else if (step == 3) s.def(2);
+            else if (makes_view) s.view(1);
+            else s.use(3);
+        });
+        plan_options const o{.bytes = {64, 64, 64, 0},
+                             .role = std::vector<value_role>{input, value_role::intermediate, output,
+                                                             value_role::intermediate},
+                             .alias_of = std::vector<value_id>{no_value, 0, no_value, 0}};
+        arena const mode{plan_memory(p, o)};
+        REQUIRE(mode.plan.arena_bytes == std::vector<byte_count>{64});
+        run_order const order = run_order_of(p, o, mode);
+        stream_options const how{.streams = 2, .stream_of = {0, 0, 1, 0}};
+        stream_schedule const made = schedule_streams(order, mode, how, true);
+        CHECK(!check_schedule(p, o, &mode.plan, order.lowered, made, how));
+        auto const is_fill = [](auto const& c) { return c.what == stream_schedule::action::fill; };
+        CHECK(std::count_if(made.commands.begin(), made.commands.end(), is_fill) == 2);
+        CHECK(order.waits.count(step_waits::kind::handoff) == 1); // of 3 for 1
+    }
 }
 
 TEST_CASE("steps of any size are assigned to streams")

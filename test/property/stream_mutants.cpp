@@ -188,7 +188,7 @@ bool is_wrong(subject const& s)
     }
 
     // For each buffer: its block, from allocation to release, by any of its ids. All that touch it come
-    // before the release, and before the step to whose result it is handed on.
+    // before the release, and before the step that has a result in it next.
     for (std::size_t i = 1; i + 1 != count; ++i) {
         bool const is_release = list[i].what == stream_schedule::action::release;
         if (!is_release && list[i].what != stream_schedule::action::transfer_block) continue;

@@ -459,8 +459,9 @@ std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size
 /// caller's storage, values of unknown size, every class if there is no plan. There a class of 0 bytes has
 /// one byte: its readers wait for its writer.
 ///
-/// A view accesses its own bytes only, and making one accesses none. Steps that read it still wait for the one
-/// that makes it, so such a name has a byte of its own.
+/// A view accesses its own bytes only, and making one accesses none. Steps that read it still wait for the
+/// one that makes it, so such a name has a byte of its own: its space is `pools` + the view. Steps that make
+/// a view wait for the step that first makes its root, so this has one too: in `pools` + values + the root.
 ///
 /// Requires:   `step_at` names every step once; in a plan every value that needs one has a place within the
 ///             arena of its pool.

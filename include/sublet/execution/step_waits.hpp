@@ -141,14 +141,15 @@ private:
 ///     2: a -> w        2 ─handoff► 3          c takes the bytes of a: all readers of a must be done
 ///     3: b -> c        0 ──anti──► 2          2 writes w again: implied here by the wait for data
 ///
-/// A run leaves the same bytes in every order that keeps, of any two accesses of the same bytes, one of them a
-/// write, the first before the second. One walk in program order, with the last writer of each range of bytes
-/// and its readers since, finds these pairs; for a plan for one order, so does a walk over the occupants of
-/// its bytes. Waits that follow from others are left out (transitive reduction).
+/// A run leaves the same bytes in every order that keeps, of any two accesses of the same bytes, one of them
+/// a write, the first before the second. One walk in program order, with the last writer of each range of
+/// bytes and its readers since, finds these pairs; for a plan for one order, so does a walk over the
+/// occupants of its bytes. Waits that follow from others are left out (transitive reduction).
 ///
 /// A buffer is one range, unless a step changes it in place: then the borders of its values cut it, and
 /// accesses of different parts do not wait for each other. A step that makes a view waits for the step that
-/// makes its root, and those that read the view wait for it; it accesses no byte.
+/// first makes its root, unless the caller gives that, and those that read the view wait for it; it accesses
+/// no byte, so it may run before or after a step that writes the root again. Nor does a view of no bytes.
 ///
 /// Source: flow, anti and output dependences as in Kuck, Kuhn, Padua, Leasure and Wolfe, "Dependence graphs
 /// and compiler optimizations", POPL 1981.
@@ -244,12 +245,11 @@ private:
     lowered_program const& lowered_;
     std::vector<step_id> position_of_;   // by step
     std::vector<live_range> ranges_;     // by value: its ranges of bytes
+    std::vector<bool> is_given_;         // by value
     std::vector<step_id> made_at_;       // by value: the first position that makes it
     std::vector<sort_key> end_uses_;     // {position, 0, value}: needed where a node ends
     std::vector<users> users_;           // by range of bytes, then the name of each view
     std::uint32_t names_ = 0;            // the first of these
-    // By buffer, in arenas: executors paint after the last touch.
-    std::vector<std::vector<step_id>> view_makers_;
     std::vector<std::uint32_t> touched_; // ranges that the current step accesses
     std::vector<step_id> last_waiter_;   // by position: the last position that waits for it
     std::vector<sort_key> found_;        // {to and from, why}

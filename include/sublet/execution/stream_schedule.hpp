@@ -191,9 +191,14 @@ private:
     {
         return kind_ != blocks::arena && its(b).is_planned() && !is_kept(b);
     }
-    bool is_last_touch(buffer_id b, step_id at) const
+    /// Outside of a recycled block, bytes are painted after the last access: the next occupant of an arena
+    /// waits for this, not for steps that only make views.
+    bool paints_after_accesses() const { return paints_ && kind_ != blocks::recycled; }
+    bool is_last_use(buffer_id b, step_id at) const
     {
-        return touched_by_[b].back() == at && !has_role(its(b).role, value_role::output) && !is_kept(b);
+        auto const users = paints_after_accesses() ? accessed_by_[b] : touched_by_[b];
+        return !users.empty() && users.back() == at && !has_role(its(b).role, value_role::output) &&
+               !is_kept(b);
     }
 
     // --- one step ---------------------------------------------------------------------------------------
@@ -217,7 +222,7 @@ private:
 
     bool can_transfer_block(operand_reuse y, step_id at) const
     {
-        return lowered_.is_same_size(y) && has_block_[y.from] && is_last_touch(y.from, at) &&
+        return lowered_.is_same_size(y) && has_block_[y.from] && is_last_use(y.from, at) &&
                owns_block(y.to) && !has_block_[y.to] && alignment_[y.from] >= its(y.to).alignment;
     }
     void transfer_from(operand_reuse y, step_id at);
@@ -237,6 +242,7 @@ private:
 
     // --- waits ------------------------------------------------------------------------------------------
 
+    /// For all that access b, to release, hand on or paint its bytes.
     void add_user_waits(buffer_id b, step_id at);
     /// Latest mark first: no later wait can imply an earlier one.
     void emit_waits(std::uint32_t s);
@@ -260,6 +266,7 @@ private:
     vector_clocks clocks_;
     std::vector<stream_state> streams_;
     csr_rows touched_by_;                        // by buffer: positions
+    csr_rows accessed_by_;                       // the same, of those that may read or write it
     std::vector<unsigned char> is_unused_input_; // by buffer, as the next two: an input that no step reads
     std::vector<unsigned char> has_block_;
     std::vector<byte_count> alignment_;        // of its block

@@ -153,6 +153,8 @@ public:
         touch_value(v, touch::access::def);
     }
     /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`; the root is there.
+    /// This accesses none of them, and may run while another step writes them: a step that reads them uses
+    /// the root too, one that changes them calls write(v) too.
     template <detail::id_like I>
     void view(I const& v)
     {

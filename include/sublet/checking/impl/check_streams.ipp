@@ -338,21 +338,32 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         bytes_of[r] = {.space = pool, .begin = offset, .end = offset + required.bytes[r]};
     }
 
-    std::vector<unsigned char> is_made(values); // a view that a step makes
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) is_made[t.value] |= t.makes_view();
+    std::vector<unsigned char> is_made(values);      // a view that a step makes
+    std::vector<unsigned char> is_viewed(values);    // a root that a step makes a view of, and writes nothing
+    std::vector<step_id> first_def(values, no_step); // the first position that makes a root
+    for (step_id at = 0; at != p.steps(); ++at)
+        for (touch t : p.touches(step_at[at])) {
+            value_id const r = required.root[t.value];
+            is_made[t.value] |= t.makes_view();
+            is_viewed[r] |= t.kind == touch::access::view;
+            if (t.value == r && t.defines()) first_def[r] = smaller(first_def[r], at);
+        }
 
     std::vector<byte_access> list;
     auto touches = [&](value_id v, step_id at, touch::access kind) {
         touch const one{v, kind};
+        value_id const r = required.root[v];
+        bool const makes_root = v == r && first_def[r] == at && one.defines();
+        bool const needs_root = kind == touch::access::view && first_def[r] != no_step;
+        if (is_viewed[r] && !is_given(required.role[r]) && (makes_root || needs_root))
+            list.push_back({at, pools + values + r, 0, 1, v, makes_root});          // that the root is there
         if (is_made[v]) list.push_back({at, pools + v, 0, 1, v, one.makes_view()}); // its name
         if (kind == touch::access::view) return;
-        value_id const r = required.root[v];
         byte_access access = bytes_of[r];
         access.at = at;
         access.value = v;
         access.writes = one.writes();
-        if (v != r && required.bytes[v] != no_size) {
+        if (v != r && required.bytes[v] != no_size && required.bytes[r] != 0) {
             access.begin += required.offset_in_root[v];
             access.end = smaller(access.end, access.begin + required.bytes[v]);
         }

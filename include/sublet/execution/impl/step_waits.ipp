@@ -102,6 +102,8 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
     : program_(program), lowered_(lowered), position_of_(lowered.step_at.size()),
       made_at_(program.values(), no_step), last_waiter_(lowered.step_at.size(), no_step)
 {
+    for (value_role role : options.role.tabulate(program.values(), "role"))
+        is_given_.push_back(is_given(role));
     for (step_id at = 0; at != lowered.positions(); ++at) position_of_[lowered.step_at[at]] = at;
     for (edge_use u : program.edge_uses())
         end_uses_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
@@ -112,9 +114,11 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
         program.has_writes() ? find_ordered_bytes(program, lifetimes_of(options)) : ordered_bytes{};
     for (value_id v = 0; v != program.values(); ++v) {
         buffer_id const b = lowered.table.buffer_of[v];
-        bool const is_cut = lowered.is_updated[b] != 0 && parts.segments != 0 &&
-                            !is_empty(parts.of[lowered.table.buffers[b].root]);
+        buffer const& its = lowered.table.buffers[b];
+        bool const is_cut =
+            lowered.is_updated[b] != 0 && parts.segments != 0 && !is_empty(parts.of[its.root]);
         if (is_cut) ranges_.push_back({buffers + parts.of[v].first, buffers + parts.of[v].last});
+        else if (v != its.root && lowered.bytes[v] == 0 && its.size != 0) ranges_.push_back({});
         else ranges_.push_back({b, b + 1});
     }
     names_ = buffers + parts.segments;
@@ -125,15 +129,12 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
     std::size_t next_end_use = 0; // index of the next entry of end_uses_
     std::vector<step_id> touched_at(lowered_.table.buffers.size(), no_step);
-    if (arenas != nullptr) view_makers_.resize(lowered_.table.buffers.size());
     for (step_id at = 0; at != lowered_.positions(); ++at) {
         auto const touches = program_.touches(lowered_.step_at[at]); // reads come first
         for (touch t : touches) {
             value_id const root = lowered_.table.buffers[lowered_.table.buffer_of[t.value]].root;
-            if (t.kind == touch::access::view) {
+            if (t.kind == touch::access::view && !is_given_[root])
                 add(made_at_[root], at, step_waits::kind::data);
-                if (arenas != nullptr) view_makers_[lowered_.table.buffer_of[root]].push_back(at);
-            }
             if (t.value != root && program_.has_views())
                 access(names_ + t.value, at, !t.defines(), t.makes_view());
             if (t.kind != touch::access::view) access_bytes(t.value, at, !t.defines(), t.writes());
@@ -243,7 +244,6 @@ SUBLET_DECL void wait_finder::occupy(buffer_id b, step_id at, arena_occupants& a
             for (step_id reader : its.readers) add(reader, at, step_waits::kind::handoff);
             if (its.readers.empty()) add(its.writer, at, step_waits::kind::handoff);
         }
-        for (step_id maker : view_makers_[before]) add(maker, at, step_waits::kind::handoff);
     });
 }
 

@@ -47,6 +47,7 @@ SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks ki
 {
     std::size_t const buffers = lowered_.table.buffers.size();
     touched_by_ = lowered_.touched.transposed(buffers);
+    if (paints_ || kind_ == blocks::recycled) accessed_by_ = lowered_.accessed.transposed(buffers);
     is_unused_input_.assign(buffers, 0);
     for (buffer_id b : lowered_.unused_inputs) is_unused_input_[b] = 1;
     has_block_.assign(buffers, 0);
@@ -110,7 +111,7 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
         if (paints_ && is_unwritten(b, at)) add(stream_schedule::action::fill, s, b);
     add(stream_schedule::action::launch, s, at);
 
-    // In an arena the next occupant waits for the last step that touches the bytes: paint before its mark.
+    // In an arena the next occupant waits for the last step that accesses the bytes: paint before its mark.
     bool const paints_in_arena = paints_ && kind_ == blocks::arena;
     if (paints_in_arena) release_dead(at, s);
     std::size_t finish = streams_[s].finish_time;
@@ -228,7 +229,8 @@ SUBLET_DECL bool stream_scheduler::may_be_reused(buffer_id b, step_id at) const
 {
     if (kind_ != blocks::arena) return is_transferred(b);
     auto const reuses = lowered_.reuses_at(at);
-    return std::any_of(reuses.begin(), reuses.end(), [b](operand_reuse y) { return y.from == b; });
+    return touched_by_[b].back() == at &&
+           std::any_of(reuses.begin(), reuses.end(), [b](operand_reuse y) { return y.from == b; });
 }
 
 SUBLET_DECL void stream_scheduler::release_dead(step_id at, std::uint32_t s)
@@ -238,10 +240,10 @@ SUBLET_DECL void stream_scheduler::release_dead(step_id at, std::uint32_t s)
     };
     auto is_released = [&](buffer_id b) { return kind_ == blocks::recycled && has_block_[b]; };
     for (buffer_id b : lowered_.touched[at])
-        if (is_last_touch(b, at) && (is_painted(b) || is_released(b))) add_user_waits(b, at);
+        if (is_last_use(b, at) && (is_painted(b) || is_released(b))) add_user_waits(b, at);
     emit_waits(s);
     for (buffer_id b : lowered_.touched[at]) {
-        if (!is_last_touch(b, at)) continue;
+        if (!is_last_use(b, at)) continue;
         if (is_painted(b)) add(stream_schedule::action::fill, s, b);
         if (!is_released(b)) continue;
         add(stream_schedule::action::release, s, b);
@@ -251,7 +253,7 @@ SUBLET_DECL void stream_scheduler::release_dead(step_id at, std::uint32_t s)
 
 SUBLET_DECL void stream_scheduler::add_user_waits(buffer_id b, step_id at)
 {
-    for (step_id user : touched_by_[b])
+    for (step_id user : accessed_by_[b])
         if (user != at) pending_waits_.push_back(mark_of_[user]);
 }
 
@@ -315,7 +317,7 @@ public:
             for (std::uint32_t i = 0; i != all.size(); ++i) add(all[i].at, i);
         });
         touches_ = all;
-        block_of_.assign(pools_ + program.values(), none);
+        block_of_.assign(pools_ + 2 * program.values(), none);
         bytes_of_.assign(program.values(), byte_access{});
         for (value_id r = 0; r != program.values(); ++r) {
             byte_access& whole = bytes_of_[r];
@@ -478,6 +480,9 @@ private:
             else if (has_role(requirements_.class_role[v], value_role::input))
                 add(stream_commands::operation_kind::allocate, 0, block_at(v) = add_block(size_of(v), false));
         }
+        for (byte_access const& t : touches_)
+            if (t.space >= pools_ + program_.values() && block_of_[t.space] == none)
+                block_of_[t.space] = add_block(t.end, true);
         begin_ = add(stream_commands::operation_kind::work, 0, no_step);
         touch_all();
     }
@@ -509,7 +514,7 @@ private:
     plan_requirements requirements_;
     std::uint32_t pools_;
     bool keeps_io_addresses_;
-    std::vector<byte_access> touches_;      // spaces are pools, then alias classes
+    std::vector<byte_access> touches_;      // as accesses_of()
     csr_rows touches_at_;                   // by position
     std::vector<byte_access> bytes_of_;     // by root: all bytes of the class
     std::vector<std::uint32_t> block_of_;   // by space: its current block
