@@ -25,17 +25,21 @@ void each_mode(memory_plan const& plan, Check check)
     check(arena{plan});
 }
 
-#ifdef SUBLET_FAKE_CUDA
-constexpr byte_count large = 4000;
-#else
-constexpr byte_count large = 4 << 20;
-#endif
+/// A random program with its results in two runs, and a device for it.
+struct program_on_device {
+    unsigned seed;
+    random_program const& p;
+    device_run const& its;
+    std::vector<digests> const& expected; ///< of each run
+    digesting_device& device;
+    synthetic_words const& words;
+};
 
-} // namespace
-
-TEST_CASE("a random program on CUDA streams gives the results of the host, in every mode, checked or not")
+/// Calls `check` with each of so many programs and each mode of memory.
+template <class Check>
+void each_program(unsigned count, Check check)
 {
-    for (unsigned seed = 0; seed != 40; ++seed) {
+    for (unsigned seed = 0; seed != count; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 8);
@@ -46,25 +50,39 @@ TEST_CASE("a random program on CUDA streams gives the results of the host, in ev
         {
             digesting_device device(first_device());
             synthetic_words words(device, p.turns().size());
-            device_run::blocks bound(device, its);
-            each_mode(plan, [&](auto const& mode) {
-                for (std::size_t const streams : {1u, 2u, 8u}) {
-                    executor_options::checks const level = streams == 1   ? executor_options::checks::digest
-                                                           : streams == 2 ? executor_options::checks::paint
-                                                                          : executor_options::checks::plan;
-                    device_executor run(device, p.program(), p.options(), mode, {.words = &words},
-                                        {.streams = streams}, {.check = level, .scratch = p.is_scratch});
-                    for (unsigned number : {1u, 2u}) {
-                        its.give(run, bound, number);
-                        run.run();
-                        CHECK(its.take(run) == expected[number - 1]);
-                    }
-                }
-            });
+            device_run::blocks bound(device, its), others(device, its);
+            program_on_device const on{seed, p, its, expected, device, words};
+            each_mode(plan, [&](auto const& mode) { check(on, mode, bound, others); });
             CHECK(words.count_clobbered() == 0);
         }
         end_test();
     }
+}
+
+#ifdef SUBLET_FAKE_CUDA
+constexpr byte_count large = 4000;
+#else
+constexpr byte_count large = 4 << 20;
+#endif
+
+} // namespace
+
+TEST_CASE("a random program on CUDA streams gives the results of the host, in every mode, checked or not")
+{
+    each_program(40, [](program_on_device const& on, auto const& mode, auto& bound, auto&) {
+        for (std::size_t const streams : {1u, 2u, 8u}) {
+            executor_options::checks const level = streams == 1   ? executor_options::checks::digest
+                                                   : streams == 2 ? executor_options::checks::paint
+                                                                  : executor_options::checks::plan;
+            device_executor run(on.device, on.p.program(), on.p.options(), mode, {.words = &on.words},
+                                {.streams = streams}, {.check = level, .scratch = on.p.is_scratch});
+            for (unsigned number : {1u, 2u}) {
+                on.its.give(run, bound, number);
+                run.run();
+                CHECK(on.its.take(run) == on.expected[number - 1]);
+            }
+        }
+    });
 }
 
 TEST_CASE("branches on one to eight CUDA streams give the same results in every mode, however late some are")
@@ -141,39 +159,23 @@ TEST_CASE("a captured run gives the right results at each launch, with new input
 
 TEST_CASE("a captured run gives the right results after other storage was bound")
 {
-    for (unsigned seed = 0; seed != 20; ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937{seed}};
-        random_program const p = draw_program(pick, 8);
-        device_run const its(p);
-        auto const expected = its.run_on_host(2);
-        auto const plan = its.plan();
-        begin_test();
-        {
-            digesting_device device(first_device());
-            synthetic_words words(device, p.turns().size());
-            device_run::blocks bound(device, its), others(device, its);
-            each_mode(plan, [&](auto const& mode) {
-                device_executor run(device, p.program(), p.options(), mode, {.words = &words},
-                                    {.streams = 1 + seed % 4, .keeps_io_addresses = true},
-                                    {.scratch = p.is_scratch});
-                its.give(run, bound, 1);
-                auto graph = run.capture();
-                graph.launch();
-                CHECK(its.take(run) == expected[0]);
-                its.give(run, bound, 2);
-                graph.launch();
-                CHECK(its.take(run) == expected[1]);
-                for (int i = 0; i != 2; ++i) {
-                    its.give(run, i == 0 ? others : bound, 1);
-                    graph.launch();
-                    CHECK(its.take(run) == expected[0]);
-                }
-            });
-            CHECK(words.count_clobbered() == 0);
+    each_program(20, [](program_on_device const& on, auto const& mode, auto& bound, auto& others) {
+        device_executor run(on.device, on.p.program(), on.p.options(), mode, {.words = &on.words},
+                            {.streams = 1 + on.seed % 4, .keeps_io_addresses = true},
+                            {.scratch = on.p.is_scratch});
+        on.its.give(run, bound, 1);
+        auto graph = run.capture();
+        graph.launch();
+        CHECK(on.its.take(run) == on.expected[0]);
+        on.its.give(run, bound, 2);
+        graph.launch();
+        CHECK(on.its.take(run) == on.expected[1]);
+        for (int i = 0; i != 2; ++i) {
+            on.its.give(run, i == 0 ? others : bound, 1);
+            graph.launch();
+            CHECK(on.its.take(run) == on.expected[0]);
         }
-        end_test();
-    }
+    });
 }
 
 } // namespace this_test
