@@ -132,26 +132,20 @@ if(result EQUAL 0 OR NOT said STREQUAL "${expected}")
   message(FATAL_ERROR "words.cmake exits with ${result} and prints\n${said}instead of\n${expected}")
 endif()
 
-# One public header, and one public name, too many.
-foreach(what headers names)
-  file(REMOVE_RECURSE ${TREE}/crowd)
-  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
-                  RESULT_VARIABLE before ERROR_QUIET)
-  set(declared)
-  foreach(i RANGE 1 500)
-    if(what STREQUAL "names")
-      string(APPEND declared "struct public_${i} {\n    int inner();\n};\n")
-    elseif(i LESS 80)
-      file(WRITE ${TREE}/crowd/include/sublet/public_${i}.hpp "")
-    endif()
-  endforeach()
-  file(WRITE ${TREE}/crowd/include/sublet/names.hpp "namespace sublet {\n${declared}} // namespace sublet\n")
-  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
-                  RESULT_VARIABLE after ERROR_QUIET)
-  if(NOT before EQUAL 0 OR after EQUAL 0)
-    message(FATAL_ERROR "too many ${what} are not reported, or an empty folder is")
-  endif()
+# Too many public names.
+file(REMOVE_RECURSE ${TREE}/crowd)
+execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
+                RESULT_VARIABLE before ERROR_QUIET)
+set(declared)
+foreach(i RANGE 1 500)
+  string(APPEND declared "struct public_${i} {\n    int inner();\n};\n")
 endforeach()
+file(WRITE ${TREE}/crowd/include/sublet/names.hpp "namespace sublet {\n${declared}} // namespace sublet\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/crowd -P ${CMAKE_CURRENT_LIST_DIR}/budget.cmake
+                RESULT_VARIABLE after ERROR_QUIET)
+if(NOT before EQUAL 0 OR after EQUAL 0)
+  message(FATAL_ERROR "too many public names are not reported, or an empty folder is")
+endif()
 
 foreach(script layers systems)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE} -P ${CMAKE_CURRENT_LIST_DIR}/${script}.cmake
