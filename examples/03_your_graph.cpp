@@ -52,7 +52,7 @@ int main()
     frame.add("lighting", {{depth, shadow}, {color}, {"bloom", "tonemap"}});
     frame.add("shadows", {{depth}, {shadow}, {"lighting"}});
 
-    auto const program = sublet::from_graph(
+    auto const program = sublet::tasks(
         frame, 5, [&](auto const& name) -> auto& { return frame[name].reads; },
         [&](auto const& name) -> auto& { return frame[name].writes; });
     sublet::plan_options options{.bytes = bytes};

@@ -36,7 +36,7 @@ sublet::planned_memory plan_files(Graph const& g, jobs const& all)
         return sources;
     };
     auto const file_written = [](auto v) { return std::vector{v}; };
-    auto const program = sublet::from_graph(g, num_vertices(all), files_read, file_written);
+    auto const program = sublet::tasks(g, num_vertices(all), files_read, file_written);
     return sublet::plan_memory(program, {.bytes = [&](auto v) { return all[v].bytes; }});
 }
 

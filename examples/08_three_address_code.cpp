@@ -32,6 +32,7 @@ struct function {
     std::size_t nodes() const { return blocks.size(); }
     std::size_t values() const { return values_in_all; }
     auto const& successors(sublet::node_id b) const { return blocks[b].successors; }
+    static constexpr auto edges() { return sublet::edge_meaning::control_flow; }
     void effects(sublet::node_id b, sublet::effect_sink& step) const
     {
         for (auto const& phi : blocks[b].phis) { // one step: all phis read before one is written

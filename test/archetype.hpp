@@ -141,6 +141,7 @@ public:
         int const next = static_cast<int>(n) + 1;
         return id_list(next < nodes_ ? std::vector{next} : std::vector<int>{});
     }
+    static sublet::edge_meaning edges() { return sublet::edge_meaning::order; }
     truth effects(sublet::node_id n, sublet::effect_sink& sink) const
     {
         sink.use(id(static_cast<int>(n) - 1));

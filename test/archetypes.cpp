@@ -90,7 +90,7 @@ TEST_CASE("the minimal graph is accepted as a program")
     auto writes = [](archetype::vertex const& v) {
         return v.name() == 0 ? std::vector{0} : std::vector<int>{};
     };
-    snapshot const program = from_graph(loop, 1, reads, writes);
+    snapshot const program = flow(loop, 1, reads, writes);
     CHECK(liveness(loop, 1, reads, writes).is_live_in(0, archetype::vertex(-1)));
     CHECK(plan_flow(program, options).report().arena_bytes == 8);
     CHECK(depth_first(loop).postorder.size() == 3);

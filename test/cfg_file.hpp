@@ -81,6 +81,7 @@ struct as_program {
     std::size_t nodes() const { return source.blocks(); }
     std::size_t values() const { return source.values; }
     std::span<node_id const> successors(node_id n) const { return source.successors[n]; }
+    static constexpr edge_meaning edges() { return edge_meaning::control_flow; }
     void effects(node_id n, effect_sink& sink) const
     {
         std::size_t const parameters = n == 0 ? source.parameters : 0;

@@ -243,7 +243,7 @@ TEST_CASE("what contradicts itself or the program is a sentence of every call th
     };
     auto leads = [](std::vector<std::vector<node_id>> to) {
         std::size_t const nodes = to.size();
-        return flow(
+        return tasks(
             nodes, nodes, [to](node_id n) { return to[n]; }, [](node_id n, effect_sink& s) { s.def(n); });
     };
     snapshot const p = chain(), viewed = chain(true);
@@ -354,7 +354,7 @@ TEST_CASE("checkers judge offsets, sizes and arenas near 2^64 as code without su
     byte_count const top = byte_count{1} << 63;
     byte_count const all[] = {0,   1,       2,           3,           top - 2,    top - 1,
                               top, top + 1, no_size - 3, no_size - 2, no_size - 1};
-    snapshot const both = flow(
+    snapshot const both = tasks(
         3, 2, [](node_id n) { return std::vector<node_id>(n == 2 ? 0 : 1, n + 1); },
         [](node_id n, effect_sink& sink) {
             if (n != 2) sink.def(n);

@@ -119,7 +119,7 @@ TEST_CASE("graphs, control flow and liveness run out of memory at any allocation
     snapshot const p = branches();
     csr_graph const& g = p.graph();
     CHECK(fail_each_allocation([&] {
-              return from_graph(
+              return flow(
                   g, 6, [](node_id n) -> auto& { return flow_uses[n]; },
                   [](node_id n) -> auto& { return flow_defs[n]; });
           }) > 5);

@@ -201,7 +201,7 @@ TEST_CASE("every planner and executor takes a listing")
     CHECK(bool(plan_concurrent(list)));
     CHECK(bool(plan_with_handoffs(list)));
     CHECK(bool(plan_flow(list)));
-    CHECK(liveness(snapshot(list)).is_live_in(list.id("image"), 0));
+    CHECK(liveness(list.program()).is_live_in(list.id("image"), 0));
     auto run = [&](auto& executor) {
         fill_noise(executor.input(list.id("image")), 1);
         executor.run();
@@ -235,7 +235,7 @@ TEST_CASE("checkers, orders and reports take a listing, and have its names")
     CHECK(printed(*why).find("'grow'") != std::string::npos);
 
     std::ostringstream table, rows;
-    write_why_peak(table, why_peak(list, planned.plan), list.names(), list.step_names());
+    write_why_peak(table, why_peak(list.program(), planned.plan), list.names(), list.step_names());
     CHECK(table.str().find("big    grow") != std::string::npos);
     CHECK(table.str().find("image") != std::string::npos);
     write_csv(rows, planned.plan, list.names());
@@ -318,16 +318,16 @@ TEST_CASE("a listing per program plans a tree")
     lists[0].step("call").read("x").make("y", {.bytes = 64, .role = value_role::output});
     lists[1].step("inside").read("x").make("t", {.bytes = 32});
     lists[1].step("out").read("t").make("y", {.bytes = 64});
-    program_tree tree(lists[0]);
-    tree.add_body(0, 0, program_body::run_kind::once, lists[1],
+    program_tree tree(lists[0].program());
+    tree.add_body(0, 0, program_body::run_kind::once, lists[1].program(),
                   {{lists[1].id("x"), lists[0].id("x")}, {lists[1].id("y"), lists[0].id("y")}});
     auto const planned = plan_nested(tree, lists);
     REQUIRE(bool(planned));
     CHECK(planned.bytes() == 160);
     CHECK(planned.offset_of(1, lists[1].id("y")) == planned.offset_of(0, lists[0].id("y")));
     lists[1].step("late").read("nothing");
-    program_tree broken(lists[0]);
-    broken.add_body(0, 0, program_body::run_kind::once, lists[1],
+    program_tree broken(lists[0].program());
+    broken.add_body(0, 0, program_body::run_kind::once, lists[1].program(),
                     {{lists[1].id("x"), lists[0].id("x")}, {lists[1].id("y"), lists[0].id("y")}});
     auto const refused = plan_nested(broken, lists);
     REQUIRE(!refused);
@@ -347,7 +347,7 @@ TEST_CASE("blocks, edges and reads at the end of a block make a control-flow gra
     auto exit = list.block("exit");
     list.edge(loop, exit);
     list.step().read('y');
-    snapshot const p = list;
+    snapshot const p = list.program();
     CHECK(p.nodes() == 3);
     CHECK(p.steps() == 4);
     CHECK(p.edge_uses(1).size() == 2);
@@ -426,11 +426,18 @@ TEST_CASE("a listing refuses contradictions and steps that are over")
     CHECK_THROWS_AS((void)list.block(), precondition_error);
     CHECK_NOTHROW(second.read(1).wait_for(first));
     listing<int> other;
-    CHECK_THROWS_AS(other.step().wait_for(second), precondition_error);
+    CHECK_THROWS_WITH_AS(other.step().wait_for(second),
+                         "sublet: a listing is given a step of another listing", precondition_error);
+    CHECK_THROWS_AS(other.step().wait_for(first), precondition_error); // a step of this number was there
+    CHECK_THROWS_WITH_AS(second.wait_for(second), "sublet: step 1 of a listing waits for itself",
+                         precondition_error);
     listing<int> blocks, one_block;
     auto here = one_block.block();
-    static_cast<void>(blocks.block());
-    CHECK_THROWS_AS(one_block.edge(here, blocks.block()), precondition_error);
+    auto there = blocks.block();
+    CHECK_THROWS_WITH_AS(one_block.edge(here, there), "sublet: a listing is given a block of another listing",
+                         precondition_error);
+    CHECK_THROWS_AS(one_block.edge(there, here), precondition_error);
+    CHECK_THROWS_AS(one_block.step().read_at_end_of(there, 1), precondition_error);
     CHECK(list.values() == 1);
     CHECK(list.id(2) == no_value);
     CHECK(plan_memory(listing<int>{}).bytes() == 0);

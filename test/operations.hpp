@@ -33,22 +33,19 @@ inline sublet::snapshot with_views(sublet::snapshot const& p, std::vector<sublet
                                    bool writes = false)
 {
     using sublet::touch;
-    return sublet::flow(
-        p.nodes(), p.values(), [&p](sublet::node_id n) { return p.successors(n); },
-        [&](sublet::node_id n, sublet::effect_sink& sink) {
-            sublet::step_range const steps = p.steps_of(n);
-            for (sublet::step_id s = steps.first; s != steps.last; ++s) {
-                if (s != steps.first) sink.next_step();
-                for (touch t : p.touches(s)) {
-                    bool const is_view =
-                        t.kind == touch::access::def && alias_of[t.value] != sublet::no_value;
-                    if (!is_view) sink.add(t.kind, t.value);
-                    else sink.add(writes ? touch::access::write_view : touch::access::view, t.value);
-                }
-                for (sublet::overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+    return sublet::detail::with_effects(p, p.values(), [&](sublet::node_id n, sublet::effect_sink& sink) {
+        sublet::step_range const steps = p.steps_of(n);
+        for (sublet::step_id s = steps.first; s != steps.last; ++s) {
+            if (s != steps.first) sink.next_step();
+            for (touch t : p.touches(s)) {
+                bool const is_view = t.kind == touch::access::def && alias_of[t.value] != sublet::no_value;
+                if (!is_view) sink.add(t.kind, t.value);
+                else sink.add(writes ? touch::access::write_view : touch::access::view, t.value);
             }
-            for (sublet::edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
-        });
+            for (sublet::overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+        }
+        for (sublet::edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    });
 }
 
 struct operation {

@@ -9,6 +9,7 @@
 #include "view_sizes.hpp"
 
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
@@ -261,6 +262,61 @@ TEST_CASE("on random programs the plan is valid and every walk through it finds 
     CHECK(sound > 100);
     CHECK(joined > 10);
     CHECK(holes > 100);
+}
+
+TEST_CASE(
+    "a wait is an order and no way that control may take: it changes no plan in which nodes run as listed")
+{
+    listing<char> l;
+    auto first = l.step("first").make('a', {.bytes = 64});
+    l.step("second").read('a').make('b', {.bytes = 64});
+    l.step("third").read('b').wait_for(first);
+    auto const planned = plan_flow(l);
+    REQUIRE(planned);
+    CHECK(planned.bytes() == 128);
+    CHECK(planned.bytes() == plan_memory(l).bytes());
+
+    auto twice = [](bool waits) { // t is made anew: nothing needs its bytes in between
+        listing<char> list;
+        list.step("t").make('t', {.bytes = 64});
+        list.step("use").read('t');
+        list.step("u").make('u', {.bytes = 64});
+        auto v = list.step("v").read('u');
+        list.step("t again").make('t');
+        auto last = list.step("last").read('t');
+        if (waits) last.wait_for(v);
+        return plan_flow(list);
+    };
+    REQUIRE(twice(true));
+    CHECK(twice(true).bytes() == 64);
+    CHECK(twice(true).report().lower_bound_bytes == 64);
+    CHECK(twice(true).plan == twice(false).plan);
+}
+
+TEST_CASE(
+    "a list runs as it is listed where control flow is planned, and an order that says otherwise is refused")
+{
+    auto uses = [](step_id s) { return s == 0 ? ids{} : ids{s - 1}; };
+    auto defs = [](step_id s) { return ids{s}; };
+    snapshot const list = sequence(4, 4, uses, defs);
+    planned_flow const planned = plan_flow(list, {.bytes = 8});
+    REQUIRE(planned);
+    CHECK(planned.bytes() == 16);
+    CHECK(!check_flow_plan(list, planned.plan, {.bytes = 8}));
+    CHECK(plan_flow(list.as_control_flow(), {.bytes = 8}).plan == planned.plan);
+
+    snapshot const ordered = tasks(4, 4, [](node_id n) { return n == 0 ? ids{2, 3} : ids{}; }, uses, defs);
+    CHECK(plan_flow(ordered, {.bytes = 8}).plan == planned.plan);
+    snapshot const back = tasks(4, 4, [](node_id n) { return n == 3 ? ids{1} : ids{}; }, uses, defs);
+    CHECK_THROWS_WITH_AS((void)plan_flow(back, {.bytes = 8}),
+                         "sublet: nodes run as they are listed here, but node 1 has to run after node 3",
+                         precondition_error);
+    CHECK_THROWS_WITH_AS(
+        (void)plan_flow(list, {.bytes = 8, .order = {1, 0, 2, 3}}),
+        "sublet: nodes run as they are listed here, but options.order has node 1 at position 0",
+        precondition_error);
+    CHECK_THROWS_AS((void)check_flow_plan(list, planned.plan, {.bytes = 8, .order = {0, 2, 1, 3}}),
+                    precondition_error);
 }
 
 } // namespace this_test

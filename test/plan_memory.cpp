@@ -321,7 +321,7 @@ TEST_CASE("in-place pairs are taken in the requested order")
 
 TEST_CASE("a report counts steps and values, and measures its gap to the bound")
 {
-    auto p = flow(
+    auto p = tasks(
         1, 3, [](auto) { return std::vector<int>{}; },
         [](auto, effect_sink& s) { s.def(0), s.next_step(), s.use(0), s.def(1); });
     auto planned = plan_memory(p, {.bytes = 3, .alignment = 4});
@@ -343,7 +343,7 @@ TEST_CASE("a report counts steps and values, and measures its gap to the bound")
 TEST_CASE("programs with back edges are refused")
 {
     auto loop = [](bool leads_back) {
-        return flow(
+        return tasks(
             2, 2,
             [=](auto n) {
                 return n == 0 ? std::vector{1} : leads_back ? std::vector{0} : std::vector<int>();

@@ -231,7 +231,7 @@ TEST_CASE("a program that uses a value before its definition has no plan for any
 
 TEST_CASE("programs with back edges have no plan for any batch, checked or not")
 {
-    auto const loop = flow(
+    auto const loop = tasks(
         2, 2, [](node_id n) { return std::vector<node_id>{1 - n}; },
         [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : (s.use(0), s.def(1)); });
     for (bool const check : {true, false}) {

@@ -39,7 +39,7 @@ struct random_names {
     std::size_t values() const { return role.size(); }
     sublet::snapshot program() const
     {
-        return sublet::flow(
+        return sublet::tasks(
             nodes.size(), values(), [this](sublet::node_id n) -> auto const& { return nodes[n].next; },
             [this](sublet::node_id n, sublet::effect_sink& s) {
                 for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {

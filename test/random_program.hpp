@@ -49,7 +49,7 @@ struct random_program {
     sublet::snapshot program() const
     {
         using sublet::node_id;
-        return sublet::flow(
+        return sublet::tasks(
             nodes.size(), values(),
             [this](node_id n) {
                 return n + 1 < nodes.size() && has_next_edge(n) ? std::vector<node_id>{n + 1}
@@ -76,7 +76,7 @@ struct random_program {
     {
         random_program loose = *this;
         for (node& n : loose.nodes) n.uses_at_end.clear();
-        return sublet::flow(
+        return sublet::tasks(
             nodes.size(), values(), [](sublet::node_id) { return std::vector<sublet::node_id>{}; },
             [&loose](sublet::node_id n, sublet::effect_sink& s) { loose.list_effects(n, s); });
     }

@@ -37,7 +37,7 @@ struct random_tasks {
 
     sublet::snapshot program() const
     {
-        return sublet::flow(
+        return sublet::tasks(
             tasks.size(), values(), [this](sublet::node_id n) -> auto const& { return tasks[n].next; },
             [this](sublet::node_id n, sublet::effect_sink& s) {
                 for (auto v : tasks[n].uses) s.use(v);

@@ -40,7 +40,7 @@ struct random_views {
     std::size_t values() const { return bytes.size(); }
     sublet::snapshot program(bool as_chain = false) const
     {
-        return sublet::flow(
+        return sublet::tasks(
             steps.size(), values(),
             [&](sublet::node_id n) {
                 return as_chain && n + 1 < steps.size() ? std::vector<sublet::node_id>{n + 1}

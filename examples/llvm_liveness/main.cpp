@@ -83,7 +83,7 @@ void print_liveness(llvm::Function const& function, llvm::ModuleSlotTracker& nam
             step.def(result);
         }
     };
-    auto const program = sublet::from_graph(graph, blocks, values.of.size(), effects);
+    auto const program = sublet::flow(graph, blocks, values.of.size(), effects);
     auto const live = sublet::liveness(program);
     auto const coloring = sublet::color(program, live);
     auto const refuted = sublet::check_slots(program, coloring.plan);

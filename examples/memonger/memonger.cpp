@@ -96,7 +96,7 @@ struct numbered_net {
 
     snapshot program() const
     {
-        return flow(
+        return tasks(
             reads.size(), name.size(), [this](node_id op) -> auto& { return next[op]; },
             [this](node_id op, effect_sink& sink) {
                 for (value_id v : reads[op]) sink.use(v);

@@ -16,12 +16,13 @@
 ///     auto const planned = sublet::plan_memory(list);
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);
 ///
-/// A listing is a program with its options. Every planner takes it in their place, and so do the executors,
-/// check_plan, check_flow_plan, check_concurrent_plan and order (`list.order = order(list).order`);
-/// plan_symbolic has sizes of its own (`.bytes = list.by_handle(affine_bytes_of)`), plan_nested takes a list
-/// of listings, and whatever takes a program takes a listing. Results of planners are asked with handles, and
-/// errors have names. Its ids (`id`, `handle`) number the handles in the order in which they were first
-/// named; reports take `list.names()` and `list.step_names()`.
+/// A listing is a program with its options. What takes a program with options takes a listing in their place:
+/// planners, executors, check_plan and its kin, order (`list.order = order(list).order`), dependences,
+/// lifetimes, versions, share_slots; plan_symbolic has sizes of its own (`.bytes =
+/// list.by_handle(affine_bytes_of)`), and plan_nested takes a list of listings. What takes a program alone
+/// takes `list.program()`. Results of planners are asked with handles, and errors have names. Its ids (`id`,
+/// `handle`) number the handles in the order in which they were first named; reports take `list.names()` and
+/// `list.step_names()`.
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -228,7 +229,8 @@ public:
     class block_ref {
     private:
         friend class listing;
-        explicit block_ref(node_id number) : number_(number) {}
+        block_ref(listing const& list, node_id number) : list_(&list), number_(number) {}
+        listing const* list_;
         node_id number_;
     };
 
@@ -264,21 +266,26 @@ public:
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.
-        /// Throws: precondition_error in a listing with blocks: there edges order them.
+        /// Throws: precondition_error for a step of another listing, or for itself; and in a listing with
+        /// blocks:
+        ///         there edges order them.
         step_ref& wait_for(step_ref const& other)
         {
             list_->expect_open(number_);
             SUBLET_EXPECTS(list_->block_begin_.empty(), "sublet: wait_for is for listings without blocks");
-            SUBLET_EXPECTS(other.number_ <= number_, "sublet: a step waits for one of another listing");
+            list_->expect_own(other.list_, "step");
+            SUBLET_EXPECTS(other.number_ != number_, "sublet: step % of a listing waits for itself", number_);
             list_->edges_.push_back({other.number_, number_});
             return *this;
         }
         /// The block of this step reads h at the end of a block before it: a phi operand.
+        /// Throws: precondition_error for a block of another listing, and in a listing without blocks.
         step_ref& read_at_end_of(block_ref pred, Handle const& h)
         {
             list_->expect_open(number_);
             SUBLET_EXPECTS(!list_->block_begin_.empty(),
                            "sublet: read_at_end_of is for listings with blocks");
+            list_->expect_own(pred.list_, "block");
             auto const node = static_cast<node_id>(list_->block_begin_.size() - 1);
             list_->record_.edge_uses.push_back({node, pred.number_, list_->numbers_.add(h)});
             return *this;
@@ -331,13 +338,14 @@ public:
         block_names_.reserve_for(number, label);
         block_begin_.push_back(static_cast<step_id>(steps()));
         block_names_.add(number, label);
-        return block_ref(number);
+        return block_ref(*this, number);
     }
     /// Control may pass from the end of a block to the begin of another.
+    /// Throws: precondition_error for a block of another listing.
     void edge(block_ref from, block_ref to)
     {
-        SUBLET_EXPECTS(detail::larger(from.number_, to.number_) < block_begin_.size(),
-                       "sublet: an edge leads to or from a block of another listing");
+        expect_own(from.list_, "block");
+        expect_own(to.list_, "block");
         edges_.push_back({from.number_, to.number_});
     }
 
@@ -356,20 +364,22 @@ public:
     /// The handle with id v.
     [[nodiscard]] Handle const& handle(value_id v) const { return numbers_[v]; }
 
-    /// Without blocks, every step is a node, with no edges but those of wait_for(); `in_sequence`, with an
-    /// edge to the next one, too: for plan_flow().
+    /// With blocks, a program with control flow. Without, every step is a node, and the edges are the order
+    /// of wait_for().
     ///
     /// Complexity: O(values + steps + touches).
-    [[nodiscard]] snapshot program(bool in_sequence = false) const
+    [[nodiscard]] snapshot program() const
     {
         bool const has_blocks = !block_begin_.empty();
         std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
         csr_rows next(std::vector<std::uint32_t>(nodes + 1), {});
-        if (!edges_.empty() || in_sequence)
+        if (!edges_.empty())
             next = csr_rows::gathered(nodes, [&](auto add) {
                 for (auto const& [from, to] : edges_) add(from, to);
-                for (node_id n = 1; in_sequence && !has_blocks && n < nodes; ++n) add(n - 1, n);
             });
+        edge_meaning const meaning = has_blocks       ? edge_meaning::control_flow
+                                     : edges_.empty() ? edge_meaning::none
+                                                      : edge_meaning::order;
         detail::effect_record record;
         record.step_begin.reserve(steps() + 2); // of a step in an empty block, and the end
         record = record_;
@@ -378,11 +388,8 @@ public:
         node_end.reserve(nodes);
         for (step_id s = 0; !has_blocks && s != steps(); ++s) node_end.push_back(s + 1);
         if (has_blocks) node_end.push_back(static_cast<step_id>(record.step_begin.size()));
-        return {values(), csr_graph(std::move(next)), std::move(node_end), std::move(record)};
+        return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
-    /// A listing is a program: program().
-    operator snapshot() const { return program(); } // NOLINT: a listing is a program
-
     /// What was said of the values and of the whole plan, by id.
     ///
     /// Complexity: O(values).
@@ -532,6 +539,10 @@ private:
     {
         SUBLET_EXPECTS(std::size_t{s} + 1 == steps(),
                        "sublet: a step of a listing is changed after the next one has begun");
+    }
+    void expect_own(listing const* of, char const* what) const
+    {
+        SUBLET_EXPECTS(of == this, "sublet: a listing is given a % of another listing", what);
     }
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
     value_id describe(Handle const& h, value_facts const& facts)

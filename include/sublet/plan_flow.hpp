@@ -44,7 +44,8 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 
 } // namespace detail
 
-/// Plans storage that is valid on every path of the program.
+/// Plans storage that is valid on every path of the program. A program without control flow has one path: its
+/// nodes run as they are listed.
 ///
 /// An input is live from the start. An output is live to the end: where a node has no successor, and in loops
 /// without exit, where any node ends. A step that makes a view of a value must read that value; otherwise it
@@ -58,7 +59,9 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 ///             a capacity. (`flow.allows_undefined`: such reads may find any bytes, and only a value that is
 ///             never written is refused.) The lower bound is at least the most bytes live at one position.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
-/// Throws:     precondition_error if a precondition of a stage is violated.
+/// Throws:     precondition_error if a precondition of a stage is violated, and without control flow if an
+/// edge or
+///             `options.order` contradicts the list.
 [[nodiscard]] planned_flow plan_flow(snapshot const& p, plan_options const& options,
                                      flow_options const& flow = {});
 
@@ -66,7 +69,7 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 template <detail::listed L>
 [[nodiscard]] auto plan_flow(L const& list, flow_options const& how = {})
 {
-    return list.named(plan_flow(list.program(true), list.options(), how));
+    return list.named(plan_flow(list.program(), list.options(), how));
 }
 
 } // namespace sublet

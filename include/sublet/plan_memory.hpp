@@ -19,10 +19,11 @@
 
 namespace sublet {
 
-/// Plans offsets for steps that run in sequence, each once. For programs with loops use plan_flow(). A plan for
-/// the largest shapes serves smaller ones: fits() proves it (checking/check_plan.hpp).
+/// Plans offsets for steps that run in sequence, each once. For programs with branches or loops use
+/// plan_flow(). A plan for the largest shapes serves smaller ones: fits() proves it
+/// (checking/check_plan.hpp).
 ///
-/// Requires:   `options.order`, if given, names every node once.
+/// Requires:   the edges are no control flow. `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved unless `options.check`
 ///             is off. error() is a witness if there is no valid plan: the order contradicts an edge, a
 ///             value is used before its definition or overwritten too early, pins overlap or are misaligned,

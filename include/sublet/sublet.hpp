@@ -31,7 +31,7 @@
 // Graphs and programs: what your types must provide.
 #include <sublet/graph/concepts.hpp>     // graph concept; adjacency as flat arrays    graph, csr_graph
 #include <sublet/graph/program.hpp>      // program concept, with diagnostics          program, explain_program<P>()
-#include <sublet/graph/snapshot.hpp>     // a copy of a program                        sequence(), flow(), from_graph()
+#include <sublet/graph/snapshot.hpp>     // a copy of a program                        sequence(), tasks(), flow()
 #include <sublet/graph/control_flow.hpp> // search, dominators, loops                  depth_first(), dominators(), loops()
 
 // Analyses.

@@ -140,7 +140,7 @@ TEST_CASE("of several violations at one position that of the lowest value is rep
     CHECK(*lives.violation ==
           live_ranges::order_violation{1, 0, live_ranges::order_violation::kind::defined_later});
     // Found last, after the uses of all steps: a use at the end of the first node.
-    auto p = flow(
+    auto p = tasks(
         2, 2, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
         [](auto n, effect_sink& s) {
             if (n == 0) s.use(1);
@@ -152,7 +152,7 @@ TEST_CASE("of several violations at one position that of the lowest value is rep
 
 TEST_CASE("a use at the end of a predecessor needs a def by then, wherever the order puts the predecessor")
 {
-    auto p = flow(
+    auto p = tasks(
         3, 1, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
         [](auto n, effect_sink& s) {
             if (n == 1) s.use_at_end_of(0, 0);
@@ -181,7 +181,7 @@ TEST_CASE("an order names every node once")
 
 TEST_CASE("the steps of a node stay together, and a use at the end of a predecessor is at its last step")
 {
-    auto p = flow(
+    auto p = tasks(
         2, 3, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
         [](auto n, effect_sink& s) {
             if (n == 0) s.def(0), s.next_step(), s.def(1), s.next_step();
@@ -193,7 +193,7 @@ TEST_CASE("the steps of a node stay together, and a use at the end of a predeces
 
 TEST_CASE("a result of the last step of a node may be used at the end of the node, as by a phi of a loop")
 {
-    auto loop = flow(
+    auto loop = tasks(
         1, 1, [](auto) { return std::vector<int>{0}; },
         [](auto, effect_sink& s) { s.def(0), s.use_at_end_of(0, 0); });
     CHECK(!lifetimes(loop).violation);
@@ -301,7 +301,7 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
 TEST_CASE("an edge to a node that is not later in the order is found, a self loop included")
 {
     auto edges = [](std::vector<std::vector<node_id>> const& to) {
-        return flow(
+        return tasks(
             to.size(), 0, [&](node_id n) -> auto& { return to[n]; },
             [](node_id, effect_sink& s) { s.next_step(); });
     };

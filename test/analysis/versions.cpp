@@ -103,7 +103,7 @@ TEST_CASE("a program that needs no versions is unchanged, whatever its order and
 TEST_CASE("two writes of one step make one version")
 {
     auto backward_edge = [](bool again) {
-        return flow(
+        return tasks(
             2, 1, [](node_id n) { return n == 1 ? std::vector<int>{0} : std::vector<int>{}; },
             [again](node_id n, effect_sink& s) {
                 if (n == 0) s.def(0), s.def(0);
@@ -225,7 +225,7 @@ TEST_CASE("one external view keeps the storage of the whole class")
 
 TEST_CASE("a use at the end of a node reads the version after the last step of the node")
 {
-    auto const p = flow(
+    auto const p = tasks(
         3, 1, [](node_id n) { return n == 0 ? std::vector<int>{2} : std::vector<int>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(0);
@@ -250,7 +250,7 @@ TEST_CASE("nodes are processed in the given order")
 TEST_CASE("an edge against the list, or a use of a split value before its def, is a violation")
 {
     auto with_edge = [](int from, int to, bool twice) {
-        return flow(
+        return tasks(
             3, 1, [=](int n) { return n == from ? std::vector<int>{to} : std::vector<int>{}; },
             [=](int n, effect_sink& s) {
                 if (n == 0 || twice) s.def(0);
@@ -449,7 +449,7 @@ TEST_CASE("an order that follows from edges, data or nodes is not repeated")
 {
     CHECK(storage_order(tasks_of({{}, {0}, {1}}), parts({0, -1, 0})).empty());
     auto in_nodes = [](bool edge) { // a node with two steps, and a successor if there is an edge
-        return flow(
+        return tasks(
             2, 4, [edge](node_id n) { return n == 0 && edge ? std::vector<int>{1} : std::vector<int>{}; },
             [](node_id n, effect_sink& s) {
                 if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(1);
@@ -465,7 +465,7 @@ TEST_CASE("an order that follows from edges, data or nodes is not repeated")
 TEST_CASE("a use at the end of a node waits by data, and is waited for")
 {
     // 0 writes; 2 uses the value at the end of 1; 3 overwrites it
-    auto const p = flow(
+    auto const p = tasks(
         4, 2, [](node_id n) { return n == 1 ? std::vector<int>{2} : std::vector<int>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(0);

@@ -53,7 +53,7 @@ struct operation {
 
 snapshot tasks(std::size_t values, std::vector<operation> const& operations)
 {
-    return flow(
+    return sublet::tasks(
         operations.size(), values, [&](node_id n) -> auto const& { return operations[n].next; },
         [&](node_id n, effect_sink& sink) {
             for (value_id v : operations[n].uses) sink.use(v);
@@ -130,6 +130,7 @@ TEST_CASE("any type that models a program is checked like its snapshot")
         std::size_t nodes() const { return 2; }
         std::size_t values() const { return 2; }
         std::vector<node_id> successors(node_id n) const { return n == 0 ? ids{1} : ids{}; }
+        static constexpr edge_meaning edges() { return edge_meaning::order; }
         void effects(node_id n, effect_sink& s) const { s.def(n); }
     };
     CHECK(!check_concurrent_plan(two_steps(), plan_at({0, 0}, 8), {.bytes = 8}));
@@ -145,7 +146,7 @@ TEST_CASE("edges of the program, hand-offs and the sequence of steps of a node o
     CHECK(!check_concurrent_plan(apart, plan_at({0, 0}, 8, {{0, 1}}), {.bytes = 8}));
     CHECK(!check_concurrent_plan(apart, plan_at({0, 0}, 8, {{1, 0}}), {.bytes = 8}));
     CHECK(!check_concurrent_plan(tasks(2, {{{}, {0}, {}, {}, {1}}, {{}, {1}}}), plan, {.bytes = 8}));
-    auto const block = flow(
+    auto const block = sublet::tasks(
         1, 2, [](node_id) { return ids{}; },
         [](node_id, effect_sink& s) {
             s.def(0);
@@ -351,7 +352,7 @@ TEST_CASE("a view keeps the storage of its root live, from the first def to the 
 
 TEST_CASE("a use at the end of a node keeps storage live until the node has written everything")
 {
-    auto const p = flow(
+    auto const p = sublet::tasks(
         2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) {
@@ -370,7 +371,7 @@ TEST_CASE("a use at the end of a node keeps storage live until the node has writ
 
 TEST_CASE("a use at the end of a node does not extend the early reads of its last step")
 {
-    auto const p = flow(
+    auto const p = sublet::tasks(
         2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
         [](node_id n, effect_sink& s) {
             if (n == 1) return s.use_at_end_of(0, 2);

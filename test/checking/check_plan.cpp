@@ -178,7 +178,7 @@ TEST_CASE("the bytes that a smaller in-place result leaves free are reusable fro
 TEST_CASE("a plan for a program with a backward edge, even to the node itself, is refused")
 {
     auto const p = [](std::vector<std::vector<node_id>> const& next) {
-        return flow(
+        return tasks(
             3, 1, [&](node_id n) -> auto& { return next[n]; },
             [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use(0); });
     };
@@ -257,7 +257,7 @@ TEST_CASE("a pinned operand is not overwritten")
 TEST_CASE("an operand that an edge reads at the end of the node is not overwritten")
 {
     // Node 0 writes 1 over 0 in its last step; the edge to node 1 reads 0.
-    auto const p = flow(
+    auto const p = tasks(
         2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 1) {
@@ -515,7 +515,7 @@ TEST_CASE("of two undefined uses in one step the lower value is reported")
 TEST_CASE("positions follow the order, and the steps of a node stay together")
 {
     // Node 0: def 0; use 0, def 1.   Node 1: def 2; use 2, def 3.
-    auto const p = flow(
+    auto const p = tasks(
         2, 4, [](node_id) { return ids{}; },
         [](node_id n, effect_sink& sink) {
             sink.def(2 * n);
@@ -533,11 +533,8 @@ TEST_CASE("positions follow the order, and the steps of a node stay together")
 
 TEST_CASE("a use at the end of a predecessor keeps its value live to that node's last step")
 {
-    auto const p = flow(
-        3, 4,
-        [](node_id n) {
-            return n == 0 ? ids{1, 2} : ids{};
-        },
+    auto const p = tasks(
+        3, 4, [](node_id n) { return n == 0 ? ids{1, 2} : ids{}; },
         [](node_id n, effect_sink& sink) {
             sink.def(n);
             if (n == 0) sink.next_step(), sink.def(3);

@@ -61,7 +61,7 @@ struct plan_case {
                 is_loop && n == order.back() ? order.begin() : std::find(order.begin(), order.end(), n) + 1;
             return std::vector<node_id>(from, order.end());
         };
-        return flow(order.size(), values(), onwards, [&](node_id n, effect_sink& sink) {
+        return tasks(order.size(), values(), onwards, [&](node_id n, effect_sink& sink) {
             bool is_first = true;
             for (scheduled_step const& step : steps) {
                 if (step.node != n) continue;

@@ -47,20 +47,18 @@ struct renaming {
     snapshot program() const
     {
         std::size_t use_at_end = 0;
-        return flow(
-            shape.nodes(), values, [this](node_id n) { return shape.successors(n); },
-            [&](node_id n, effect_sink& sink) {
-                step_range const own = shape.steps_of(n);
-                for (step_id s = own.first; s != own.last; ++s) {
-                    if (s != own.first) sink.next_step();
-                    for (std::size_t i = 0; i != names[s].size(); ++i) {
-                        sink.add(shape.touches(s)[i].kind, names[s][i]);
-                    }
-                    for (overwrite o : pairs)
-                        if (o.step == s) sink.may_overwrite(o.in, o.out);
+        return detail::with_effects(shape, values, [&](node_id n, effect_sink& sink) {
+            step_range const own = shape.steps_of(n);
+            for (step_id s = own.first; s != own.last; ++s) {
+                if (s != own.first) sink.next_step();
+                for (std::size_t i = 0; i != names[s].size(); ++i) {
+                    sink.add(shape.touches(s)[i].kind, names[s][i]);
                 }
-                for (edge_use u : shape.edge_uses(n)) sink.use_at_end_of(u.pred, at_end[use_at_end++]);
-            });
+                for (overwrite o : pairs)
+                    if (o.step == s) sink.may_overwrite(o.in, o.out);
+            }
+            for (edge_use u : shape.edge_uses(n)) sink.use_at_end_of(u.pred, at_end[use_at_end++]);
+        });
     }
 };
 
@@ -472,7 +470,7 @@ TEST_CASE("the name of a root holds the bytes of the root while a view is made a
 TEST_CASE("a use at the end of a node reads what its last step leaves")
 {
     auto program = [](value_id carried, value_id other) {
-        return flow(
+        return tasks(
             2, 2, [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
             [=](node_id n, effect_sink& s) {
                 if (n == 0) s.def(carried), s.def(other);
@@ -480,7 +478,7 @@ TEST_CASE("a use at the end of a node reads what its last step leaves")
             });
     };
     CHECK(!check_rewrite(program(0, 1), program(1, 0)));
-    auto other = flow(
+    auto other = tasks(
         2, 2, [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(0), s.def(1);
@@ -503,13 +501,13 @@ TEST_CASE("programs of different shape are no renaming of each other")
     CHECK(what(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {2}, {}}, {{2, 2}, {}, {}}}) == 3);
     CHECK(what(chain, {{{}, {0}, {}}, {{0}, {1}, {}}, {{1, 2}, {}, {}}, {{2}, {}, {}}}) == 2);
     auto with_edge = [](int to) {
-        return flow(
+        return tasks(
             3, 1, [to](int n) { return n == 0 ? std::vector<int>{to} : std::vector<int>{}; },
             [](int, effect_sink&) {});
     };
     CHECK(check_rewrite(with_edge(1), with_edge(2)) == rewrite_fault{});
     auto in_nodes = [](int first) { // two nodes of three steps
-        return flow(
+        return tasks(
             2, 1, [](int) { return std::vector<int>{}; },
             [first](int n, effect_sink& s) {
                 if (n == first) s.next_step();
@@ -517,7 +515,7 @@ TEST_CASE("programs of different shape are no renaming of each other")
     };
     CHECK(check_rewrite(in_nodes(0), in_nodes(1)) == rewrite_fault{});
     auto uses_at_end = [](int pred) {
-        return flow(
+        return tasks(
             3, 1, [](int n) { return n == 2 ? std::vector<int>{} : std::vector<int>{2}; },
             [pred](int n, effect_sink& s) {
                 if (n == 2) s.use_at_end_of(pred, 0);

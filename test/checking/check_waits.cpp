@@ -122,7 +122,7 @@ TEST_CASE("a view of what its step reads is not a write, but its readers wait fo
 
 TEST_CASE("edges of the program and hand-offs are required without common bytes")
 {
-    snapshot const program = flow(
+    snapshot const program = tasks(
         2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.next_step();
@@ -147,7 +147,7 @@ TEST_CASE("edges of the program and hand-offs are required without common bytes"
 TEST_CASE("a use at the end of a node reads after the writes of its last step")
 {
     enum : value_id { a, b };
-    snapshot const program = flow(
+    snapshot const program = tasks(
         2, 2, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(a), s.next_step();

@@ -136,7 +136,7 @@ TEST_CASE("steps run in the order of the options, or in that of the plan without
     auto program = [&](std::size_t nodes) {
         return program_of({operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(nodes)}, 2);
     };
-    snapshot const loose = flow(
+    snapshot const loose = tasks(
         4, 2, [](node_id) { return std::array<node_id, 0>{}; },
         [&](node_id n, effect_sink& sink) {
             if (n < 2) sink.def(n);
@@ -165,7 +165,7 @@ TEST_CASE("steps run in the order of the options, or in that of the plan without
 TEST_CASE("a view lies in its root where the program says")
 {
     snapshot const p = program_of({{{}, {0}}, {{0}, {1}}, {{1}, {}}}, 2); // b is a part of a
-    snapshot const viewing = flow(
+    snapshot const viewing = tasks(
         3, 2, [](node_id n) { return n + 1 == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) sink.def(0);

@@ -115,7 +115,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
         auto const direct = before;
         close(before);
 
-        auto const p = flow(
+        auto const p = tasks(
             nodes, count, [&](node_id n) -> auto const& { return next[n]; },
             [&](node_id n, effect_sink& sink) {
                 for (std::uint32_t i = 0; i != size[n]; ++i) {
@@ -160,8 +160,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
 
 TEST_CASE("a node with an edge to itself is a cycle, and so is a step with a hand-off to itself")
 {
-    auto const loop = flow(
-        1, 0, [](node_id) { return steps{0}; }, [](node_id, effect_sink&) {});
+    auto const loop = tasks(1, 0, [](node_id) { return steps{0}; }, [](node_id, effect_sink&) {});
     CHECK(order_of(loop).cycle == steps{0});
     auto const one = sequence(1, 0, [](step_id, effect_sink&) {});
     CHECK(!order_of(one).fault);
@@ -170,7 +169,7 @@ TEST_CASE("a node with an edge to itself is a cycle, and so is a step with a han
 
 TEST_CASE("the first fault of defs and uses is found by step, then at ends of nodes, then among outputs")
 {
-    auto const p = flow(
+    auto const p = tasks(
         2, 4, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) {
@@ -189,7 +188,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
         return *order_of_steps(p, derive_requirements(p, {.bytes = 8, .role = roles}), {}).fault;
     };
     CHECK(fault_with(role) == witness{.what = fault::several_defs, .value = 0, .step = 3});
-    auto const q = flow(
+    auto const q = tasks(
         2, 4, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) {
@@ -215,7 +214,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
 
 TEST_CASE("a def of a node's last step is visible at the end of the node")
 {
-    auto const p = flow(
+    auto const p = tasks(
         2, 1, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) sink.def(0);

@@ -15,7 +15,7 @@ int main()
     std::vector<std::vector<int>> const nested{{1}, {}};
     auto const g = sublet::as_graph(
         nested.size(), [&](auto v) -> auto& { return nested[v]; });
-    auto const p = sublet::from_graph(g, 1, [](auto, auto& sink) { sink.def(0); });
+    auto const p = sublet::tasks(g, 1, [](auto, auto& sink) { sink.def(0); });
     auto const q = sublet::sequence(
         2, 2, [](auto) { return std::vector{-1}; }, [](auto v) { return std::vector{v}; });
     sublet::plan_options const o{.bytes = 64, .alignment = 64};

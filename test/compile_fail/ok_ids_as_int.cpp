@@ -20,8 +20,8 @@ int main()
     auto none = [](std::size_t) { return std::vector<int>{}; };
     auto const list = sublet::sequence(3, 3, none, one);
     auto const graph = sublet::as_graph(3, none);
-    auto const nodes = sublet::from_graph(graph, 3, none, one);
-    auto const blocks = sublet::flow(1, 1, none, [](int, sublet::effect_sink& sink) { sink.def(0); });
+    auto const nodes = sublet::tasks(graph, 3, none, one);
+    auto const blocks = sublet::tasks(1, 1, none, [](int, sublet::effect_sink& sink) { sink.def(0); });
     sublet::plan_options const options{.bytes = table{{8, 8, 8}}, .alignment = [](int) { return 8; }};
     auto const lives = sublet::lifetimes(list).of;
     auto life_of = [&](int v) { return lives[static_cast<std::size_t>(v)]; };

@@ -86,7 +86,7 @@ TEST_CASE("positions follow the order of nodes")
 
 TEST_CASE("each touch is visited once, with its access kind; ends of nodes come last")
 {
-    snapshot const p = flow(
+    snapshot const p = tasks(
         2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 1) sink.use_at_end_of(0, 0);

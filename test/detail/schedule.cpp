@@ -209,8 +209,8 @@ TEST_CASE("positions are numbered by their starts, and edges likewise")
     // 0 -> 1 -> 2, and an isolated 3: of 2 and 3, with equal paths ahead, one worker takes the lower
     // position.
     std::vector<std::vector<node_id>> const next{{1}, {2}, {}, {}};
-    dependence_graph const g = dependences(flow(
-        4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    dependence_graph const g =
+        dependences(tasks(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
     scheduled_graph const timed = in_schedule_order(g, parallel_schedule(g, tick_count{5}, {.workers = 1}));
     CHECK(timed.graph.step_at == std::vector<step_id>{0, 1, 3, 2});
     CHECK(timed.graph.position_of == std::vector<step_id>{0, 1, 3, 2});
@@ -272,8 +272,8 @@ namespace {
 dependence_graph diamond() // 0 -> 1 -> 3, 0 -> 2 -> 3
 {
     std::vector<std::vector<node_id>> const next{{1, 2}, {3}, {3}, {}};
-    return dependences(flow(
-        4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    return dependences(
+        tasks(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
 }
 
 std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_count> const& times)
@@ -311,8 +311,8 @@ TEST_CASE("a free worker takes the step with the longest path ahead, not the fir
 {
     // 0 and 1 are isolated, 2 -> 3 -> 4.
     std::vector<std::vector<node_id>> const next{{}, {}, {3}, {4}, {}};
-    dependence_graph const g = dependences(flow(
-        5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    dependence_graph const g =
+        dependences(tasks(5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
     schedule_times const schedule = parallel_schedule(g, tick_count{1}, {.workers = 2});
     CHECK(by_step(g, schedule.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
     schedule_times const late =
@@ -406,7 +406,7 @@ TEST_CASE("a schedule keeps the order and the number of workers, and no worker i
 TEST_CASE("a use at the end of a node orders its reader after the write")
 {
     // Node 1 uses 0 at the end of node 0 (a phi), which waits for the step that writes it.
-    snapshot const p = flow(
+    snapshot const p = tasks(
         3, 2, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 1) s.use_at_end_of(node_id{0}, 0);
@@ -435,8 +435,8 @@ namespace {
 /// A task for each row of next; live ranges are given separately.
 dependence_graph graph_of(std::vector<std::vector<node_id>> const& next)
 {
-    return dependences(flow(
-        next.size(), 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
+    return dependences(
+        tasks(next.size(), 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
 }
 
 /// Live ranges, given by buffer as steps, in positions.

@@ -461,8 +461,8 @@ TEST_CASE("an order with a backward edge runs in no mode, unless nothing is prov
     using rows = std::vector<std::vector<node_id>>;
     rows const edge = {{1}, {}}, loop = {{1}, {0}};
     auto runs = [](rows const& after, std::vector<node_id> order, auto const& mode, bool prove) {
-        auto const p = flow(
-            2, 0, [&](node_id n) -> auto& { return after[n]; }, [](node_id, effect_sink&) {});
+        auto const p =
+            tasks(2, 0, [&](node_id n) -> auto& { return after[n]; }, [](node_id, effect_sink&) {});
         executor(p, {.bytes = 8, .order = std::move(order)}, mode, [](auto const&) {}, {.prove = prove})
             .run();
     };

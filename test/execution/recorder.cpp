@@ -86,7 +86,7 @@ TEST_CASE("a recording is an ordinary program with the recorded effects, in-plac
     step_id const second = net.record(std::vector{value_id{b}}, {c}, nothing);
     net.may_overwrite(first, a, b);
     net.after(first, second);
-    snapshot const expected = flow(
+    snapshot const expected = tasks(
         2, 3, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>(); },
         [](node_id n, effect_sink& s) {
             s.use(n), s.def(n + 1);

@@ -121,7 +121,7 @@ TEST_CASE("output: of two writes without a read between them, the second waits f
 
 TEST_CASE("control: edges of the program are kept, and the order of the steps of a node")
 {
-    snapshot const program = flow(
+    snapshot const program = tasks(
         2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.next_step();
@@ -315,7 +315,7 @@ TEST_CASE("a step that reads a view of no bytes waits for the step that makes th
 TEST_CASE("a use of a view at the end of a node waits for the step that defines the view")
 {
     enum : value_id { a, v };
-    snapshot const program = flow(
+    snapshot const program = tasks(
         3, 2, [](node_id n) { return n == 1 ? std::vector<node_id>{2} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.use(a), s.view(v);
@@ -391,8 +391,8 @@ TEST_CASE("a hand-off or edge to a lower position, or the plan of another progra
     CHECK(refused(other) == fault::foreign_plan);
     other.handoffs = {{1, 0}};
     CHECK(refused(other) == fault::cycle);
-    snapshot const loop = flow(
-        1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
+    snapshot const loop =
+        tasks(1, 0, [](node_id) { return std::vector<node_id>{0}; }, [](node_id, effect_sink&) {});
     CHECK(why_refused([&] { return run_order_of(loop, options, no_plan{}); }) == fault::leads_back);
     plan_options const turned{.bytes = 8, .order = {1, 0}};
     CHECK(why_refused([&] { return run_order_of(program, turned, no_plan{}); }) == fault::used_undefined);
@@ -654,9 +654,8 @@ std::optional<witness> moved(snapshot const& p, plan_options const& options, ste
 /// With the same order of data, without that of writes in place.
 snapshot without_writes(snapshot const& p)
 {
-    return flow(
-        p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); },
-        [&p](node_id n, effect_sink& sink) {
+    return detail::with_effects(
+        p, p.values(), [&p](node_id n, effect_sink& sink) {
             step_range const steps = p.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s) {
                 if (s != steps.first) sink.next_step();
@@ -713,7 +712,7 @@ TEST_CASE("a value that is written once, and not through a view, may be written 
 TEST_CASE("a read at the end of a node is a read of its last step")
 {
     enum : value_id { a, part };
-    auto const p = flow(
+    auto const p = tasks(
         4, 2, [](node_id n) { return n == 1 ? step_list{3} : step_list{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(a);
@@ -740,7 +739,7 @@ TEST_CASE("the listed order is that of the options, and has no effect if it cann
     CHECK(moved(p, options, {2, 0, 1}) == at(part, 2));
 
     auto with_edge = [](node_id from, node_id to) {
-        return flow(
+        return tasks(
             3, 3, [=](node_id n) { return n == from ? step_list{to} : step_list{}; },
             [](node_id n, effect_sink& s) {
                 if (n == 0) s.def(0);

@@ -521,7 +521,7 @@ TEST_CASE("the example of the header: uses, definitions and buffers by position"
 {
     enum : value_id { a, b, c, w };
     // the node that runs first is the last in the program
-    auto const p = flow(
+    auto const p = tasks(
         3, 4, [](node_id) { return std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.use(a), s.view(b), s.def(c), s.def(w);
@@ -613,7 +613,7 @@ TEST_CASE("scratch is defined by one step, used by none, and no output")
         with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use_early(0); }),
         "sublet: scratch may not be read by a step, but value 0 is, by step 1", precondition_error);
     // Nor at the end of a node.
-    auto const phi = flow(
+    auto const phi = tasks(
         2, 1, [](node_id n) { return std::vector<node_id>(n == 0, 1); },
         [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use_at_end_of(0, 0); });
     CHECK_THROWS_WITH_AS((void)lower_program(phi, {.bytes = 8}, true),

@@ -382,7 +382,7 @@ TEST_CASE("steps of any size are assigned to streams")
 
 TEST_CASE("a value that is last used at the end of a node is painted after that node")
 {
-    snapshot const p = flow(
+    snapshot const p = tasks(
         3, 2, [](node_id n) { return n == 2 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
         [](node_id n, effect_sink& s) { // 0 defines v, 1 uses it at its end, for 2
             if (n < 2) s.def(n);

@@ -79,15 +79,15 @@ void reads_as(lists const& expected, G const& g)
     std::size_t const values = 2 * expected.size();
     auto uses = [](node_id n) { return std::array{2 * n, 2 * n + 1}; };
     auto defs = [](node_id n) { return std::vector{2 * n}; };
-    snapshot const by_number = flow(expected.size(), values, successors, uses, defs);
-    CHECK(from_graph(
+    snapshot const by_number = tasks(expected.size(), values, successors, uses, defs);
+    CHECK(tasks(
               g, values, [&](vertex const& v) { return uses(numbers.number_of(v)); },
               [&](vertex const& v) { return defs(numbers.number_of(v)); }) == by_number);
-    CHECK(from_graph(g, values, [&](auto v, effect_sink& sink) {
+    CHECK(tasks(g, values, [&](auto v, effect_sink& sink) {
               for (value_id u : uses(numbers.number_of(v))) sink.use(u);
               sink.def(2 * numbers.number_of(v));
           }) == by_number);
-    CHECK(from_graph(g, numbers, values, [&](auto const& v, auto& sink) {
+    CHECK(tasks(g, numbers, values, [&](auto const& v, auto& sink) {
               for (value_id u : uses(numbers.number_of(v))) sink.use(u);
               sink.def(2 * numbers.number_of(v));
           }) == by_number);

@@ -55,6 +55,7 @@ struct written_down {
     std::size_t nodes() const { return list.size(); }
     int values() const { return value_count; }
     auto const& successors(node_id n) const { return list[n].successors; }
+    static constexpr edge_meaning edges() { return edge_meaning::control_flow; }
     void effects(node_id n, effect_sink& sink) const
     {
         for (auto [pred, value] : list[n].phis) sink.use_at_end_of(pred, value);
@@ -105,6 +106,7 @@ struct forwarding {
     auto nodes() const { return other.nodes(); }
     auto values() const { return other.values(); }
     auto successors(node_id n) const { return other.successors(n); }
+    edge_meaning edges() const { return other.edges(); }
     void effects(node_id n, effect_sink& sink) const { other.effects(n, sink); }
 };
 
@@ -296,15 +298,23 @@ TEST_CASE("all factories make the same snapshot of the same program")
         snapshot const p = flow(nodes, values, successors, effects);
         CHECK(p.graph() == g);
         CHECK(flow(nodes, values, successors, uses, defs) == p);
-        CHECK(from_graph(g, values, effects) == p);
-        CHECK(from_graph(g, values, uses, defs) == p);
-        CHECK(from_graph(g, vertex_numbering(g), values, effects) == p);
+        CHECK(flow(g, values, effects) == p);
+        CHECK(flow(g, values, uses, defs) == p);
+        CHECK(flow(g, vertex_numbering(g), values, effects) == p);
 
         auto nowhere = [](auto) { return ids{}; };
         snapshot const list = sequence(nodes, values, effects);
         CHECK(sequence(nodes, values, uses, defs) == list);
-        CHECK(flow(nodes, values, nowhere, effects) == list);
-        CHECK((list == p) == (g.items() == 0));
+        CHECK((flow(nodes, values, nowhere, effects) == list) == (nodes == 0));
+        CHECK(flow(nodes, values, nowhere, effects).graph() == list.graph());
+        snapshot const order = tasks(nodes, values, successors, effects);
+        CHECK((order == list) == (g.items() == 0));
+        CHECK(order.graph() == g);
+        CHECK((order == p) == (nodes == 0));
+        CHECK(tasks(nodes, values, successors, uses, defs) == order);
+        CHECK(tasks(g, values, effects) == order);
+        CHECK(tasks(g, values, uses, defs) == order);
+        CHECK(tasks(g, vertex_numbering(g), values, effects) == order);
     }
 }
 
@@ -453,7 +463,7 @@ TEST_CASE("in a graph a phi names its predecessors by vertex")
 {
     flow_chart const chart{{{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {}}}, {"b", "a", "c"}};
     auto joins = [&](std::string const& pred) {
-        return from_graph(chart, 2, [&](std::string const& v, auto& sink) {
+        return flow(chart, 2, [&](std::string const& v, auto& sink) {
             if (v == "c") sink.use_at_end_of(pred, 1);
         });
     };
@@ -494,8 +504,7 @@ snapshot made_from_locals()
     std::vector<ids> const next{{1}, {}}, lists{{0}, {1}};
     auto const g = as_graph(
         2, [&](auto n) -> auto& { return next[n]; });
-    return from_graph(
-        g, 2, [&](auto n) { return std::span(lists[n]); }, [&](auto n) -> auto& { return lists[n]; });
+    return flow(g, 2, [&](auto n) { return std::span(lists[n]); }, [&](auto n) -> auto& { return lists[n]; });
 }
 
 } // namespace
@@ -508,6 +517,96 @@ TEST_CASE("a snapshot outlives the objects that it was made from")
     CHECK(touches(copies[2], 1) == std::vector<touch>{{1, use}, {1, def}});
     CHECK(copies[2].successors(0).front() == 1);
     CHECK(copies[0] == copies[2]);
+}
+
+namespace {
+
+/// Two nodes that an edge joins, or not.
+struct two_nodes {
+    bool joined = true;
+    std::size_t nodes() const { return 2; }
+    std::size_t values() const { return 1; }
+    std::vector<node_id> successors(node_id n) const { return std::vector<node_id>(n == 0 && joined, 1); }
+    void effects(node_id n, effect_sink& s) const
+    {
+        if (n == 0) s.def(0);
+        else s.use(0);
+    }
+};
+struct two_tasks : two_nodes {
+    static constexpr edge_meaning edges() { return edge_meaning::order; }
+};
+struct two_of_a_list : two_nodes {
+    static constexpr edge_meaning edges() { return edge_meaning::none; }
+};
+
+} // namespace
+
+TEST_CASE("a program with edges says what they mean, and a copy of it means the same")
+{
+    CHECK(snapshot{}.edges() == edge_meaning::none);
+    CHECK(snapshot(two_tasks{}).edges() == edge_meaning::order);
+    CHECK(snapshot(two_tasks{{false}}).edges() == edge_meaning::none);
+    CHECK(snapshot(two_nodes{false}).edges() == edge_meaning::none);
+    CHECK_THROWS_WITH_AS(
+        (void)snapshot(two_nodes{}),
+        "sublet: a program with edges has to say what they mean: give it the member edges(), which "
+        "returns edge_meaning::order or edge_meaning::control_flow",
+        precondition_error);
+    CHECK_THROWS_WITH_AS((void)snapshot(two_of_a_list{}),
+                         "sublet: edges() says that a program has no edges, but node 0 has one",
+                         precondition_error);
+
+    auto nowhere = [](node_id) { return ids{}; };
+    auto nothing = [](node_id, effect_sink&) {};
+    CHECK(sequence(2, 0, nothing).edges() == edge_meaning::none);
+    CHECK(tasks(2, 0, nowhere, nothing) == sequence(2, 0, nothing));
+    CHECK(flow(2, 0, nowhere, nothing).edges() == edge_meaning::control_flow);
+
+    struct copied {
+        snapshot const& of;
+        std::size_t nodes() const { return of.nodes(); }
+        std::size_t values() const { return of.values(); }
+        std::span<node_id const> successors(node_id n) const { return of.successors(n); }
+        edge_meaning edges() const { return of.edges(); }
+        void effects(node_id n, effect_sink& s) const { of.effects(n, s); }
+    };
+    for (snapshot const& p :
+         {snapshot(two_tasks{}), snapshot(two_nodes{false}), snapshot(two_tasks{}).as_control_flow()})
+        CHECK(snapshot(copied{p}) == p);
+}
+
+TEST_CASE("as control flow, a list or an order leads from each node to the next")
+{
+    auto says = [](node_id n, effect_sink& s) {
+        s.def(n);
+        s.next_step();
+        if (n != 0) s.use(n - 1);
+    };
+    snapshot const list = sequence(3, 3, says);
+    snapshot const order = tasks(3, 3, [](node_id n) { return n == 0 ? ids{2} : ids{}; }, says);
+    snapshot const chain = flow(3, 3, [](node_id n) { return n == 2 ? ids{} : ids{n + 1}; }, says);
+    CHECK(list.as_control_flow() == chain);
+    CHECK(order.as_control_flow() == chain);
+    CHECK(chain.as_control_flow() == chain);
+    CHECK(snapshot{}.as_control_flow().nodes() == 0);
+
+    // A read at the end of a node is one by its last step, unless that step makes the value.
+    auto reads_at_end = [](node_id n, effect_sink& s) {
+        s.def(n);
+        if (n == 2) {
+            s.use_at_end_of(0, 0);
+            s.use_at_end_of(1, 0);
+        }
+    };
+    snapshot const ends = tasks(3, 3, [](node_id n) { return n == 2 ? ids{} : ids{2}; }, reads_at_end);
+    snapshot const as_reads = flow(
+        3, 3, [](node_id n) { return n == 2 ? ids{} : ids{n + 1}; },
+        [](node_id n, effect_sink& s) {
+            s.def(n);
+            if (n == 1) s.use(0);
+        });
+    CHECK(ends.as_control_flow() == as_reads);
 }
 
 } // namespace this_test

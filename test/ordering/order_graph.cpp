@@ -53,8 +53,8 @@ TEST_CASE("an undefined value or a cycle of nodes leaves no order")
     CHECK(a.violation->value == 0);
 
     std::vector<std::vector<node_id>> const next{{1}, {0}};
-    snapshot const circle = flow(
-        2, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
+    snapshot const circle =
+        tasks(2, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
     order_graph const b = order_graph_of(circle, {.bytes = 8});
     REQUIRE(b.violation.has_value());
     CHECK(b.violation->what == dependence_violation::kind::cycle);
@@ -86,8 +86,7 @@ TEST_CASE("writes of a name of no bytes keep their order")
 TEST_CASE("edges of the program order its nodes, whatever their data")
 {
     std::vector<std::vector<node_id>> const next{{}, {0}, {}};
-    snapshot const p = flow(
-        3, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
+    snapshot const p = tasks(3, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
     order_graph const g = order_graph_of(p, {.bytes = 8, .order = {1, 0, 2}});
     CHECK(is_order(g, {1, 0, 2}));
     CHECK(is_order(g, {2, 1, 0}));

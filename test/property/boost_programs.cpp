@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Programs that are Boost graphs: through from_graph every function that orders, shares, places or rewrites
+// Programs that are Boost graphs: through tasks() every function that orders, shares, places or rewrites
 // gives the same result as for the same program as a list or as a flow.
 #include <sublet/advise_memory.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -52,7 +52,7 @@ struct operations {
     }
     snapshot through_boost() const
     {
-        return from_graph(graph, bytes.size(), [this](vertex v, auto& step) { say(v, step); });
+        return tasks(graph, bytes.size(), [this](vertex v, auto& step) { say(v, step); });
     }
     snapshot as_list() const
     {
@@ -155,12 +155,12 @@ TEST_CASE("a Boost graph of basic blocks is planned like the same blocks in a fl
         }
         uses[0].clear(); // nothing is defined before
         plan_options const options{.bytes = [](value_id v) { return 8 * (v + 1); }};
-        auto const p = from_graph(
-            blocks,
-            values, [&](vertex v) -> auto& { return uses[v]; }, [&](vertex v) -> auto& { return defs[v]; });
+        auto const p = tasks(
+            blocks, values, [&](vertex v) -> auto& { return uses[v]; },
+            [&](vertex v) -> auto& { return defs[v]; });
         auto const planned = plan_flow(p, options);
         CHECK(planned);
-        auto const same = flow(
+        auto const same = tasks(
             nodes, values,
             [&](node_id n) {
                 std::vector<node_id> next;

@@ -31,7 +31,7 @@ using decoder_list = listing<decoder_tensor const*>;
 /// A random order of the steps that the dependences of the library allow.
 std::vector<node_id> draw_order(decoder_list const& list, random_source& pick)
 {
-    dependence_graph const g = dependences(list, detail::dependences_of(list.options(), {}));
+    dependence_graph const g = dependences(list);
     REQUIRE(!g.violation);
     std::vector<std::size_t> waits;
     std::vector<step_id> ready;
@@ -113,7 +113,7 @@ TEST_CASE("a forgotten write through a view is found by each checker")
 {
     decoder const net(false, 2, 8, 4, 2);
     decoder_list const list = net.list(), forgetful = net.list(false);
-    snapshot const program = list, without = forgetful;
+    snapshot const program = list.program(), without = forgetful.program();
     plan_options options = list.options();
     std::size_t moved = 0, raced = 0, cycles = 0;
     for (std::uint32_t seed = 0; seed != 50; ++seed) {

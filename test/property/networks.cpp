@@ -41,7 +41,7 @@ sized_slot_plan recycled(buffer_table const& table, linear_options::fit_kind fit
 snapshot as_flow(network::op_list const& net)
 {
     std::size_t const ops = net.uses.size();
-    return flow(
+    return tasks(
         ops, ops, [ops](node_id n) { return std::vector<node_id>(n + 1 == ops ? 0 : 1, n + 1); },
         [&net](node_id n) { return std::span(net.uses[n]); }, [](node_id n) { return std::vector{n}; });
 }
@@ -144,12 +144,12 @@ TEST_CASE("an interference graph coloured greedily by size, as by Caffe2's memon
     CHECK_THROWS_AS((void)color(refused), precondition_error);
 }
 
-TEST_CASE("a Boost graph of operations is coloured through from_graph with as many slots as the list")
+TEST_CASE("a Boost graph of operations is coloured through tasks() with as many slots as the list")
 {
     auto const net = network::resnet50();
     boost::adjacency_list<boost::listS, boost::vecS, boost::directedS> g(net.uses.size());
     for (std::size_t op = 1; op != net.uses.size(); ++op) add_edge(op - 1, op, g);
-    snapshot const p = from_graph(
+    snapshot const p = tasks(
         g, net.uses.size(), [&](auto op) { return std::span(net.uses[op]); },
         [](auto op) { return std::vector{op}; });
     auto const colored = color(p);

@@ -31,7 +31,7 @@ using namespace sublet;
 using namespace sublet::detail;
 
 /// 0: a   1: b = view(a)   2: c = view(b)   3: d = f(c)
-snapshot const views_of_views = flow(
+snapshot const views_of_views = tasks(
     4, 4, [](node_id n) { return n == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
     [](node_id n, effect_sink& sink) {
         if (n != 0) sink.use(n - 1);
@@ -76,7 +76,7 @@ TEST_CASE("a view of more bytes than its root is rejected by every planner, with
 TEST_CASE("the view and its root are reported, even if the class is written over another one")
 {
     // 0: a   1: b over a   2: c = view(b), too large   3: d = f(c)
-    snapshot const over = flow(
+    snapshot const over = tasks(
         4, 4, [](node_id n) { return n == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
         [](node_id n, effect_sink& sink) {
             if (n != 0) sink.use(n - 1);

@@ -147,7 +147,7 @@ TEST_CASE("singa-twice: a step that is listed twice runs once, under every polic
 {
     // Each step reads the one before twice, next to a duplicate edge; every third has other successors.
     constexpr step_id steps = 60;
-    snapshot const program = flow(
+    snapshot const program = tasks(
         steps, steps,
         [](node_id n) {
             node_id const next = n + 1, third = n + 3;
@@ -160,7 +160,7 @@ TEST_CASE("singa-twice: a step that is listed twice runs once, under every polic
             if (n > 3) s.use(n - 3);
             s.def(n);
         });
-    snapshot const wide = flow(
+    snapshot const wide = tasks(
         steps, steps, [](node_id) { return std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n > 6) s.use(n / 7), s.use(n / 7), s.use(n / 7 + 1);

@@ -233,7 +233,7 @@ TEST_CASE("a write in place holds its value, as a use does")
         if (s == 1) sink.write(a), sink.use_early(a), sink.def(b);
         if (s == 2) sink.use(b);
     });
-    snapshot const chain = flow(
+    snapshot const chain = tasks(
         3, 2,
         [](node_id n) { return n < 2 ? std::vector<int>{static_cast<int>(n) + 1} : std::vector<int>{}; },
         [&](node_id n, effect_sink& sink) {

@@ -168,7 +168,7 @@ snapshot draw_named_program(random_source& draw)
             next[n].push_back(to);
             before[to].push_back(n);
         }
-    return flow(
+    return tasks(
         nodes, values, [&](auto n) -> auto& { return next[n]; },
         [&](auto n, effect_sink& s) {
             for (auto k = draw.below(4); k != 0 && !before[n].empty(); --k) {
@@ -238,7 +238,7 @@ TEST_CASE("in a loop nodes of several steps are framed, phis are dotted, and bac
 {
     // n0: x, limit     n1: i = phi(x, j), c = i < limit     n2: j = i + 1     n3: done(i)
     auto next = [](auto n) { return std::vector<std::vector<int>>{{1}, {2, 3}, {1}, {}}[n]; };
-    auto const program = flow(4, 5, next, [](auto n, effect_sink& s) {
+    auto const program = tasks(4, 5, next, [](auto n, effect_sink& s) {
         enum { x, limit, i, c, j };
         if (n == 0) s.def(x);
         if (n == 1) {

@@ -127,7 +127,7 @@ drawn draw_named_program(random_source& draw)
         order.push_back(n);
     }
     auto no_edges = [](auto) { return std::vector<node_id>{}; };
-    auto program = flow(nodes.size(), bytes.size(), no_edges, [&](auto n, effect_sink& s) {
+    auto program = tasks(nodes.size(), bytes.size(), no_edges, [&](auto n, effect_sink& s) {
         for (std::size_t i = 0; i != nodes[n].size(); ++i) {
             if (i != 0) s.next_step();
             add_results(s, nodes[n][i].defs, alias_of);
@@ -236,7 +236,7 @@ TEST_CASE("an input that the first step overwrites is still an input")
 TEST_CASE("a use at the end of a predecessor is a touch of its last step")
 {
     auto next = [](auto n) { return n == 0 ? std::vector{1} : std::vector<int>{}; };
-    auto const program = flow(2, 2, next, [](auto n, effect_sink& s) {
+    auto const program = tasks(2, 2, next, [](auto n, effect_sink& s) {
         if (n == 0) {
             s.def(0);
             s.next_step();

@@ -51,7 +51,7 @@ TEST_CASE("a step ends before another begins only if the other waits for it")
 TEST_CASE("a step that another waits for only after its early reads need not end before the other begins")
 {
     std::vector<std::vector<node_id>> const next{{}, {3}, {}, {}};
-    snapshot const p = flow(
+    snapshot const p = tasks(
         4, 3, [&](node_id n) -> auto& { return next[n]; },
         [](node_id n, effect_sink& sink) {
             if (n == 1) sink.use_early(0);

@@ -110,7 +110,7 @@ TEST_CASE("a slot is released after the last of its occupants")
 
 TEST_CASE("a use at the end of a node belongs to its last step")
 {
-    snapshot const p = flow(
+    snapshot const p = tasks(
         2, 1, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) {
@@ -343,7 +343,7 @@ namespace {
 /// Nodes of one step, with what each reads and writes.
 snapshot nodes(std::size_t values, rows const& next, rows const& uses, rows const& defs)
 {
-    return flow(
+    return tasks(
         next.size(), values, [&](node_id n) -> auto& { return next[n]; },
         [&](node_id n) -> auto& { return uses[n]; }, [&](node_id n) -> auto& { return defs[n]; });
 }
@@ -387,7 +387,7 @@ TEST_CASE("a loop keeps the buffers that it reads until its exit")
 
 TEST_CASE("an operand of a phi is released on its edge, after the read")
 {
-    snapshot const p = flow(
+    snapshot const p = tasks(
         3, 2,
         [](node_id n) { return n == 0   ? std::vector{2}
                                : n == 1 ? std::vector{2}

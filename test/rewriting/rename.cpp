@@ -229,7 +229,7 @@ TEST_CASE("an invalid plan or table is refused")
     CHECK_THROWS_AS((void)name_slots(made, plan, {.bytes = 8}), precondition_error);
     plan.slots = 1;
     (void)name_slots(made, plan, {.bytes = 8});
-    snapshot const at_end = flow(
+    snapshot const at_end = tasks(
         2, 1, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) sink.def(0);

@@ -31,13 +31,11 @@ struct pair_in { // a pair of the last step of a node
 
 snapshot with_pairs(snapshot const& p, std::vector<pair_in> const& pairs)
 {
-    return flow(
-        p.nodes(), p.values(), [&](node_id n) { return p.successors(n); },
-        [&](node_id n, effect_sink& s) {
-            p.effects(n, s);
-            for (pair_in o : pairs)
-                if (o.node == n) s.may_overwrite(o.in, o.out);
-        });
+    return detail::with_effects(p, p.values(), [&](node_id n, effect_sink& s) {
+        p.effects(n, s);
+        for (pair_in o : pairs)
+            if (o.node == n) s.may_overwrite(o.in, o.out);
+    });
 }
 
 /// Checks the guarantees of a coloring against the occupants of each step.

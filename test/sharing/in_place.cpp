@@ -137,7 +137,7 @@ TEST_CASE("an operand listed twice is one operand")
 
 TEST_CASE("an operand that is used on an outgoing edge is kept")
 {
-    auto p = flow(
+    auto p = tasks(
         2, 3, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
         [](auto n, effect_sink& s) {
             if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(1), s.may_overwrite(0, 1);
@@ -224,7 +224,7 @@ TEST_CASE("an operand that the next step reads early is kept although its live r
 
 TEST_CASE("a result that is used on an outgoing edge is not overwritten by a later step of its node")
 {
-    auto p = flow(
+    auto p = tasks(
         2, 4, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
         [](auto n, effect_sink& s) {
             if (n == 1) return s.use_at_end_of(0, 1), s.use(2), s.def(3);
@@ -388,7 +388,7 @@ drawn draw(std::mt19937& pick)
                 nodes[static_cast<std::size_t>(to)].phis.push_back(
                     {static_cast<node_id>(to), n, known[below(known.size())]});
     }
-    snapshot program = flow(
+    snapshot program = tasks(
         nodes.size(), values, [&](auto n) -> auto& { return nodes[n].next; },
         [&](auto n, effect_sink& sink) {
             for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {

@@ -198,7 +198,7 @@ TEST_CASE("a result is not written in place if a part of it is written before")
 TEST_CASE("an operand that is read at the end of the step's own node is kept")
 {
     auto program = [](bool keeps) {
-        return flow(
+        return tasks(
             2, 2, [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
             [keeps](node_id n, effect_sink& s) {
                 if (n == 0) s.def(0), s.next_step(), s.use(0), s.def(1), s.may_overwrite(0, 1);

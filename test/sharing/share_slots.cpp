@@ -37,17 +37,13 @@ TEST_CASE("one call plans a program, and edges without data count")
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}}, none(4), edge{{}, {2}, {}, {}};
     auto defs = [](auto n) { return std::vector{n}; };
     auto uses = [&](auto n) -> auto& { return operands[n]; };
-    auto const apart = flow(
-        4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
-    auto const one_behind_the_other = flow(
-        4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
+    auto const apart = tasks(4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
+    auto const one_behind_the_other = tasks(4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
     CHECK(share_slots(apart, {.bytes = 8}).slots == 4);
     CHECK(share_slots(one_behind_the_other, {.bytes = 8}).slot_of == slots{0, 1, 0, 1});
-    CHECK(share_slots(from_graph(as_graph(
-                                     4, [&](auto n) -> auto& { return edge[n]; }),
-                                 4, uses, defs),
-                      {.bytes = 8})
-              .slots == 2);
+    CHECK(
+        share_slots(tasks(as_graph(4, [&](auto n) -> auto& { return edge[n]; }), 4, uses, defs), {.bytes = 8})
+            .slots == 2);
 }
 
 TEST_CASE("a minimal program type is accepted")
@@ -93,7 +89,7 @@ TEST_CASE("buffers touched by a step that takes no part keep slots of their own"
 TEST_CASE("an operand of a phi is touched by the last step of the predecessor")
 {
     std::vector<std::vector<int>> const next{{1}, {}};
-    auto const p = flow(
+    auto const p = tasks(
         2, 3, [&](auto n) -> auto& { return next[n]; },
         [](auto n, effect_sink& sink) {
             if (n == 0) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 // --- dependences -----------------------------------------------------------------------------------------
@@ -117,6 +118,12 @@ std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_
 /// Complexity: O(V + E + steps + touches) time and memory, and for writes in place storage_order().
 /// Throws:     precondition_error for a hand-off between steps that do not exist.
 [[nodiscard]] dependence_graph dependences(snapshot const& p, dependence_options const& options = {});
+/// The same for a listing, with its roles, views, sizes and order.
+template <detail::listed L>
+[[nodiscard]] dependence_graph dependences(L const& list, std::vector<handoff> handoffs = {})
+{
+    return dependences(list.program(), detail::dependences_of(list.options(), std::move(handoffs)));
+}
 
 // --- concurrent lifetimes --------------------------------------------------------------------------------
 

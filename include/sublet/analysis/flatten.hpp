@@ -66,13 +66,14 @@ struct program_body {
     friend bool operator==(program_body const&, program_body const&) = default;
 };
 
-/// Regular, as a snapshot; a parent comes before its bodies. A program without edges runs its nodes in
-/// sequence; otherwise the edges give the order.
+/// Regular, as a snapshot; a parent comes before its bodies. A program without control flow runs its nodes as
+/// they are listed.
 class program_tree {
 public:
     program_tree() = default; // of the empty program
     /// A tree without bodies.
-    explicit program_tree(snapshot const& root) : nested_{{root, {}}} {}
+    /// Throws: precondition_error if an edge of an order leads back in the list.
+    explicit program_tree(snapshot const& root) : nested_{{as_listed(root), {}}} {}
 
     /// How many programs there are, with the root.
     [[nodiscard]] std::size_t size() const { return nested_.size(); }
@@ -85,7 +86,8 @@ public:
     ///
     /// Complexity: O(n log n), n = captures and bindings, and a copy of the body.
     /// Throws:     precondition_error for an id out of range, a value that is captured or bound more than
-    ///             once, a result of two bindings, and a `next` in a body that is no loop.
+    ///             once, a result of two bindings, a `next` in a body that is no loop, and an edge of an
+    ///             order that leads back in the list.
     program_id add_body(program_id parent, step_id step, program_body::run_kind kind, snapshot const& body,
                         std::vector<program_body::capture> captures = {},
                         std::vector<program_body::binding> bindings = {});
@@ -99,6 +101,7 @@ private:
         friend bool operator==(nested const&, nested const&) = default;
     };
 
+    static snapshot as_listed(snapshot const& p);
     static bool are_distinct(std::vector<value_id>& values);
     static void expect_valid_bindings(std::size_t outer, std::size_t inner, program_body::run_kind kind,
                                       std::vector<program_body::capture> const& captures,

@@ -374,8 +374,7 @@ range_sweep make_range_sweep(std::size_t values, AddRanges add_ranges_of)
 
 } // namespace detail
 
-/// From a program in which successors are alternatives, and its liveness. (A `sequence` has no edges, so
-/// nothing is live between its nodes: use the live ranges of `lifetimes`.)
+/// From a program in which successors are alternatives or nodes run as listed, and its liveness.
 ///
 /// Ensures:    two values are adjacent if and only if they occupy a common step. So the parameters and phis
 ///             that a step defines interfere, and an unused result does with the values live after its step.
@@ -385,9 +384,11 @@ range_sweep make_range_sweep(std::size_t values, AddRanges add_ranges_of)
 ///             is counted and not stored.
 /// Throws:     precondition_error if `live` is not of this program.
 template <detail::interference_result R = interference_graph>
-[[nodiscard]] R interference(snapshot const& p, live_sets const& live,
+[[nodiscard]] R interference(snapshot const& given, live_sets const& live,
                              interference_options const& options = {})
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     detail::expect_sets_of(p, live);
     detail::block_walk const walk{p, live, depth_first(p.graph()).parent};
     return detail::result_from_conflicts<R>(p.values(), options, walk);

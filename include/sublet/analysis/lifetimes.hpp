@@ -202,6 +202,12 @@ struct ordered_bytes {
 ///             find_ordered_bytes() and moved_write() for its check.
 /// Throws:     precondition_error if the order does not name every node once.
 [[nodiscard]] live_ranges lifetimes(snapshot const& p, lifetimes_options const& options = {});
+/// The same for a listing, with its roles, views, sizes and order.
+template <detail::listed L>
+[[nodiscard]] live_ranges lifetimes(L const& list)
+{
+    return lifetimes(list.program(), detail::lifetimes_of(list.options()));
+}
 
 // --- buffers ---------------------------------------------------------------------------------------------
 

@@ -142,7 +142,12 @@ public:
     [[nodiscard]] bool is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const;
 
 private:
-    void prepare(snapshot const& p) { prepare(p.graph(), p.predecessors()); }
+    void prepare(snapshot const& given)
+    {
+        snapshot listed;
+        snapshot const& p = detail::as_control_flow(given, listed);
+        prepare(p.graph(), p.predecessors());
+    }
     void prepare(csr_graph const& g, csr_rows const& predecessors);
 
     /// Some path without back edges leads from a to b.

@@ -311,7 +311,7 @@ private:
 
 } // namespace detail
 
-/// For any graph, with callables as in `from_graph`. The first of `vertices(g)` is the entry.
+/// For any graph, with callables as in `flow`. The first of `vertices(g)` is the entry.
 template <graph G, class Effects>
     requires detail::effects_function<Effects, detail::vertex_of<G> const&,
                                       detail::vertex_effect_sink<detail::vertex_of<G>>>
@@ -319,7 +319,7 @@ template <graph G, class Effects>
                             liveness_options const& options = {})
 {
     vertex_numbering<detail::vertex_of<G>> numbers(g);
-    live_sets sets = liveness(from_graph(g, numbers, values, std::move(effects)), options);
+    live_sets sets = liveness(flow(g, numbers, values, std::move(effects)), options);
     return detail::vertex_live_sets<detail::vertex_of<G>>(std::move(numbers), std::move(sets));
 }
 

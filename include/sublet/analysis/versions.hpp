@@ -134,6 +134,12 @@ struct version_options {
 ///             does not name every node once.
 [[nodiscard]] versioned_program versions(snapshot const& p, plan_options const& options,
                                          per_value<bool> const& same_storage = false);
+/// The same for a listing.
+template <detail::listed L>
+[[nodiscard]] versioned_program versions(L const& list, per_value<bool> const& same_storage = false)
+{
+    return versions(list.program(), list.options(), same_storage);
+}
 
 /// The options for a plan of the versions: each version has the properties of its value.
 ///

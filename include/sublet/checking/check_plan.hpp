@@ -182,7 +182,7 @@ template <detail::listed L>
 [[nodiscard]] std::optional<witness> check_flow_plan(L const& list, memory_plan const& plan,
                                                      flow_options const& flow = {})
 {
-    return list.named(check_flow_plan(list.program(true), plan, list.options(), flow));
+    return list.named(check_flow_plan(list.program(), plan, list.options(), flow));
 }
 
 // --- check concurrent plan -------------------------------------------------------------------------------

@@ -325,6 +325,7 @@ public:
     [[nodiscard]] std::size_t nodes() const { return functions_.size(); }
     [[nodiscard]] std::size_t values() const { return bytes_.size(); }
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
+    [[nodiscard]] static constexpr edge_meaning edges() { return edge_meaning::order; }
     void effects(node_id n, effect_sink& sink) const
     {
         for (value_id v : reads_[n]) sink.use(v);

@@ -29,6 +29,7 @@
 ///         std::size_t values() const;
 ///         auto const& successors(sublet::node_id n) const;
 ///         void effects(sublet::node_id n, sublet::effect_sink& s) const;  // calls s.use(a), s.def(b)
+///         static constexpr auto edges() { return sublet::edge_meaning::control_flow; } // if there are any
 ///     };
 ///
 /// Three words for three things that a step does to storage:
@@ -41,10 +42,25 @@
 /// storage do not wait for each other. A `def` of a view is refused: it does not say which of the last two
 /// it is.
 ///
-/// Node 0 is the entry. A name that is defined twice is one value. Edges are alternatives for liveness, only
-/// the order of nodes for a sequential plan, an order of execution for a concurrent plan.
+/// Node 0 is the entry. A name that is defined twice is one value. An edge is one of two things, and the
+/// program says which: an order of execution, or a way that control may take.
 
 namespace sublet {
+
+/// What the edges of a program mean.
+///
+///                        for a plan in sequence, or of every schedule        for liveness and plan_flow
+///     none               the order of the nodes; data                        nodes run as listed
+///     order              the target runs after the source                    nodes run as listed
+///     control_flow       refused                                             each successor is an
+///     alternative
+///
+/// Nodes run as listed only if no edge of `order` leads back. A task graph without edges is a list.
+enum class edge_meaning : std::uint8_t {
+    none,        ///< there are no edges: the program is a list of nodes
+    order,       ///< a task graph: the target begins after the source has ended
+    control_flow ///< control may pass from the source to the target, and need not
+};
 
 /// One access of a step to a value.
 struct touch {
@@ -270,10 +286,15 @@ concept has_successors = requires(P const& p, node_id n) {
                          };
 template <class P>
 concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effects(n, s); };
+template <class P>
+concept has_edge_meaning = requires(P const& p) {
+    { p.edges() } -> std::same_as<edge_meaning>;
+};
 
 } // namespace detail
 
-/// A program by four members: `nodes`, `values`, `successors` and `effects`.
+/// A program by four members: `nodes`, `values`, `successors` and `effects`; a program with edges has a
+/// fifth, `edges`, which returns their meaning.
 ///
 /// Semantics:     node 0 is the entry; the members return the same at every call.
 /// Minimal model: archetype::program.   Ordinary models: snapshot; your IR.

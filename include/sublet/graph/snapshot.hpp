@@ -4,7 +4,7 @@
 
 /// A flat copy of a program, and the factories that make one from lambdas.
 ///
-///     your IR --lambdas--> sequence | flow | from_graph --> snapshot --> every analysis, planner, checker
+///     your IR --lambdas--> sequence | flow | tasks --> snapshot --> every analysis, planner, checker
 ///
 /// The factories call the lambdas immediately and keep no reference to them, to the graph or to a temporary.
 /// All code behind this interface is compiled once, for one concrete type. A snapshot is itself a program;
@@ -34,6 +34,14 @@ struct step_range {
     friend bool operator==(step_range, step_range) = default;
 };
 
+namespace detail {
+
+/// Throws: precondition_error.
+void refuse_edges_without_meaning();
+node_id first_with_edge(csr_graph const& successors);
+
+} // namespace detail
+
 /// A regular type; default-constructed it is the empty program.
 class snapshot {
 public:
@@ -42,13 +50,20 @@ public:
     /// A copy of any program; implicit, so that a function that takes a snapshot takes any program.
     ///
     /// Complexity: O(V + E + touches) time and memory, 4 bytes per edge and direction, 8 per touch.
-    /// Throws:     precondition_error for an id out of range, or more than 2^32 - 2 nodes, values or steps.
+    /// Throws:     precondition_error for an id out of range, more than 2^32 - 2 nodes, values or steps, or
+    ///             edges without a meaning.
     template <class P>
-        requires(!std::same_as<P, snapshot> && !requires(P const& p) { p.operator snapshot(); })
+        requires(!std::same_as<P, snapshot>)
     snapshot(P const& p) // NOLINT: not explicit
     {
-        static_assert(program<P>, "sublet: what is planned, analysed or checked has to be a program");
-        if constexpr (program<P>) copy(p);
+        if constexpr (program<P>) {
+            copy(p);
+        } else if constexpr (requires { p.step_names(); }) {
+            static_assert(program<P>, "sublet: a listing is a program with options: pass list.program() and, "
+                                      "where options are taken, list.options()");
+        } else {
+            static_assert(program<P>, "sublet: what is planned, analysed or checked has to be a program");
+        }
     }
 
     /// How many nodes it has.
@@ -57,6 +72,15 @@ public:
     [[nodiscard]] std::size_t values() const { return values_; }
     /// How many steps all nodes have.
     [[nodiscard]] std::size_t steps() const { return node_end_.empty() ? 0 : node_end_.back(); }
+
+    /// What its edges mean.
+    [[nodiscard]] edge_meaning edges() const { return edges_; }
+    /// The same program with the edges of control flow: a program that runs its nodes as listed has one from
+    /// each node to the next.
+    ///
+    /// Complexity: O(V + touches), also if it has them already.
+    /// Throws:     precondition_error if an edge of an order leads back in the list.
+    [[nodiscard]] snapshot as_control_flow() const;
 
     /// Its edges.
     [[nodiscard]] csr_graph const& graph() const { return successors_; }
@@ -119,7 +143,7 @@ private:
     template <class Handle>
     friend class listing;
     /// A program that is recorded already: every touch is of a value, and the last step is not closed.
-    snapshot(std::size_t values, csr_graph successors, std::vector<step_id> node_end,
+    snapshot(std::size_t values, edge_meaning edges, csr_graph successors, std::vector<step_id> node_end,
              detail::effect_record record);
 
     template <program P>
@@ -128,6 +152,14 @@ private:
         values_ = static_cast<std::size_t>(p.values());
         successors_ = as_graph(static_cast<std::size_t>(p.nodes()),
                                [&p](node_id n) -> decltype(auto) { return p.successors(n); });
+        bool const has_edges = successors_.items() != 0;
+        if constexpr (detail::has_edge_meaning<P>) edges_ = p.edges();
+        else if (has_edges) detail::refuse_edges_without_meaning();
+        SUBLET_EXPECTS(edges_ != edge_meaning::none || successors_.items() == 0,
+                       "sublet: edges() says that a program has no edges, but node % has one",
+                       detail::first_with_edge(successors_));
+        bool const is_list = edges_ == edge_meaning::order ? !has_edges : nodes() == 0;
+        if (is_list) edges_ = edge_meaning::none;
         predecessors_ = successors_.transposed(successors_.rows());
         SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
         std::size_t const guess = detail::smaller(values_, std::size_t{1} << 16); // steps, of three touches
@@ -156,6 +188,7 @@ private:
     }
 
     std::size_t values_ = 0;
+    edge_meaning edges_ = edge_meaning::none;
     csr_graph successors_;
     csr_rows predecessors_;
     std::vector<step_id> node_end_;
@@ -171,9 +204,11 @@ template <class Successors, class Effects>
 struct called_program {
     std::size_t node_count;
     std::size_t value_count;
+    edge_meaning meaning;
     Successors& ask_successors;
     Effects& ask_effects;
 
+    edge_meaning edges() const { return meaning; }
     std::size_t nodes() const { return node_count; }
     std::size_t values() const { return value_count; }
     decltype(auto) successors(node_id n) const { return call_user(ask_successors, n); }
@@ -191,18 +226,49 @@ auto uses_then_defs(Uses& uses, Defs& defs)
 
 inline constexpr auto no_successors = [](node_id) { return std::span<node_id const>{}; };
 
+template <class Successors, class Effects>
+snapshot called(edge_meaning edges, std::size_t nodes, std::size_t values, Successors& successors,
+                Effects& effects)
+{
+    return snapshot(called_program<Successors, Effects>{nodes, values, edges, successors, effects});
+}
+
+/// Throws: precondition_error if the edges of the program are control flow, which may skip or repeat a node.
+void expect_steps_run_once(snapshot const& p);
+
+/// Throws: precondition_error if an edge of an order leads back in the list.
+void expect_forward_edges(snapshot const& p);
+
+/// The program as control flow: itself, or a copy in `other`.
+inline snapshot const& as_control_flow(snapshot const& p, snapshot& other)
+{
+    return p.edges() == edge_meaning::control_flow ? p : other = p.as_control_flow();
+}
+
+/// Throws: precondition_error if the nodes run as they are listed, and `order` is another order.
+void expect_listed_order(snapshot const& p, std::vector<node_id> const& order);
+
+snapshot with_reads_in_steps(snapshot const& p);
+
+/// A program with the nodes and edges of `like`, and other effects.
+template <class Effects>
+[[nodiscard]] snapshot with_effects(snapshot const& like, std::size_t values, Effects effects)
+{
+    auto const successors = [&like](node_id n) { return like.successors(n); };
+    return called(like.edges(), like.nodes(), values, successors, effects);
+}
+
 } // namespace detail
 
 /// A list of operations: an ONNX graph, an FX trace, a tape. One step per node, in listed order.
 ///
-/// The list has no edges. A sequential plan uses its order; for a concurrent plan, dependences follow from
-/// the data alone. (For straight-line code as a control-flow graph use `flow` with a single node.)
+/// The list has no edges. Liveness and a sequential plan use its order; for a concurrent plan, dependences
+/// follow from the data alone.
 template <class Effects>
     requires detail::effects_function<Effects, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Effects effects)
 {
-    using called = detail::called_program<decltype(detail::no_successors) const, Effects>;
-    return snapshot(called{steps, values, detail::no_successors, effects});
+    return detail::called(edge_meaning::none, steps, values, detail::no_successors, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -221,13 +287,12 @@ template <class Uses, class Defs>
 snapshot
     sequence(std::size_t, std::size_t, Uses, Defs, detail::list_problem<step_id, Uses, Defs> = {}) = delete;
 
-/// A control-flow graph, or a task graph with edges of its own.
+/// A control-flow graph: control may pass from a node to each of its successors.
 template <class Successors, class Effects>
     requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Effects effects)
 {
-    using called = detail::called_program<Successors, Effects>;
-    return snapshot(called{nodes, values, successors, effects});
+    return detail::called(edge_meaning::control_flow, nodes, values, successors, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -253,6 +318,38 @@ template <class Successors, class Uses, class Defs>
              !detail::id_list_function<Defs, node_id>)
 snapshot flow(std::size_t, std::size_t, Successors, Uses, Defs,
               detail::list_problem<node_id, Successors, Uses, Defs> = {}) = delete;
+
+/// A task graph: a successor begins after the node has ended. Data adds to this order.
+template <class Successors, class Effects>
+    requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
+[[nodiscard]] snapshot tasks(std::size_t nodes, std::size_t values, Successors successors, Effects effects)
+{
+    return detail::called(edge_meaning::order, nodes, values, successors, effects);
+}
+
+/// The same from two callables, each of which returns a list of values.
+template <class Successors, class Uses, class Defs>
+    requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
+             detail::id_list_function<Defs, node_id>
+[[nodiscard]] snapshot tasks(std::size_t nodes, std::size_t values, Successors successors, Uses uses,
+                             Defs defs)
+{
+    return tasks(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
+}
+
+template <class Successors, class Effects>
+    requires(!detail::id_list_function<Successors, node_id>)
+snapshot tasks(std::size_t, std::size_t, Successors, Effects,
+               detail::list_problem<node_id, Successors> = {}) = delete;
+template <class Successors, class Effects>
+    requires(detail::id_list_function<Successors, node_id> && !detail::effects_function<Effects, node_id>)
+snapshot tasks(std::size_t, std::size_t, Successors, Effects,
+               detail::effects_take_an_id_and_a_sink = {}) = delete;
+template <class Successors, class Uses, class Defs>
+    requires(!detail::id_list_function<Successors, node_id> || !detail::id_list_function<Uses, node_id> ||
+             !detail::id_list_function<Defs, node_id>)
+snapshot tasks(std::size_t, std::size_t, Successors, Uses, Defs,
+               detail::list_problem<node_id, Successors, Uses, Defs> = {}) = delete;
 
 namespace detail {
 
@@ -285,51 +382,87 @@ template <class G, class Uses, class Defs>
 concept take_graph =
     graph<G> && id_list_function<Uses, vertex_of<G> const&> && id_list_function<Defs, vertex_of<G> const&>;
 
+template <class G, class Effects>
+snapshot of_graph(edge_meaning edges, G const& g, vertex_numbering<vertex_of<G>> const& numbers,
+                  std::size_t values, Effects& effects)
+{
+    csr_graph const flat = as_graph(g, numbers);
+    auto const by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
+        vertex_effect_sink<vertex_of<G>> vertex_sink(sink, numbers);
+        call_user(effects, numbers[n], vertex_sink);
+    };
+    auto const successors = [&flat](node_id n) { return flat[n]; };
+    return called(edges, flat.rows(), values, successors, by_number);
+}
+
 } // namespace detail
 
-/// Any graph of the Boost.Graph protocol, its nodes numbered by `numbers`. The callables get the vertices of
-/// the graph; node n of the program is the vertex `numbers[n]`, by default the n-th of `vertices(g)`.
+/// The same for any graph of the Boost.Graph protocol. The callables get the vertices of the graph; node n of
+/// the program is the vertex `numbers[n]`, by default the n-th of `vertices(g)`.
 ///
 /// Throws: precondition_error if the target of an edge is not a vertex of the graph.
 template <graph G, class Effects>
-    requires detail::effects_function<Effects, detail::vertex_of<G> const&,
-                                      detail::vertex_effect_sink<detail::vertex_of<G>>>
-[[nodiscard]] snapshot from_graph(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
-                                  std::size_t values, Effects effects)
+    requires detail::takes_graph<G, Effects>
+[[nodiscard]] snapshot flow(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
+                            std::size_t values, Effects effects)
 {
-    csr_graph const flat = as_graph(g, numbers);
-    auto by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
-        detail::vertex_effect_sink<detail::vertex_of<G>> vertex_sink(sink, numbers);
-        detail::call_user(effects, numbers[n], vertex_sink);
-    };
-    return flow(
-        flat.rows(), values, [&flat](node_id n) { return flat[n]; }, std::move(by_number));
+    return detail::of_graph(edge_meaning::control_flow, g, numbers, values, effects);
 }
 
 /// The same, numbered in the order of `vertices(g)`.
 template <graph G, class Effects>
-    requires detail::effects_function<Effects, detail::vertex_of<G> const&,
-                                      detail::vertex_effect_sink<detail::vertex_of<G>>>
-[[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Effects effects)
+    requires detail::takes_graph<G, Effects>
+[[nodiscard]] snapshot flow(G const& g, std::size_t values, Effects effects)
 {
-    return from_graph(g, vertex_numbering<detail::vertex_of<G>>(g), values, std::move(effects));
+    return flow(g, vertex_numbering<detail::vertex_of<G>>(g), values, std::move(effects));
 }
 
 /// The same from two callables, each of which returns a list of values.
 template <graph G, class Uses, class Defs>
-    requires detail::id_list_function<Uses, detail::vertex_of<G> const&> &&
-             detail::id_list_function<Defs, detail::vertex_of<G> const&>
-[[nodiscard]] snapshot from_graph(G const& g, std::size_t values, Uses uses, Defs defs)
+    requires detail::take_graph<G, Uses, Defs>
+[[nodiscard]] snapshot flow(G const& g, std::size_t values, Uses uses, Defs defs)
 {
-    return from_graph(g, values, detail::uses_then_defs(uses, defs));
+    return flow(g, values, detail::uses_then_defs(uses, defs));
 }
 
 template <class G, class Effects>
-    requires(!detail::takes_graph<G, Effects>)
-snapshot from_graph(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
+    requires(!detail::takes_graph<G, Effects> && !detail::id_like<G>)
+snapshot flow(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
 template <class G, class Uses, class Defs>
-    requires(!detail::take_graph<G, Uses, Defs>)
-snapshot from_graph(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
+    requires(!detail::take_graph<G, Uses, Defs> && !detail::id_like<G>)
+snapshot flow(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
+
+/// A task graph of any such graph.
+template <graph G, class Effects>
+    requires detail::takes_graph<G, Effects>
+[[nodiscard]] snapshot tasks(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
+                             std::size_t values, Effects effects)
+{
+    return detail::of_graph(edge_meaning::order, g, numbers, values, effects);
+}
+
+/// The same, numbered in the order of `vertices(g)`.
+template <graph G, class Effects>
+    requires detail::takes_graph<G, Effects>
+[[nodiscard]] snapshot tasks(G const& g, std::size_t values, Effects effects)
+{
+    return tasks(g, vertex_numbering<detail::vertex_of<G>>(g), values, std::move(effects));
+}
+
+/// The same from two callables, each of which returns a list of values.
+template <graph G, class Uses, class Defs>
+    requires detail::take_graph<G, Uses, Defs>
+[[nodiscard]] snapshot tasks(G const& g, std::size_t values, Uses uses, Defs defs)
+{
+    return tasks(g, values, detail::uses_then_defs(uses, defs));
+}
+
+template <class G, class Effects>
+    requires(!detail::takes_graph<G, Effects> && !detail::id_like<G>)
+snapshot tasks(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
+template <class G, class Uses, class Defs>
+    requires(!detail::take_graph<G, Uses, Defs> && !detail::id_like<G>)
+snapshot tasks(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
 
 } // namespace sublet
 

@@ -331,7 +331,7 @@ private:
         for (std::size_t n = 0; n != nodes; ++n)
             next.push_back(static_cast<node_id>(n + 1 == nodes ? n : n + 1));
         bool const has_back_edge = !edge_uses_.empty() && edge_uses_.back().pred + 1 == nodes;
-        return flow(
+        return tasks(
             nodes, result_.origin.size(),
             [&](node_id n) {
                 bool const is_end = n + 1 == nodes && !has_back_edge;

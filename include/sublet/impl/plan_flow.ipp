@@ -74,9 +74,12 @@ SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, 
 
 namespace sublet {
 
-SUBLET_DECL planned_flow plan_flow(snapshot const& listed, plan_options const& given,
+SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& given,
                                    flow_options const& flow)
 {
+    detail::expect_listed_order(as_made, given.order);
+    snapshot as_listed;
+    snapshot const& listed = detail::as_control_flow(as_made, as_listed);
     auto const asked = detail::tabulated_options(given, listed.values());
     plan_options const& options = *asked;
     snapshot viewed;

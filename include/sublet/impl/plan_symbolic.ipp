@@ -37,6 +37,7 @@ struct equal_size_pairs {
     std::size_t nodes() const { return program.nodes(); }
     std::size_t values() const { return program.values(); }
     auto successors(node_id n) const { return program.successors(n); }
+    edge_meaning edges() const { return program.edges(); }
     void effects(node_id n, effect_sink& sink) const
     {
         step_range const mine = program.steps_of(n);

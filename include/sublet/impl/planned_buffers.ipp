@@ -42,8 +42,7 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
     for (value_role flags : role) exists.push_back(is_given(flags));
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
         if (t.defines()) exists[t.value] = 1;
-    return flow(
-        p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); },
+    return with_effects(p, p.values(),
         [&](node_id n, effect_sink& sink) {
             step_range const steps = p.steps_of(n);
             std::vector<value_id> made; // by the step

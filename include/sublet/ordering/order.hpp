@@ -37,6 +37,12 @@ namespace sublet {
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
 ///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options, node_order::method method);
+/// The same for a listing: assign the order to `list.order`.
+template <detail::listed L>
+[[nodiscard]] node_order order(L const& list, node_order::method method)
+{
+    return order(list.program(), list.options(), method);
+}
 
 namespace detail {
 

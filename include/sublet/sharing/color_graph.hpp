@@ -180,8 +180,10 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 [[nodiscard]] std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree);
 
 /// The same, with the dominator tree computed here.
-[[nodiscard]] inline std::optional<ssa_violation> find_ssa_violation(snapshot const& p)
+[[nodiscard]] inline std::optional<ssa_violation> find_ssa_violation(snapshot const& given)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     return find_ssa_violation(p, dominators(p.graph(), p.predecessors(), depth_first(p.graph())));
 }
 

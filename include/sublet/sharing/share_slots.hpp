@@ -4,7 +4,7 @@
 
 /// Slots valid under every schedule of a program: storage that values occupy in turn, without offsets.
 ///
-///     auto p = sublet::from_graph(g, blobs, inputs, outputs);   // any graph, a Boost graph for instance
+///     auto p = sublet::tasks(g, blobs, inputs, outputs);        // any graph, a Boost graph for instance
 ///     auto s = sublet::share_slots(p, {.bytes = sizes});
 ///     sublet::slot_id slot = s.slot_of[value];
 ///
@@ -106,6 +106,12 @@ struct buffer_slot_options {
 /// Throws:     precondition_error where a precondition of a stage is broken.
 [[nodiscard]] shared_slots share_slots(snapshot const& p, plan_options const& values,
                                        slot_options const& options = {});
+/// The same for a listing.
+template <detail::listed L>
+[[nodiscard]] shared_slots share_slots(L const& list, slot_options const& options = {})
+{
+    return share_slots(list.program(), list.options(), options);
+}
 
 } // namespace sublet
 

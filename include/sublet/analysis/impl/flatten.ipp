@@ -25,8 +25,15 @@ SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, p
                    program_of(parent).steps());
     SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
     expect_valid_bindings(program_of(parent).values(), body.values(), kind, captures, bindings);
-    nested_.push_back({body, {parent, step, kind, std::move(captures), std::move(bindings)}});
+    nested_.push_back({as_listed(body), {parent, step, kind, std::move(captures), std::move(bindings)}});
     return static_cast<program_id>(size() - 1);
+}
+
+SUBLET_DECL snapshot program_tree::as_listed(snapshot const& p)
+{
+    detail::expect_forward_edges(p);
+    bool const is_flow = p.edges() == edge_meaning::control_flow;
+    return is_flow || p.edge_uses().empty() ? p : detail::with_reads_in_steps(p);
 }
 
 SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
@@ -217,7 +224,7 @@ private:
         head_[first_node_[program] + node] = builder_.open_node();
     }
 
-    bool is_list(program_id i) const { return tree_.program_of(i).graph().items() == 0; }
+    bool is_list(program_id i) const { return tree_.program_of(i).edges() != edge_meaning::control_flow; }
     /// The exits of a program that has been emitted; `entry` if it is empty.
     std::vector<node_id> exits(program_id i, node_id entry) const
     {
@@ -355,6 +362,7 @@ private:
                 node_id const head = head_[first_node_[i] + n], tail = tail_[first_node_[i] + n];
                 if (is_list(number) && n + 1 != p.nodes())
                     builder_.add_edge(tail, head_[first_node_[i] + n + 1]);
+                if (is_list(number)) continue;
                 for (node_id s : p.successors(static_cast<node_id>(n)))
                     builder_.add_edge(tail, head_[first_node_[i] + s]);
                 for (edge_use u : p.edge_uses(n))
@@ -475,8 +483,7 @@ public:
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         };
-        return flow(
-            p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); }, effects);
+        return with_effects(p, p.values(), effects);
     }
 
 private:

@@ -184,6 +184,7 @@ namespace sublet {
 
 SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& given)
 {
+    detail::expect_steps_run_once(p);
     detail::asked_options const asked(given, p.values(), &lifetimes_options::role,
                                       &lifetimes_options::alias_of, &lifetimes_options::view_offset,
                                       &lifetimes_options::bytes);

@@ -107,8 +107,10 @@ SUBLET_DECL live_sets live_by_policy(snapshot const& p, liveness_options const& 
 
 namespace sublet {
 
-SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& options)
+SUBLET_DECL live_sets liveness(snapshot const& given, liveness_options const& options)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     if (options.policy != liveness_options::method::loop_forest) return detail::live_by_policy(p, options);
     detail::cross_block_values cross_block = detail::find_cross_block_values(p);
     detail::dense_sets bits = detail::live_by_loop_forest(p, cross_block);
@@ -120,7 +122,11 @@ SUBLET_DECL live_sets liveness(snapshot const& p, liveness_options const& option
             {std::move(bits.out), {}}};
 }
 
-SUBLET_DECL live_sets liveness(snapshot const& p) { return detail::live_by_policy(p, {}); }
+SUBLET_DECL live_sets liveness(snapshot const& p)
+{
+    snapshot listed;
+    return detail::live_by_policy(detail::as_control_flow(p, listed), {});
+}
 
 } // namespace sublet
 
@@ -277,9 +283,11 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
 
 namespace sublet {
 
-SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& live,
+SUBLET_DECL live_range_lists live_intervals(snapshot const& given, live_sets const& live,
                                             std::vector<node_id> order)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     detail::expect_sets_of(p, live);
     detail::node_layout const layout = detail::lay_out(p, std::move(order));
     detail::open_ranges ranges(p.values());
@@ -300,8 +308,10 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& p, live_sets const& 
     return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
 }
 
-SUBLET_DECL live_range_lists live_intervals(snapshot const& p, interval_options const& options)
+SUBLET_DECL live_range_lists live_intervals(snapshot const& given, interval_options const& options)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     if (options.method != live_range_lists::source::from_liveness) {
         detail::open_ranges ranges(p.values());
         if (detail::found_in_one_pass(p, detail::lay_out(p, options.order), ranges))

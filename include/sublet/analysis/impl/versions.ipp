@@ -181,8 +181,7 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
     std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
     std::vector<value_id> used_as(p.values()), defined_as(p.values());
     std::size_t at_end = listed.step_touch_count();
-    return flow(
-        p.nodes(), versions, [&p](node_id n) { return p.successors(n); },
+    return with_effects(p, versions,
         [&](node_id n, effect_sink& sink) {
             step_range const range = p.steps_of(n);
             for (step_id s = range.first; s != range.last; ++s) {
@@ -218,6 +217,7 @@ namespace sublet {
 
 SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_options const& options)
 {
+    expect_steps_run_once(p);
     std::size_t const values = p.values();
     versioned_program result;
     result.role = options.role.tabulate(values, "role");

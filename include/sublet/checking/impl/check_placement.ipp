@@ -945,8 +945,10 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<slot_witness> check_slots(snapshot const& p, slot_plan const& plan)
+SUBLET_DECL std::optional<slot_witness> check_slots(snapshot const& given, slot_plan const& plan)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     return detail::slot_checker(p, plan).first_fault();
 }
 

@@ -431,6 +431,7 @@ namespace sublet {
 SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, memory_plan const& plan,
                                               plan_options const& options)
 {
+    detail::expect_steps_run_once(p);
     return detail::plan_checker(p, plan, options).first_fault();
 }
 
@@ -805,9 +806,12 @@ SUBLET_DECL bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, pla
 
 namespace sublet {
 
-SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
+SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& as_made, memory_plan const& plan,
                                                    plan_options const& given, flow_options const& flow)
 {
+    detail::expect_listed_order(as_made, given.order);
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(as_made, listed);
     auto const asked = detail::tabulated_options(given, p.values());
     plan_options const& options = *asked;
     if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
@@ -954,6 +958,7 @@ namespace sublet {
 SUBLET_DECL std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
                                                          plan_options const& options)
 {
+    detail::expect_steps_run_once(p);
     detail::plan_requirements const required = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) return witness{.what = fault::foreign_plan};
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;

@@ -20,7 +20,8 @@ public:
     std::optional<rewrite_fault> changed_shape() const
     {
         bool same =
-            before_.graph() == after_.graph() && before_.edge_uses().size() == after_.edge_uses().size();
+            before_.edges() == after_.edges() && before_.graph() == after_.graph() &&
+            before_.edge_uses().size() == after_.edge_uses().size();
         for (node_id n = 0; same && n != before_.nodes(); ++n)
             same = before_.steps_of(n) == after_.steps_of(n);
         for (std::size_t i = 0; same && i != before_.edge_uses().size(); ++i) {
@@ -189,6 +190,7 @@ namespace sublet {
 SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
                                                        rewrite_options const& given)
 {
+    detail::expect_steps_run_once(before);
     detail::asked_options const asked(given, before.values(), &rewrite_options::role,
                                       &rewrite_options::alias_of, &rewrite_options::given_as,
                                       &rewrite_options::kept_as);

@@ -380,6 +380,7 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
                                             memory_plan const* plan, std::vector<step_id> const& step_at,
                                             csr_rows const& after, std::vector<handoff> const& handoffs)
 {
+    detail::expect_steps_run_once(p);
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
     std::vector<byte_access> const accesses = detail::accesses_of(p, options, plan, pools, step_at);
     std::vector<step_id> const position = detail::positions_of(step_at, p.steps());

@@ -2,13 +2,91 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace sublet {
 
-SUBLET_DECL snapshot::snapshot(std::size_t values, csr_graph successors, std::vector<step_id> node_end,
-                               detail::effect_record record)
-    : values_(values), successors_(std::move(successors)),
+SUBLET_DECL void detail::refuse_edges_without_meaning()
+{
+    SUBLET_EXPECTS(false, "sublet: a program with edges has to say what they mean: give it the member "
+                          "edges(), which returns edge_meaning::order or edge_meaning::control_flow");
+}
+
+SUBLET_DECL node_id detail::first_with_edge(csr_graph const& successors)
+{
+    node_id n = 0;
+    while (n != successors.rows() && successors[n].empty()) ++n;
+    return n;
+}
+
+SUBLET_DECL void detail::expect_steps_run_once(snapshot const& p)
+{
+    SUBLET_EXPECTS(p.edges() != edge_meaning::control_flow || (p.nodes() <= 1 && p.graph().items() == 0),
+                   "sublet: the edges of this program are control flow, which may skip or repeat a node, but "
+                   "here each runs once: use what is for control flow, such as plan_flow, or make the program "
+                   "by tasks() if its edges are an order");
+}
+
+SUBLET_DECL void detail::expect_forward_edges(snapshot const& p)
+{
+    if (p.edges() != edge_meaning::order) return;
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (node_id s : p.successors(n))
+            SUBLET_EXPECTS(n < s, "sublet: nodes run as they are listed here, but node % has to run after node %",
+                           s, n);
+}
+
+SUBLET_DECL void detail::expect_listed_order(snapshot const& p, std::vector<node_id> const& order)
+{
+    if (p.edges() == edge_meaning::control_flow) return;
+    for (node_id n = 0; n != order.size(); ++n)
+        SUBLET_EXPECTS(order[n] == n, "sublet: nodes run as they are listed here, but options.order has node % at "
+                                      "position %", order[n], n);
+}
+
+/// The program in which the last step of a node reads what phis read at the end of the node.
+SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
+{
+    auto const uses = p.edge_uses();
+    csr_rows const ends = csr_rows::gathered(p.nodes(), [uses](auto add) {
+        for (edge_use u : uses) add(u.pred, u.value);
+    });
+    return with_effects(p, p.values(), [&](node_id n, effect_sink& sink) {
+        step_range const steps = p.steps_of(n);
+        std::vector<value_id> made; // by the last step
+        for (step_id s = steps.first; s != steps.last; ++s) {
+            if (s != steps.first) sink.next_step();
+            for (touch t : p.touches(s)) {
+                sink.add(t.kind, t.value);
+                if (t.defines() && s + 1 == steps.last) made.push_back(t.value);
+            }
+            for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+        }
+        std::sort(made.begin(), made.end());
+        for (value_id v : ends[n])
+            if (!std::binary_search(made.begin(), made.end(), v)) sink.use(v);
+    });
+}
+
+SUBLET_DECL snapshot snapshot::as_control_flow() const
+{
+    if (edges_ == edge_meaning::control_flow) return *this;
+    detail::expect_forward_edges(*this);
+    snapshot flow = edge_uses().empty() ? *this : detail::with_reads_in_steps(*this);
+    csr_rows next = csr_rows::gathered(nodes(), [this](auto add) {
+        for (node_id n = 1; n < nodes(); ++n) add(n - 1, n);
+    });
+    flow.edges_ = edge_meaning::control_flow;
+    flow.successors_ = csr_graph(std::move(next));
+    flow.predecessors_ = flow.successors_.transposed(nodes());
+    return flow;
+}
+
+SUBLET_DECL snapshot::snapshot(std::size_t values, edge_meaning edges, csr_graph successors,
+                               std::vector<step_id> node_end, detail::effect_record record)
+    : values_(values), edges_(edges), successors_(std::move(successors)),
       predecessors_(successors_.items() == 0 ? successors_ : successors_.transposed(successors_.rows())),
       node_end_(std::move(node_end)), record_(std::move(record))
 {

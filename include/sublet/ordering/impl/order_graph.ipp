@@ -54,6 +54,7 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
 
 SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options)
 {
+    expect_steps_run_once(p);
     order_graph result;
     result.listed = options.order;
     if (options.order.empty())

@@ -39,6 +39,7 @@ namespace sublet {
 SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
                                     std::vector<buffer_id> const& buffer_of, lifetimes_options const& options)
 {
+    detail::expect_steps_run_once(p);
     SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: the table of buffers has % entries for % values",
                    buffer_of.size(), p.values());
     detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values(), "role"));
@@ -123,8 +124,7 @@ SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
             if (is_made[v] && buffer_of[v] != no_buffer) add(buffer_of[v], v);
     });
     std::vector<step_id> defined_at(p.values(), no_step);
-    return flow(
-        p.nodes(), p.values(), [&p](node_id n) { return p.successors(n); },
+    return with_effects(p, p.values(),
         [&](node_id n, effect_sink& sink) {
             step_range const steps = p.steps_of(n);
             for (step_id s = steps.first; s != steps.last; ++s) {
@@ -154,9 +154,10 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& given, std::size_t
     SUBLET_EXPECTS(buffer_of.size() == given.values() && role.size() == given.values(),
                    "sublet: a table must have one entry for each value");
     detail::buffer_roles const ends(buffers, buffer_of, role);
-    snapshot viewed;
-    if (given.has_views()) viewed = detail::with_storage_uses(given, buffers, buffer_of, role);
-    snapshot const& p = given.has_views() ? viewed : given;
+    snapshot listed, viewed;
+    snapshot const& walked = detail::as_control_flow(given, listed);
+    if (walked.has_views()) viewed = detail::with_storage_uses(walked, buffers, buffer_of, role);
+    snapshot const& p = walked.has_views() ? viewed : walked;
     live_sets const live = liveness(p);
     auto released = [&](value_id v) {
         return buffer_of[v] != no_buffer && !ends.is_kept[buffer_of[v]] ? buffer_of[v] : no_buffer;

@@ -112,8 +112,7 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_re
     snapshot const& p = versioned.program;
     std::vector<value_id> const& name = names.storage_of;
     SUBLET_EXPECTS(name.size() == p.values(), "sublet: the names belong to another program");
-    return flow(
-        p.nodes(), names.values + names.new_names.size(), [&p](node_id n) { return p.successors(n); },
+    return detail::with_effects(p, names.values + names.new_names.size(),
         [&](node_id n, effect_sink& sink) {
             step_range const node_steps = p.steps_of(n);
             for (step_id s = node_steps.first; s != node_steps.last; ++s) {

@@ -311,9 +311,11 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
+SUBLET_DECL chordal_coloring color(snapshot const& given, live_sets const& live,
                                    per_value<slot_id> const& fixed_slot)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     detail::expect_sets_of(p, live);
     std::vector<slot_id> const fixed = fixed_slot.tabulate(p.values());
     chordal_coloring result;
@@ -410,8 +412,10 @@ SUBLET_DECL chordal_coloring color(snapshot const& p, live_sets const& live,
     return result;
 }
 
-SUBLET_DECL chordal_coloring color(snapshot const& p, per_value<slot_id> const& fixed)
+SUBLET_DECL chordal_coloring color(snapshot const& given, per_value<slot_id> const& fixed)
 {
+    snapshot listed;
+    snapshot const& p = detail::as_control_flow(given, listed);
     return color(p, liveness(p), fixed);
 }
 

@@ -12,5 +12,5 @@ std::pair<char const*, char const*> out_edges(int, one_way const&) { return {}; 
 
 int main()
 {
-    return sublet::from_graph(one_way{}, 1, [](auto, auto&) {}).nodes() != 0;
+    return sublet::tasks(one_way{}, 1, [](auto, auto&) {}).nodes() != 0;
 }

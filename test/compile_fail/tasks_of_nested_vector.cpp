@@ -9,5 +9,5 @@
 int main()
 {
     std::vector<std::vector<int>> const g{{1}, {}};
-    return sublet::from_graph(g, 1, [](auto, auto&) {}).nodes() != 2;
+    return sublet::tasks(g, 1, [](auto, auto&) {}).nodes() != 2;
 }

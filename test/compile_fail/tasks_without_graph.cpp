@@ -8,5 +8,5 @@ struct no_graph {};
 
 int main()
 {
-    return sublet::from_graph(no_graph{}, 1, [](auto, auto&) {}).nodes() != 0;
+    return sublet::tasks(no_graph{}, 1, [](auto, auto&) {}).nodes() != 0;
 }
