@@ -6,6 +6,7 @@
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
@@ -337,6 +338,147 @@ TEST_CASE("values of any program of the tree are in the pools that their choices
     CHECK(pool_of(1, 1) == 2); // for 3 instead of 5
     options[1].pool_choices.push_back({2, 0, 0});
     CHECK_THROWS_AS((void)plan_nested(tree, options), precondition_error);
+}
+
+TEST_CASE("a wait in a program of a tree is an order: its steps still run as listed")
+{
+    auto plan = [](bool waits) {
+        listing<char> l;
+        l.facts('L', {.bytes = 64, .role = value_role::external});
+        auto first = l.step("first").make('a', {.bytes = 64});
+        l.step("second").make('t', {.bytes = 64});
+        l.step("third").read('t').write('L');
+        auto last = l.step("last").read('a').make('y', {.bytes = 8, .role = value_role::output});
+        if (waits) last.wait_for(first);
+        return plan_nested(program_tree(l.program()), std::vector{l});
+    };
+    REQUIRE(plan(true));
+    CHECK(plan(true).bytes() == 128);
+    CHECK(plan(true).plan == plan(false).plan);
+
+    snapshot const back =
+        tasks(2, 1, [](node_id n) { return std::vector<node_id>(n == 1, 0); }, [](node_id, effect_sink&) {});
+    CHECK_THROWS_AS(program_tree{back}, precondition_error);
+    program_tree tree(outer);
+    CHECK_THROWS_WITH_AS((void)tree.add_body(0, 1, program_body::run_kind::once, back),
+                         "sublet: nodes run as they are listed here, but node 0 has to run after node 1",
+                         precondition_error);
+}
+
+TEST_CASE("what a body says of a value that it captures has to hold for the outer value")
+{
+    using facts = listing<char>::value_facts;
+    auto refused = [](facts const& inner, facts const& outer_facts) {
+        listing<char> root, body;
+        root.facts('x', outer_facts);
+        root.step("call");
+        body.facts('X', inner);
+        body.step("f").read('X').make('t', {.bytes = 32});
+        program_tree tree(root.program());
+        tree.add_body(0, 0, program_body::run_kind::once, body.program(),
+                      {{.inner = body.id('X'), .outer = root.id('x')}});
+        root.pools = {{}, {.alignment = 32}};
+        auto const planned = plan_nested(tree, std::vector{root, body});
+        return planned ? std::string{} : sentence(planned);
+    };
+    value_role const input = value_role::input;
+    CHECK(refused({.bytes = 64}, {.bytes = 32, .role = input}) ==
+          "value 0 of program 1 captures value 0 of program 0, but .bytes is 64 of the one and 32 of the "
+          "other");
+    CHECK(refused({.bytes = 16, .name = "X"}, {.bytes = 32, .role = input, .name = "x"}) ==
+          "value 'X' of program 1 captures value 'x' of program 0, but .bytes is 16 of the one and 32 of the "
+          "other");
+    CHECK(refused({.bytes = 32, .alignment = 64}, {.bytes = 32, .role = input}).find(".alignment is 64") !=
+          std::string::npos);
+    CHECK(refused({.pool = 1}, {.bytes = 32, .role = input}).find(".pool is 1 of the one and 0") !=
+          std::string::npos);
+    CHECK(refused({.role = value_role::external}, {.bytes = 32, .role = input}).find(".role") !=
+          std::string::npos);
+    // What holds, and what is not said.
+    CHECK(refused({}, {.bytes = 32, .alignment = 64, .role = input, .pool = 1}).empty());
+    CHECK(
+        refused({.bytes = 32, .alignment = 32, .pool = 1}, {.bytes = 32, .role = input, .pool = 1}).empty());
+    CHECK(refused({.bytes = 32, .alignment = 8}, {.bytes = 32, .alignment = 24, .role = input}).empty());
+}
+
+TEST_CASE("other facts of a captured value, and limits of a body, are refused where the root's are others")
+{
+    program_tree tree(outer);
+    tree.add_body(0, 1, program_body::run_kind::once, program_of({{{0}, {1}}}, 2),
+                  {{.inner = 0, .outer = 0}});
+    auto with = [&tree](auto change) {
+        return plan_nested(tree, [&change](program_id i) {
+            plan_options options{.bytes = 8};
+            if (i == 1) change(options);
+            return options;
+        });
+    };
+    CHECK(with([](plan_options&) {}));
+    auto no = no_offset;
+    CHECK(sentence(with([no](plan_options& o) {
+              o.pinned = std::vector{byte_count{16}, no};
+          })).find(".pinned is 16") != std::string::npos);
+    CHECK(sentence(with([](plan_options& o) {
+              o.eligible = std::vector<bool>{false, true};
+          })).find(".eligible") != std::string::npos);
+    CHECK(sentence(with([](plan_options& o) {
+              o.alias_of = std::vector<value_id>{1, no_value};
+          })).find(".alias_of") != std::string::npos);
+    CHECK_THROWS_AS(with([](plan_options& o) { o.pool_choices = {{0, 0, 1}}; }), precondition_error);
+    CHECK_THROWS_AS(with([](plan_options& o) { o.pools = {{.capacity = 64}}; }), precondition_error);
+    CHECK_THROWS_AS(with([](plan_options& o) { o.in_place = false; }), precondition_error);
+}
+
+TEST_CASE("a binding copies between values of one size")
+{
+    using facts = listing<char>::value_facts;
+    auto planned = [](byte_count initial, byte_count next, byte_count result) {
+        listing<char> root, body;
+        root.step("seed").make('i', facts{.bytes = initial});
+        root.step("loop").make('r', facts{.bytes = result});
+        root.step("end").read('r').make('y', facts{.bytes = 8, .role = value_role::output});
+        body.facts('n', facts{.bytes = 64});
+        body.step("f").read('n').make('t', facts{.bytes = 16});
+        body.step("g").read('t').make('m', facts{.bytes = next});
+        program_tree tree(root.program());
+        tree.add_body(
+            0, 1, program_body::run_kind::loop, body.program(), {},
+            {{.inner = body.id('n'), .initial = root.id('i'), .next = body.id('m'), .result = root.id('r')}});
+        return plan_nested(tree, std::vector{root, body});
+    };
+    CHECK(planned(64, 64, 64));
+    CHECK(sentence(planned(32, 64, 64)) == "value 0 of program 0 is copied to value 0 of program 1, but "
+                                           ".bytes is 32 of the one and 64 of the other");
+    CHECK(sentence(planned(64, 65, 64)).find("is copied to value 0 of program 1, but .bytes is 65") !=
+          std::string::npos);
+    CHECK(sentence(planned(64, 64, 1)).find("value 0 of program 1 is copied to value 1 of program 0") !=
+          std::string::npos);
+    CHECK(planned(64, no_size, 64)); // its storage is not planned
+}
+
+TEST_CASE("listings in another order than the programs of the tree are refused")
+{
+    listing<char> root, body;
+    root.step("seed").make('i', {.bytes = 16});
+    root.step("call").make('r', {.bytes = 16});
+    root.step("end").read('r').make('y', {.bytes = 16});
+    body.step("a").make('u', {.bytes = 4096});
+    body.step("b").read('u').make('v', {.bytes = 4096});
+    body.step("c").read('u').read('v').make('w', {.bytes = 4096});
+    program_tree tree(root.program());
+    tree.add_body(0, 1, program_body::run_kind::once, body.program());
+    CHECK(plan_nested(tree, std::vector{root, body}).bytes() == 3 * 4096);
+    CHECK_THROWS_WITH_AS(
+        (void)plan_nested(tree, std::vector{body, root}),
+        "sublet: program 0 of the tree was not made of list 0: give the lists in the order of the "
+        "tree",
+        precondition_error);
+    body.step("d").read('w');
+    CHECK_THROWS_WITH_AS(
+        (void)plan_nested(tree, std::vector{root, body}),
+        "sublet: list 1 has 4 steps and 3 values, but program 1 of the tree has 3 and 3: give the "
+        "lists in the order of the tree",
+        precondition_error);
 }
 
 } // namespace this_test

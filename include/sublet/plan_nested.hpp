@@ -26,6 +26,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -81,14 +82,28 @@ private:
 
 namespace detail {
 
-/// The options of the flat program, from those of each program of the tree. Pools, in_place and check are the
-/// root's. The options of a body for values that it captures are ignored: those of the outer values apply.
+/// The options of the flat program, from those of each program of the tree. Effort and check are the root's.
 ///
 /// Requires:   `flat` is the tree flattened with these options' views.
 /// Complexity: O(values).
-/// Throws:     precondition_error if the numbers of options and programs differ, if options give an order, or
-///             if a value of a body is an input or an output (a body has captures and bindings instead).
+/// Throws:     precondition_error if the numbers of options and programs differ, if options give an order, if
+/// a
+///             body has pools or forbids in-place pairs and the root does otherwise, or if a value of a body
+///             is an input or an output (a body has captures and bindings instead).
 [[nodiscard]] plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options);
+
+/// What a body says of a value that it captures, and what does not hold for the outer value; or else a
+/// binding between values of different sizes.
+///
+/// Requires:   `all` are flat_options() of the others.
+/// Ensures:    the first by program, captures before bindings. A fact that has its default is not said.
+/// Complexity: O(values).
+[[nodiscard]] std::optional<witness> unlike_borders(program_tree const& tree, flat_tree const& flat,
+                                                    std::vector<plan_options> const& options,
+                                                    plan_options const& all);
+
+/// Throws: precondition_error if program i of the tree is another one.
+void expect_program_of(program_tree const& tree, program_id i, snapshot const& p);
 
 } // namespace detail
 
@@ -97,7 +112,10 @@ namespace detail {
 /// Requires:   `options` as flat_options() requires.
 /// Ensures:    as plan_flow, for the flattened tree: the plan is valid for every number of iterations and
 ///             every choice of branches, at any depth. A copy between values that share bytes is not in
-///             `copies`. A value that is used before it is written on some path is refuted, with its program.
+///             `copies`. A value that is used before it is written on some path is refuted, with its program;
+///             and so is a body that says of a captured value what does not hold for the outer one (more or
+///             fewer bytes, a stricter alignment, another pool), and a binding between values of different
+///             sizes.
 /// Complexity: flatten() and plan_flow().
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
@@ -114,13 +132,20 @@ template <class OptionsOf>
     for (std::size_t i = 0; i != tree.size(); ++i) options.push_back(options_of(static_cast<program_id>(i)));
     return plan_nested(tree, options, how);
 }
-/// With the options and names of a listing per program: `tree.program_of(i)` was made of `lists[i]`.
+/// With the options and names of a listing per program.
+///
+/// Requires: `tree.program_of(i)` was made of `lists[i]`.
+/// Throws:   precondition_error if it is another program.
 template <detail::listed L>
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree, std::vector<L> const& lists,
                                          flow_options const& how = {})
 {
     std::vector<plan_options> options;
-    for (L const& list : lists) options.push_back(list.options());
+    for (L const& list : lists) {
+        auto const i = static_cast<program_id>(options.size());
+        if (i < tree.size()) detail::expect_program_of(tree, i, list.program());
+        options.push_back(list.options());
+    }
     planned_nested planned = plan_nested(tree, options, how);
     if (planned) return planned;
     witness& why = *planned.figures.refuted;

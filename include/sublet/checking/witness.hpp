@@ -29,15 +29,16 @@ enum class fault : std::uint8_t {
     outside_arena, ///< value occupies bytes up to end, beyond the `needed` bytes of its arena
     off_pin,       ///< value lies at begin and not at its pinned offset, `needed`
     wrong_pool,    ///< value does not lie in `pool`, its own, or lies there and has other choices (needed: 1)
-    unclear_view, ///< `step` defines value, a view of other; or makes a view of a value that is none (no other)
+    unclear_view,  ///< `step` defines value, a view of other; or makes a view of a value that is none (no
+                   ///< other)
     oversized_view, ///< value is a view of other, but ends at byte `end` of it, and other has only `needed`
     misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
     unplaced,       ///< value needs storage and has none
     needless,       ///< value has an offset, but the plan must not place it
     over_capacity,  ///< the arena of pool has end bytes, more than its capacity, `needed`
     write_moved,    ///< the order moves the write of value at position across another access of it
-    used_undefined, ///< value is used at position, or at step, or is an output; other: itself if its first def
-                    ///< comes later, or no_value
+    used_undefined, ///< value is used at position, or at step, or is an output; other: itself if its first
+                    ///< def comes later, or no_value
     several_defs,   ///< value is already defined when `step` writes it (concurrent reading)
     cycle,          ///< `step` waits for itself (concurrent reading)
     foreign_plan,   ///< the plan is not of this program, this order or this reading
@@ -46,7 +47,10 @@ enum class fault : std::uint8_t {
     /// bytes [begin, end) of pool, or those of their class if that is empty
     unordered,
     crosses_block, ///< value occupies bytes [begin, end) of pool, which are not in one of its blocks
-    over_block     ///< value, or without one a block of pool, ends at end, above its largest block, `needed`
+    over_block,    ///< value, or without one a block of pool, ends at end, above its largest block, `needed`
+    /// value, which a body captures, is other, but `fact` is `end` of the one and `needed` of the other
+    unlike_capture,
+    unlike_binding ///< value is copied to other by a binding, with the same members
 };
 
 /// Which members a fault sets stands beside it; the others keep their defaults.
@@ -76,6 +80,7 @@ struct witness {
     std::vector<step_id> schedule = {};
     /// Of a plan for all batches: a batch that shows the fault; 0: validity for all of them is not proved.
     std::optional<byte_count> batch = std::nullopt;
+    char const* fact = nullptr;            ///< the member of plan_options that a rule compares
     detail::tree_value value_in_tree = {}; ///< of a nested plan: the program of `value`, and its id there
     detail::tree_value other_in_tree = {}; ///< the same of `other`
     std::vector<witness::label> names = {}; ///< the names that name() and name_step() have given
@@ -250,6 +255,18 @@ struct witness_text {
         value(w.value);
         out << " lies at offset " << w.begin << " of pool " << w.pool;
     }
+    void unlike(char const* relation)
+    {
+        auto one = [this](value_id v, tree_value where) {
+            out << "value ";
+            label(w.name_of(v), where.value);
+            out << " of program " << where.program;
+        };
+        one(w.value, w.value_in_tree);
+        out << relation;
+        one(w.other, w.other_in_tree);
+        out << ", but ." << w.fact << " is " << w.end << " of the one and " << w.needed << " of the other";
+    }
     void in_tree(value_id v, tree_value where)
     {
         if (where.value == no_value || w.name_of(v) != nullptr) return;
@@ -261,6 +278,7 @@ struct witness_text {
         if (w.batch == 0) out << "it is not proved for all batches: ";
         else if (w.batch) out << "for a batch of " << *w.batch << ": ";
         rule();
+        if (w.fact != nullptr) return; // it has named the programs
         in_tree(w.value, w.value_in_tree);
         if (w.other != w.value) in_tree(w.other, w.other_in_tree);
     }
@@ -345,6 +363,8 @@ struct witness_text {
                    "order";
             return;
         case fault::unordered: return unordered();
+        case fault::unlike_capture: return unlike(" captures ");
+        case fault::unlike_binding: return unlike(" is copied to ");
         }
     }
 };

@@ -37,6 +37,19 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
         }
         return lifted;
     };
+    auto same_pools = [](std::vector<pool_limits> const& a, std::vector<pool_limits> const& b) {
+        bool same = a.size() == b.size();
+        for (std::size_t i = 0; same && i != a.size(); ++i)
+            same = a[i].capacity == b[i].capacity && a[i].alignment == b[i].alignment &&
+                   a[i].largest_block == b[i].largest_block;
+        return same;
+    };
+    for (std::size_t i = 1; i != programs; ++i) {
+        SUBLET_EXPECTS(options[i].pools.empty() || same_pools(options[i].pools, options[0].pools),
+                       "sublet: body % has pools that are not those of the root: say all pools there", i);
+        SUBLET_EXPECTS(options[i].in_place || !options[0].in_place,
+                       "sublet: body % forbids in-place pairs and the root does not: say it there", i);
+    }
     plan_options all = options[0];
     all.bytes = lift(&plan_options::bytes, "bytes");
     all.alignment = lift(&plan_options::alignment, "alignment");
@@ -48,7 +61,10 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
                            "sublet: a choice names value %, but there are only % values", choice.value,
                            flat.flat_of[i].size());
             value_id const to = flat.flat_of[i][choice.value];
-            if (flat.value_of[to] != detail::tree_value{static_cast<program_id>(i), choice.value}) continue;
+            SUBLET_EXPECTS((flat.value_of[to] == detail::tree_value{static_cast<program_id>(i), choice.value}),
+                           "sublet: body % chooses pools for value %, which it captures: say it of value % of "
+                           "program %",
+                           i, choice.value, flat.value_of[to].value, flat.value_of[to].program);
             choice.value = to;
             all.pool_choices.push_back(choice);
         }
@@ -87,6 +103,77 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     return all;
 }
 
+SUBLET_DECL std::optional<witness> unlike_borders(program_tree const& tree, flat_tree const& flat,
+                                                  std::vector<plan_options> const& options,
+                                                  plan_options const& all)
+{
+    buffer_classes const classes =
+        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+    std::vector<byte_count> const offset =
+        offsets_in_roots(all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
+    auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
+    std::optional<witness> found;
+    auto unlike = [&found](fault what, tree_value one, tree_value other, char const* fact, byte_count is,
+                           byte_count should_be) {
+        if (found || is == should_be) return;
+        // The two may be one flat value: they have ids of their own, for their names.
+        found = witness{.what = what, .value = 0, .other = 1, .end = is, .needed = should_be};
+        found->fact = fact;
+        found->value_in_tree = one;
+        found->other_in_tree = other;
+    };
+    for (program_id i = 1; i != tree.size(); ++i) {
+        program_body const& body = tree.body(i);
+        plan_options const& own = options[i];
+        for (program_body::capture c : body.captures) {
+            value_id const v = flat.flat_of[i][c.inner];
+            auto capture = [&](char const* fact, byte_count is, byte_count should_be, byte_count unsaid) {
+                if (is != unsaid)
+                    unlike(fault::unlike_capture, {i, c.inner}, {body.parent, c.outer}, fact, is, should_be);
+            };
+            pool_id const pool = all.pool[root(v)];
+            byte_count aligned = all.alignment[v];
+            if (pool < all.pools.size()) aligned = combine_alignment(aligned, all.pools[pool].alignment);
+            capture("bytes", own.bytes[c.inner], all.bytes[v], no_size);
+            if (own.alignment[c.inner] == 0 || aligned % own.alignment[c.inner] != 0)
+                capture("alignment", own.alignment[c.inner], aligned, 1);
+            capture("pool", own.pool[c.inner], pool, 0);
+            capture("role", static_cast<byte_count>(own.role[c.inner]), static_cast<byte_count>(all.role[v]), static_cast<byte_count>(value_role::intermediate));
+            capture("pinned", own.pinned[c.inner], all.pinned[v], no_offset);
+            capture("eligible", own.eligible[c.inner], all.eligible[v], true);
+            if (value_id const of = own.alias_of[c.inner]; of != no_value) {
+                value_id const to = flat.flat_of[i][of];
+                capture("alias_of", root(to), root(v), no_value);
+                capture("view_offset", checked_add(offset[to], own.view_offset[c.inner]), offset[v], no_offset);
+            }
+        }
+        auto copy = [&](program_id from, value_id a, program_id to, value_id b) {
+            if (a == no_value || b == no_value) return;
+            byte_count const is = all.bytes[flat.flat_of[from][a]], should_be = all.bytes[flat.flat_of[to][b]];
+            if (is != no_size && should_be != no_size)
+                unlike(fault::unlike_binding, {from, a}, {to, b}, "bytes", is, should_be);
+        };
+        for (program_body::binding b : body.bindings) {
+            copy(body.parent, b.initial, i, b.inner);
+            copy(i, b.next, i, b.inner);
+            copy(i, b.inner, body.parent, b.result);
+        }
+    }
+    return found;
+}
+
+SUBLET_DECL void expect_program_of(program_tree const& tree, program_id i, snapshot const& p)
+{
+    snapshot const& of_tree = tree.program_of(i);
+    SUBLET_EXPECTS(of_tree.steps() == p.steps(),
+                   "sublet: list % has % steps, but program % of the tree has %: give the lists in the order of the "
+                   "tree",
+                   i, p.steps(), i, of_tree.steps());
+    SUBLET_EXPECTS(of_tree == p,
+                   "sublet: program % of the tree was not made of list %: give the lists in the order of the tree",
+                   i, i);
+}
+
 } // namespace detail
 
 SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& given,
@@ -106,6 +193,12 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
     result.flat = flatten(tree, alias_of);
     flat_tree const& flat = result.flat;
     plan_options const all = flat_options(flat, options);
+    if (auto unlike = detail::unlike_borders(tree, flat, options, all)) {
+        result.plan.valid_for = result.figures.reading = program_reading::control_flow;
+        result.plan.buffer_of.assign(flat.value_of.size(), no_buffer);
+        result.figures.refuted = std::move(unlike);
+        return result;
+    }
     static_cast<planned_flow&>(result) = plan_flow(flat.program, all, how);
 
     memory_plan const& plan = result.plan;
