@@ -6,8 +6,13 @@
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
 
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/listing.hpp>
+#include <sublet/plan_handoffs.hpp>
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -38,7 +43,7 @@ TEST_CASE("a reader waits for the writer, and for no other step")
 
 TEST_CASE("steps of a node are in sequence, and the edges of the program are kept")
 {
-    snapshot const p = flow(
+    snapshot const p = tasks(
         2, 0, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id, effect_sink& s) { s.next_step(); });
     dependence_graph const g = dependences(p);
@@ -99,6 +104,62 @@ TEST_CASE("a program without an order of execution gets a violation")
     CHECK(fault_of(early).steps.size() == 2);
 }
 
+TEST_CASE("the dependences of a listing follow from its roles, views, sizes and order")
+{
+    listing<char> list;
+    list.facts('c', {.bytes = 64, .role = value_role::state});
+    list.step("left").view('l', 'c', 0, {.bytes = 32}).write('l');
+    list.step("right").view('r', 'c', 32, {.bytes = 32}).write('r');
+    list.step("all").read('c').make('y', {.bytes = 8});
+    list.step("over").write('l');
+    auto pairs = [](dependence_graph const& g) {
+        std::vector<handoff> found;
+        for (step_id at = 0; at != g.positions(); ++at)
+            for (step_id to : g.after[at]) found.push_back({g.step_at[at], g.step_at[to]});
+        std::sort(found.begin(), found.end(),
+                  [](handoff a, handoff b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+        return found;
+    };
+    dependence_graph const g = dependences(list);
+    REQUIRE(!g.violation);
+    CHECK(pairs(g) == std::vector<handoff>{{0, 2}, {0, 3}, {1, 2}, {2, 3}});
+    CHECK(pairs(g) == pairs(dependences(list.program(), dependences_of(list.options(), {}))));
+    CHECK(pairs(dependences(list, {{1, 0}})).front() == handoff{0, 2});
+    CHECK(pairs(dependences(list, {{1, 0}})).size() == 5);
+    list.order = {1, 0, 3, 2}; // the write comes before the read
+    CHECK(pairs(dependences(list)) == std::vector<handoff>{{0, 3}, {1, 2}, {3, 2}});
+}
+
+TEST_CASE("a step that makes a view of no bytes and writes through it waits for the step that makes its root")
+{
+    for (byte_count bytes : {0, 1})
+        for (bool writes : {false, true}) {
+            CAPTURE(bytes);
+            CAPTURE(writes);
+            listing<char> l;
+            l.step().make('1', {.bytes = 1});
+            l.step().read('1').make('2', {.bytes = 1}).make('3', {.bytes = 1});
+            auto last = l.step().view('7', '2', 0, {.bytes = bytes}).make('6', {.bytes = 1});
+            if (writes) last.write('7');
+            dependence_graph const g = dependences(l);
+            REQUIRE(!g.violation);
+            CHECK(g.edges() == 2);
+            CHECK(row(g.after, g.position_of[1]) == std::vector{g.position_of[2]});
+            auto const planned = plan_with_handoffs(l, {.workers = 2});
+            REQUIRE(planned);
+            for (handoff h : planned.plan.handoffs) CHECK(h.from < h.to);
+            memory_plan against = planned.plan;
+            against.handoffs = {{2, 1}};
+            REQUIRE(check_concurrent_plan(l, against));
+            CHECK(check_concurrent_plan(l, against)->what == fault::cycle);
+        }
+    listing<char> first; // to write the storage, of whatever size the view is
+    first.facts('r', {.bytes = 8});
+    first.step().view('v', 'r', 0, {.bytes = 0}).write('v');
+    first.step().make('r');
+    CHECK(!dependences(first).violation);
+}
+
 TEST_CASE("a hand-off is an edge like any other, and may close a cycle")
 {
     snapshot const p = listed({{}, {0}}, {{0}, {1}}, 2);
@@ -122,7 +183,7 @@ static snapshot with_reads_at_ends(random_tasks const& tasks)
     auto reads_at_end = [&](node_id t) {
         return t % 2 == 0 && !tasks.tasks[t].next.empty() && tasks.tasks[t].early.empty();
     };
-    return flow(
+    return sublet::tasks(
         n, tasks.values(), [&](node_id t) -> auto const& { return tasks.tasks[t].next; },
         [&](node_id t, effect_sink& s) {
             random_tasks::task const& task = tasks.tasks[t];

@@ -165,6 +165,28 @@ SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::
 
 namespace sublet::detail {
 
+/// The steps that make the root of a view, by step that makes a view of no bytes and writes through it: bytes do
+/// not order them. Without an entry where the root is made later in the list.
+SUBLET_DECL std::vector<handoff> makers_of_empty_views(snapshot const& p, dependence_options const& options,
+                                                       std::vector<step_id> const& def_of,
+                                                       std::vector<value_id> const& root)
+{
+    std::vector<handoff> found;
+    std::vector<step_id> position; // by step
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            step_id const maker = t.kind == touch::access::write_view ? def_of[root[t.value]] : no_step;
+            if (maker == no_step || maker == s || options.bytes[t.value] != 0) continue;
+            if (position.empty()) {
+                position.resize(p.steps());
+                std::vector<step_id> const listed = steps_in_order(p, options.listed);
+                for (step_id at = 0; at != listed.size(); ++at) position[listed[at]] = at;
+            }
+            if (position[maker] < position[s]) found.push_back({maker, s});
+        }
+    return found;
+}
+
 /// The root of each value; or a view of a root that no step makes and the caller does not give.
 SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
                                                            dependence_options const& options,
@@ -199,6 +221,7 @@ namespace sublet {
 
 SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& given)
 {
+    detail::expect_steps_run_once(p);
     detail::asked_options const asked(given, p.values(), &dependence_options::role,
                                       &dependence_options::alias_of, &dependence_options::view_offset,
                                       &dependence_options::bytes);
@@ -214,6 +237,9 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     }
     std::vector<handoff> const storage =
         p.has_writes() ? detail::order_of_writes(p, options) : std::vector<handoff>{};
+    std::vector<handoff> const makers = p.has_writes() && p.has_views()
+                                            ? detail::makers_of_empty_views(p, options, def_of, root)
+                                            : std::vector<handoff>{};
     for (handoff h : options.handoffs)
         SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(),
                        "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
@@ -241,7 +267,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
             step_id const reader = p.steps_of(u.pred).last - 1, writer = def_of[u.value];
             if (writer != no_step && writer != reader) add(points.last(writer), points.last(reader));
         }
-        for (auto const* list : {&storage, &options.handoffs})
+        for (auto const* list : {&storage, &makers, &options.handoffs})
             for (handoff h : *list) add(points.last(h.from), points.first(h.to));
     });
     std::vector<step_id> in_degree(points.size(), 0);

@@ -164,10 +164,11 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
     found.after = csr_rows::gathered(p.steps(), [&](auto add) {
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s)) {
-                bool const is_view = t.kind == touch::access::view;
-                value_id const needed = is_view ? required.root[t.value] : t.value;
-                if ((t.defines() && !is_view) || def_of[needed] == no_step) continue;
-                if (def_of[needed] != s) add(def_of[needed], s);
+                value_id const needed = t.makes_view() ? required.root[t.value] : t.value;
+                step_id const maker = def_of[needed];
+                if (t.kind == touch::access::def || maker == no_step || maker == s) continue;
+                bool const may_be_first = t.kind == touch::access::write_view; // to write the storage
+                if (!may_be_first || required.position[maker] < required.position[s]) add(maker, s);
             }
         for (edge_use u : p.edge_uses()) {
             step_id const reader = p.steps_of(u.pred).last - 1;

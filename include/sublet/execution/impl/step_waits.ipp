@@ -133,7 +133,8 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
         auto const touches = program_.touches(lowered_.step_at[at]); // reads come first
         for (touch t : touches) {
             value_id const root = lowered_.table.buffers[lowered_.table.buffer_of[t.value]].root;
-            if (t.kind == touch::access::view && !is_given_[root])
+            bool const is_by_bytes = t.kind == touch::access::write_view && lowered_.bytes[t.value] != 0;
+            if (t.makes_view() && !is_by_bytes && !is_given_[root])
                 add(made_at_[root], at, step_waits::kind::data);
             if (t.value != root && program_.has_views())
                 access(names_ + t.value, at, !t.defines(), t.makes_view());
