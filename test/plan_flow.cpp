@@ -74,7 +74,7 @@ TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
     REQUIRE(found);
     CHECK(found->what == fault::clash);
     // Without the loop it may: a is dead after its only use.
-    CHECK(plan_memory(program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}}, {{}, {}, {1}}}), {.bytes = 64})
+    CHECK(plan_flow(program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}}, {{}, {}, {1}}}), {.bytes = 64})
               .report()
               .arena_bytes == 64);
 }

@@ -474,11 +474,10 @@ TEST_CASE("listings in another order than the programs of the tree are refused")
         "tree",
         precondition_error);
     body.step("d").read('w');
-    CHECK_THROWS_WITH_AS(
-        (void)plan_nested(tree, std::vector{root, body}),
-        "sublet: list 1 has 4 steps and 3 values, but program 1 of the tree has 3 and 3: give the "
-        "lists in the order of the tree",
-        precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_nested(tree, std::vector{root, body}),
+                         "sublet: list 1 has 4 steps, but program 1 of the tree has 3: give the lists in the "
+                         "order of the tree",
+                         precondition_error);
 }
 
 } // namespace this_test

@@ -151,7 +151,9 @@ TEST_CASE("without branches the live ranges are those of lifetimes")
         }
         snapshot const p = blocks(next, values, uses, defs);
         live_range_lists const lives = live_intervals(p);
-        live_ranges const straight = lifetimes(p);
+        live_ranges const straight = lifetimes(sequence(
+            nodes, values, [&](step_id s) -> auto& { return uses[s]; },
+            [&](step_id s) -> auto& { return defs[s]; }));
         CHECK(lives.positions() == straight.positions);
         for (value_id v = 0; v != values; ++v) CHECK(listed(lives[v]) == ranges{straight.of[v]});
         CHECK(lives.max_live() == color(values, [&](auto v) { return lives.hull(v); }).slots);

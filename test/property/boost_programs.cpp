@@ -155,12 +155,12 @@ TEST_CASE("a Boost graph of basic blocks is planned like the same blocks in a fl
         }
         uses[0].clear(); // nothing is defined before
         plan_options const options{.bytes = [](value_id v) { return 8 * (v + 1); }};
-        auto const p = tasks(
+        auto const p = flow(
             blocks, values, [&](vertex v) -> auto& { return uses[v]; },
             [&](vertex v) -> auto& { return defs[v]; });
         auto const planned = plan_flow(p, options);
         CHECK(planned);
-        auto const same = tasks(
+        auto const same = flow(
             nodes, values,
             [&](node_id n) {
                 std::vector<node_id> next;

@@ -343,7 +343,7 @@ namespace {
 /// Nodes of one step, with what each reads and writes.
 snapshot nodes(std::size_t values, rows const& next, rows const& uses, rows const& defs)
 {
-    return tasks(
+    return flow(
         next.size(), values, [&](node_id n) -> auto& { return next[n]; },
         [&](node_id n) -> auto& { return uses[n]; }, [&](node_id n) -> auto& { return defs[n]; });
 }
@@ -387,7 +387,7 @@ TEST_CASE("a loop keeps the buffers that it reads until its exit")
 
 TEST_CASE("an operand of a phi is released on its edge, after the read")
 {
-    snapshot const p = tasks(
+    snapshot const p = flow(
         3, 2,
         [](node_id n) { return n == 0   ? std::vector{2}
                                : n == 1 ? std::vector{2}

@@ -358,6 +358,16 @@ auto find_list_problem()
 template <class From, class... Callables>
 using list_problem = decltype(find_list_problem<From, Callables...>());
 
+template <class Nodes, class... Callables>
+auto find_node_problem()
+{
+    if constexpr (id_like<Nodes>) return list_problem<std::uint32_t, Callables...>{};
+    else return an_id_is_an_integer<Nodes>{};
+}
+/// The same of a node id, where the callables are of so many nodes and not of a graph.
+template <class Nodes, class... Callables>
+using node_problem = decltype(find_node_problem<Nodes, Callables...>());
+
 template <class G, class... Callables>
 auto find_graph_problem()
 {

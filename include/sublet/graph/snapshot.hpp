@@ -288,68 +288,69 @@ snapshot
     sequence(std::size_t, std::size_t, Uses, Defs, detail::list_problem<step_id, Uses, Defs> = {}) = delete;
 
 /// A control-flow graph: control may pass from a node to each of its successors.
-template <class Successors, class Effects>
+template <detail::id_like Nodes, class Successors, class Effects>
     requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
-[[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Effects effects)
+[[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    return detail::called(edge_meaning::control_flow, nodes, values, successors, effects);
+    return detail::called(edge_meaning::control_flow, static_cast<std::size_t>(nodes), values, successors,
+                          effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
-template <class Successors, class Uses, class Defs>
+template <detail::id_like Nodes, class Successors, class Uses, class Defs>
     requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
              detail::id_list_function<Defs, node_id>
-[[nodiscard]] snapshot flow(std::size_t nodes, std::size_t values, Successors successors, Uses uses,
+[[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Uses uses,
                             Defs defs)
 {
     return flow(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
 }
 
-template <class Successors, class Effects>
+template <detail::id_like Nodes, class Successors, class Effects>
     requires(!detail::id_list_function<Successors, node_id>)
-snapshot flow(std::size_t, std::size_t, Successors, Effects,
-              detail::list_problem<node_id, Successors> = {}) = delete;
-template <class Successors, class Effects>
+snapshot flow(Nodes const&, std::size_t, Successors, Effects,
+              detail::node_problem<Nodes, Successors> = {}) = delete;
+template <detail::id_like Nodes, class Successors, class Effects>
     requires(detail::id_list_function<Successors, node_id> && !detail::effects_function<Effects, node_id>)
-snapshot
-    flow(std::size_t, std::size_t, Successors, Effects, detail::effects_take_an_id_and_a_sink = {}) = delete;
-template <class Successors, class Uses, class Defs>
+snapshot flow(Nodes const&, std::size_t, Successors, Effects,
+              detail::effects_take_an_id_and_a_sink = {}) = delete;
+template <detail::id_like Nodes, class Successors, class Uses, class Defs>
     requires(!detail::id_list_function<Successors, node_id> || !detail::id_list_function<Uses, node_id> ||
              !detail::id_list_function<Defs, node_id>)
-snapshot flow(std::size_t, std::size_t, Successors, Uses, Defs,
-              detail::list_problem<node_id, Successors, Uses, Defs> = {}) = delete;
+snapshot flow(Nodes const&, std::size_t, Successors, Uses, Defs,
+              detail::node_problem<Nodes, Successors, Uses, Defs> = {}) = delete;
 
 /// A task graph: a successor begins after the node has ended. Data adds to this order.
-template <class Successors, class Effects>
+template <detail::id_like Nodes, class Successors, class Effects>
     requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
-[[nodiscard]] snapshot tasks(std::size_t nodes, std::size_t values, Successors successors, Effects effects)
+[[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    return detail::called(edge_meaning::order, nodes, values, successors, effects);
+    return detail::called(edge_meaning::order, static_cast<std::size_t>(nodes), values, successors, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
-template <class Successors, class Uses, class Defs>
+template <detail::id_like Nodes, class Successors, class Uses, class Defs>
     requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
              detail::id_list_function<Defs, node_id>
-[[nodiscard]] snapshot tasks(std::size_t nodes, std::size_t values, Successors successors, Uses uses,
+[[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Uses uses,
                              Defs defs)
 {
     return tasks(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
 }
 
-template <class Successors, class Effects>
+template <detail::id_like Nodes, class Successors, class Effects>
     requires(!detail::id_list_function<Successors, node_id>)
-snapshot tasks(std::size_t, std::size_t, Successors, Effects,
-               detail::list_problem<node_id, Successors> = {}) = delete;
-template <class Successors, class Effects>
+snapshot tasks(Nodes const&, std::size_t, Successors, Effects,
+               detail::node_problem<Nodes, Successors> = {}) = delete;
+template <detail::id_like Nodes, class Successors, class Effects>
     requires(detail::id_list_function<Successors, node_id> && !detail::effects_function<Effects, node_id>)
-snapshot tasks(std::size_t, std::size_t, Successors, Effects,
+snapshot tasks(Nodes const&, std::size_t, Successors, Effects,
                detail::effects_take_an_id_and_a_sink = {}) = delete;
-template <class Successors, class Uses, class Defs>
+template <detail::id_like Nodes, class Successors, class Uses, class Defs>
     requires(!detail::id_list_function<Successors, node_id> || !detail::id_list_function<Uses, node_id> ||
              !detail::id_list_function<Defs, node_id>)
-snapshot tasks(std::size_t, std::size_t, Successors, Uses, Defs,
-               detail::list_problem<node_id, Successors, Uses, Defs> = {}) = delete;
+snapshot tasks(Nodes const&, std::size_t, Successors, Uses, Defs,
+               detail::node_problem<Nodes, Successors, Uses, Defs> = {}) = delete;
 
 namespace detail {
 
@@ -426,10 +427,10 @@ template <graph G, class Uses, class Defs>
 }
 
 template <class G, class Effects>
-    requires(!detail::takes_graph<G, Effects> && !detail::id_like<G>)
+    requires(!detail::id_like<G> && !detail::takes_graph<G, Effects>)
 snapshot flow(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
 template <class G, class Uses, class Defs>
-    requires(!detail::take_graph<G, Uses, Defs> && !detail::id_like<G>)
+    requires(!detail::id_like<G> && !detail::take_graph<G, Uses, Defs>)
 snapshot flow(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
 
 /// A task graph of any such graph.
@@ -458,10 +459,10 @@ template <graph G, class Uses, class Defs>
 }
 
 template <class G, class Effects>
-    requires(!detail::takes_graph<G, Effects> && !detail::id_like<G>)
+    requires(!detail::id_like<G> && !detail::takes_graph<G, Effects>)
 snapshot tasks(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
 template <class G, class Uses, class Defs>
-    requires(!detail::take_graph<G, Uses, Defs> && !detail::id_like<G>)
+    requires(!detail::id_like<G> && !detail::take_graph<G, Uses, Defs>)
 snapshot tasks(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
 
 } // namespace sublet
