@@ -34,7 +34,9 @@ void add_ints(onnx::NodeProto& node, char const* name, dims ints)
     for (auto i : ints) a->add_ints(i);
 }
 
-onnx::NodeProto& add_node(onnx::GraphProto& g, char const* type, names inputs, names outputs)
+/// `g`: a graph or a function.
+template <class Nodes>
+onnx::NodeProto& add_node(Nodes& g, char const* type, names inputs, names outputs)
 {
     auto& node = *g.add_node();
     node.set_op_type(type);
@@ -65,6 +67,16 @@ struct model_builder {
     onnx::NodeProto& node(char const* type, names inputs, names outputs)
     {
         return add_node(graph(), type, inputs, outputs);
+    }
+    /// A function of the model that takes the place of a standard operator.
+    void add_function(char const* name)
+    {
+        auto& function = *model.add_functions();
+        function.set_name(name);
+        function.add_input("X");
+        function.add_output("Y");
+        add_node(function, "ReduceMax", {"X"}, {"m"});
+        add_node(function, "Sub", {"X", "m"}, {"Y"});
     }
     onnx::GraphProto& graph() { return *model.mutable_graph(); }
     onnx::ValueInfoProto& last_shape() { return *graph().mutable_value_info(graph().value_info_size() - 1); }
@@ -350,6 +362,9 @@ void write_views()
     model_builder elsewhere = views();
     elsewhere.graph().mutable_node(2)->set_domain("elsewhere");
     save("foreign_identity.onnx", elsewhere.bytes());
+    model_builder function = views();
+    function.add_function("Identity");
+    save("function_identity.onnx", function.bytes());
 
     model_builder grown;
     grown.input("x").shape("a").shape("b", {8}).output("y");
@@ -477,11 +492,26 @@ void write_standard_pairs()
     save("pair_second.onnx", around(13, "Sub", {"w", "a"}, {4}, {4}).bytes());
     save("pair_twice.onnx", around(13, "Mul", {"a", "a"}, {4}, {4}).bytes());
     save("pair_matmul.onnx", around(13, "MatMul", {"a", "w"}, {2, 2}, {2, 2}).bytes());
+    for (char const* type : {"Sum", "Max", "Min", "Mean"}) {
+        auto save_as = [&](char const* name, names operands) {
+            save((std::string("pair_") + name + '_' + type + ".onnx").c_str(),
+                 around(13, type, operands, {4}, {4}).bytes());
+        };
+        save_as("of_two", {"w", "a"});
+        save_as("first", {"a", "w", "x"});
+        save_as("second", {"w", "a", "x"});
+        save_as("third", {"w", "x", "a"});
+        save_as("again", {"a", "w", "a"});
+    }
+    save("pair_where.onnx", around(13, "Where", {"c", "w", "a"}, {4}, {4}).input("c", {4}).bytes());
     save("pair_broadcast.onnx", around(13, "Max", {"x", "a"}, {1, 4}, {4, 4}).bytes());
 
     model_builder foreign = around(13, "Sigmoid", {"a"}, {4}, {4});
     foreign.graph().mutable_node(1)->set_domain("elsewhere");
     save("pair_foreign.onnx", foreign.bytes());
+    model_builder function = around(13, "Sigmoid", {"a"}, {4}, {4});
+    function.add_function("Sigmoid");
+    save("pair_function.onnx", function.bytes());
     model_builder later = around(13, "Sigmoid", {"a"}, {4}, {4});
     later.graph().mutable_node(2)->add_input("a");
     save("pair_read_later.onnx", later.bytes());
@@ -505,6 +535,15 @@ void write_standard_pairs()
         d.node("Use", {"r"}, {"y"});
         save(is_declared ? "pair_strides.onnx" : "pair_view.onnx", d.bytes());
     }
+
+    // The other operand is a part of a, which is read for every row.
+    model_builder part;
+    part.input("x").shape("a", {4, 4}).shape("v", {4}).shape("r", {4, 4}).output("y", {1});
+    part.node("Make", {"x"}, {"a"});
+    add_ints(part.node("slice", {"a"}, {"v"}), "alias_of_input", {0});
+    part.node("Add", {"a", "v"}, {"r"});
+    part.node("Use", {"r"}, {"y"});
+    save("pair_part.onnx", part.bytes());
 
     auto normalize = [&](int opset) {
         return around(opset, "BatchNormalization", {"a", "x", "x", "x", "x"}, {1, 4}, {1, 4});
