@@ -4,6 +4,7 @@
 
 #include "read_onnx.hpp"
 
+#include "follow_batch.hpp"
 #include "standard_operators.hpp"
 
 #include <sublet/units.hpp>
@@ -15,11 +16,9 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -254,7 +253,7 @@ public:
         add_results();
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
         mark_outputs();
-        size_any_batch();
+        follow_batch(file_, model_, net_);
         return std::move(net_);
     }
 
@@ -589,66 +588,6 @@ private:
             network_value& value = net_.values[found->second];
             value.role = value.role | value_role::output;
         }
-    }
-
-    std::string metadata(std::string_view key) const
-    {
-        for (auto const& entry : model_.metadata_props())
-            if (entry.key() == key) return entry.value();
-        return {};
-    }
-
-    /// The batch size is the one that the file states, or the first dimension of the first input that is not
-    /// a weight. Values computed from such inputs grow with it, values computed from shapes alone do not.
-    void size_any_batch()
-    {
-        std::istringstream weights(metadata("parameters"));
-        std::unordered_set<std::string> is_weight;
-        for (std::string name; std::getline(weights, name);) is_weight.insert(name);
-        std::int64_t batch = std::atoll(metadata("batch").c_str());
-        std::vector<bool> depends(net_.values.size());
-        for (auto const& v : graph_.input()) {
-            if (is_weight.count(v.name()) || constants_.count(v.name())) continue;
-            auto const& shape = v.type().tensor_type().shape();
-            if (batch <= 0 && shape.dim_size() != 0) batch = shape.dim(0).dim_value();
-            depends[ids_.at(v.name())] =
-                std::any_of(shape.dim().begin(), shape.dim().end(),
-                            [batch](auto const& d) { return batch > 0 && d.dim_value() == batch; });
-        }
-        if (batch > 0) net_.batch = static_cast<byte_count>(batch);
-        for (operation const& op : net_.operations) {
-            if (op.type == "Shape" || op.type == "Size") continue;
-            bool const any = std::any_of(op.inputs.begin(), op.inputs.end(),
-                                         [&](value_id v) { return v != sublet::no_value && depends[v]; });
-            for (value_id v : op.outputs)
-                if (any && v != sublet::no_value) depends[v] = true;
-        }
-        for (std::size_t v = 0; v != net_.values.size(); ++v) {
-            network_value& value = net_.values[v];
-            if (value.bytes == sublet::no_size) continue;
-            if (value.alias_of != sublet::no_value)
-                value.of_any_batch = net_.values[value.alias_of].of_any_batch;
-            else value.of_any_batch = depends[v] ? size_by_batch(v) : sublet::affine_bytes{value.bytes, 0};
-        }
-    }
-
-    /// The size of a value that depends on the batch is proportional to it if the batch size is one of its
-    /// dimensions, or if the batch size is 1: a larger batch never needs more. If a dimension is a multiple
-    /// of the batch size (after a reshape, but gradients of weights have such dimensions too), it may be
-    /// proportional or fixed: then the result covers both cases. Otherwise it is fixed.
-    sublet::affine_bytes size_by_batch(std::size_t v) const
-    {
-        network_value const& value = net_.values[v];
-        byte_count const each = value.bytes / net_.batch + (value.bytes % net_.batch != 0);
-        bool is_batch = net_.batch == 1, is_multiple = false;
-        if (value.producer != sublet::no_node)
-            for (auto d : net_.types[v].size) {
-                auto const size = static_cast<byte_count>(d);
-                is_batch = is_batch || size == net_.batch;
-                is_multiple = is_multiple || size % net_.batch == 0;
-            }
-        if (is_batch) return {0, each};
-        return {value.bytes, is_multiple ? each : 0};
     }
 
     std::string const& file_;
