@@ -243,6 +243,12 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
     return {};
 }
 
+bool is_unsized(std::vector<std::string> const& words, outcome const& result)
+{
+    return result.status == 2 && std::find(words.begin(), words.end(), "--symbolic") != words.end() &&
+           result.err.ends_with(": --symbolic plans sizes that are linear in the batch\n");
+}
+
 namespace {
 
 void substitute(std::string& in, std::string const& what, std::string const& by)

@@ -34,7 +34,9 @@ void add_ints(onnx::NodeProto& node, char const* name, dims ints)
     for (auto i : ints) a->add_ints(i);
 }
 
-onnx::NodeProto& add_node(onnx::GraphProto& g, char const* type, names inputs, names outputs)
+/// `g`: a graph or a function.
+template <class Nodes>
+onnx::NodeProto& add_node(Nodes& g, char const* type, names inputs, names outputs)
 {
     auto& node = *g.add_node();
     node.set_op_type(type);
@@ -65,6 +67,16 @@ struct model_builder {
     onnx::NodeProto& node(char const* type, names inputs, names outputs)
     {
         return add_node(graph(), type, inputs, outputs);
+    }
+    /// A function of the model that takes the place of a standard operator.
+    void add_function(char const* name)
+    {
+        auto& function = *model.add_functions();
+        function.set_name(name);
+        function.add_input("X");
+        function.add_output("Y");
+        add_node(function, "ReduceMax", {"X"}, {"m"});
+        add_node(function, "Sub", {"X", "m"}, {"Y"});
     }
     onnx::GraphProto& graph() { return *model.mutable_graph(); }
     onnx::ValueInfoProto& last_shape() { return *graph().mutable_value_info(graph().value_info_size() - 1); }
@@ -350,6 +362,9 @@ void write_views()
     model_builder elsewhere = views();
     elsewhere.graph().mutable_node(2)->set_domain("elsewhere");
     save("foreign_identity.onnx", elsewhere.bytes());
+    model_builder function = views();
+    function.add_function("Identity");
+    save("function_identity.onnx", function.bytes());
 
     model_builder grown;
     grown.input("x").shape("a").shape("b", {8}).output("y");
@@ -477,11 +492,26 @@ void write_standard_pairs()
     save("pair_second.onnx", around(13, "Sub", {"w", "a"}, {4}, {4}).bytes());
     save("pair_twice.onnx", around(13, "Mul", {"a", "a"}, {4}, {4}).bytes());
     save("pair_matmul.onnx", around(13, "MatMul", {"a", "w"}, {2, 2}, {2, 2}).bytes());
+    for (char const* type : {"Sum", "Max", "Min", "Mean"}) {
+        auto save_as = [&](char const* name, names operands) {
+            save((std::string("pair_") + name + '_' + type + ".onnx").c_str(),
+                 around(13, type, operands, {4}, {4}).bytes());
+        };
+        save_as("of_two", {"w", "a"});
+        save_as("first", {"a", "w", "x"});
+        save_as("second", {"w", "a", "x"});
+        save_as("third", {"w", "x", "a"});
+        save_as("again", {"a", "w", "a"});
+    }
+    save("pair_where.onnx", around(13, "Where", {"c", "w", "a"}, {4}, {4}).input("c", {4}).bytes());
     save("pair_broadcast.onnx", around(13, "Max", {"x", "a"}, {1, 4}, {4, 4}).bytes());
 
     model_builder foreign = around(13, "Sigmoid", {"a"}, {4}, {4});
     foreign.graph().mutable_node(1)->set_domain("elsewhere");
     save("pair_foreign.onnx", foreign.bytes());
+    model_builder function = around(13, "Sigmoid", {"a"}, {4}, {4});
+    function.add_function("Sigmoid");
+    save("pair_function.onnx", function.bytes());
     model_builder later = around(13, "Sigmoid", {"a"}, {4}, {4});
     later.graph().mutable_node(2)->add_input("a");
     save("pair_read_later.onnx", later.bytes());
@@ -506,6 +536,15 @@ void write_standard_pairs()
         save(is_declared ? "pair_strides.onnx" : "pair_view.onnx", d.bytes());
     }
 
+    // The other operand is a part of a, which is read for every row.
+    model_builder part;
+    part.input("x").shape("a", {4, 4}).shape("v", {4}).shape("r", {4, 4}).output("y", {1});
+    part.node("Make", {"x"}, {"a"});
+    add_ints(part.node("slice", {"a"}, {"v"}), "alias_of_input", {0});
+    part.node("Add", {"a", "v"}, {"r"});
+    part.node("Use", {"r"}, {"y"});
+    save("pair_part.onnx", part.bytes());
+
     auto normalize = [&](int opset) {
         return around(opset, "BatchNormalization", {"a", "x", "x", "x", "x"}, {1, 4}, {1, 4});
     };
@@ -523,6 +562,212 @@ void write_standard_pairs()
     save("pair_softmax_9.onnx", softmax(9).bytes()); // along axis 1 and all after it
     save_with("pair_softmax_last.onnx", softmax(9), "axis", 2);
     save_with("pair_softmax_first.onnx", softmax(13), "axis", 0);
+}
+
+/// Networks for --symbolic. Each reads x and makes r, of one element where its size does not matter.
+model_builder of_batch(dims of_x, dims of_r)
+{
+    model_builder d(13);
+    d.input("x", of_x).output("r", of_r);
+    return d;
+}
+
+void set_int(onnx::NodeProto& node, char const* name, std::int64_t number)
+{
+    auto& a = *node.add_attribute();
+    a.set_name(name);
+    a.set_type(onnx::AttributeProto::INT);
+    a.set_i(number);
+}
+
+/// Standard operators of which one operand determines the size of the result: here it is the shape of x.
+/// A graph input takes the place of the others.
+void write_sized_by_shape()
+{
+    struct {
+        char const* type;
+        int operands;
+        std::initializer_list<int> sizing;
+    } const operators[] = {
+        {"AffineGrid", 2, {1}},
+        {"BlackmanWindow", 1, {0}},
+        {"CenterCropPad", 2, {1}},
+        {"Col2Im", 3, {1, 2}},
+        {"Compress", 2, {1}},
+        {"ConstantOfShape", 1, {0}},
+        {"DFT", 3, {1, 2}},
+        {"Expand", 2, {1}},
+        {"HammingWindow", 1, {0}},
+        {"HannWindow", 1, {0}},
+        {"MaxUnpool", 3, {2}},
+        {"MelWeightMatrix", 5, {0, 1}},
+        {"NonMaxSuppression", 5, {0, 1, 2, 3, 4}},
+        {"NonZero", 1, {0}},
+        {"OneHot", 3, {1}},
+        {"Pad", 4, {1, 3}},
+        {"Range", 3, {0, 1, 2}},
+        {"ReduceL1", 2, {1}},
+        {"ReduceL2", 2, {1}},
+        {"ReduceLogSum", 2, {1}},
+        {"ReduceLogSumExp", 2, {1}},
+        {"ReduceMax", 2, {1}},
+        {"ReduceMean", 2, {1}},
+        {"ReduceMin", 2, {1}},
+        {"ReduceProd", 2, {1}},
+        {"ReduceSum", 2, {1}},
+        {"ReduceSumSquare", 2, {1}},
+        {"Resize", 4, {1, 2, 3}},
+        {"STFT", 4, {1, 3}},
+        {"Slice", 5, {1, 2, 3, 4}},
+        {"Split", 2, {1}},
+        {"Tile", 2, {1}},
+        {"TopK", 2, {1}},
+        {"Unique", 1, {0}},
+        {"Upsample", 2, {1}},
+    };
+    for (auto const& o : operators)
+        for (int at : o.sizing) {
+            model_builder d = of_batch({3, 4}, {1});
+            d.input("w", {1}).shape("s", {2}, onnx::TensorProto::INT64);
+            d.node("Shape", {"x"}, {"s"});
+            auto& node = d.node(o.type, {}, {"r"});
+            for (int i = 0; i != o.operands; ++i) node.add_input(i == at ? "s" : "w");
+            save((numbered(std::string("sized_") + o.type + '_', at) + ".onnx").c_str(), d.bytes());
+        }
+}
+
+/// Numbers computed from shapes that determine a size after some steps, or are only data.
+void write_shapes_as_data()
+{
+    int const integer = onnx::TensorProto::INT64;
+    // A token for each element of the batch.
+    model_builder token = of_batch({3, 4, 8}, {3, 5, 8});
+    store(token, "zero", {}, integer, std::string(8, '\0'));
+    store(token, "axes", {1}, integer, std::string(8, '\0'));
+    for (char const* one : {"one", "eight"})
+        store(token, one, {1}, integer, (*one == 'o' ? '\1' : '\10') + std::string(7, '\0'));
+    store(token, "w", {1, 1, 8}, onnx::TensorProto::FLOAT);
+    token.shape("s", {3}, integer)
+        .shape("n", {}, integer)
+        .shape("n1", {1}, integer)
+        .shape("to", {3}, integer);
+    token.shape("tok", {3, 1, 8});
+    token.node("Shape", {"x"}, {"s"}).set_name("the shape");
+    token.node("Gather", {"s", "zero"}, {"n"});
+    token.node("Unsqueeze", {"n", "axes"}, {"n1"});
+    token.node("Concat", {"n1", "one", "eight"}, {"to"});
+    token.node("Expand", {"w", "to"}, {"tok"});
+    set_int(token.node("Concat", {"tok", "x"}, {"r"}), "axis", 1);
+    save("batch_token.onnx", token.bytes());
+
+    // The mean of x over the elements of its shape is data; that of a weight is a constant shape.
+    model_builder data = of_batch({3, 4}, {3, 4});
+    data.shape("s", {2}, integer).shape("f", {2}).shape("g", {1}).shape("m", {3, 4});
+    store(data, "v", {1}, onnx::TensorProto::FLOAT), store(data, "w", {5}, onnx::TensorProto::FLOAT);
+    data.shape("of_w", {1}, integer).shape("e", {5});
+    data.node("Shape", {"x"}, {"s"});
+    data.node("Cast", {"s"}, {"f"});
+    set_int(data.node("ReduceMax", {"f"}, {"g"}), "keepdims", 1);
+    data.node("Mul", {"x", "g"}, {"m"});
+    data.node("Shape", {"w"}, {"of_w"});
+    data.node("Expand", {"v", "of_w"}, {"e"});
+    data.node("Relu", {"m"}, {"r"});
+    save("batch_data.onnx", data.bytes());
+
+    // The number of elements, summed from data, is a size as well.
+    model_builder count = of_batch({3, 4}, {1});
+    count.shape("b", {3, 4}).shape("n", {1, 1}).shape("k", {1});
+    count.node("Sign", {"x"}, {"b"});
+    count.node("ReduceSum", {"b"}, {"n"});
+    count.node("Cast", {"n"}, {"k"});
+    count.node("ConstantOfShape", {"k"}, {"r"});
+    save("batch_count.onnx", count.bytes());
+
+    for (bool is_function : {false, true}) { // what is within is not looked at
+        model_builder within = of_batch({3, 4}, {1});
+        within.input("c", {}, onnx::TensorProto::BOOL).shape("s", {2}, integer);
+        within.node("Shape", {"x"}, {"s"});
+        if (is_function) {
+            within.add_function("Abs");
+            within.node("Abs", {"s"}, {"r"});
+        } else {
+            auto& branch = *within.node("If", {"c"}, {"r"}).add_attribute();
+            branch.set_name("then_branch");
+            branch.set_type(onnx::AttributeProto::GRAPH);
+            add_node(*branch.mutable_g(), "ConstantOfShape", {"s"}, {"t"});
+            branch.mutable_g()->add_output()->set_name("t");
+        }
+        save(is_function ? "batch_function.onnx" : "batch_branch.onnx", within.bytes());
+    }
+
+    // A target that is computed: the elements of r are those of x, but where the batch is is not known.
+    for (bool is_multiplied : {false, true}) {
+        model_builder target = of_batch({3, 4}, {4, 3});
+        target.shape("s", {2}, integer).shape("t", {2}, integer).shape("a", {3, 4}).shape("v", {4, 3});
+        target.node("Shape", {"x"}, {"s"});
+        target.node("ReverseSequence", {"s"}, {"t"});
+        target.node("Neg", {"x"}, {"a"});
+        target.node("Reshape", {"a", "t"}, {"v"});
+        target.node(is_multiplied ? "MatMul" : "Relu", {"v"}, {"r"});
+        if (is_multiplied) target.graph().mutable_node(4)->add_input("v");
+        save(is_multiplied ? "batch_target_used.onnx" : "batch_target.onnx", target.bytes());
+    }
+}
+
+/// Where the batch is in a shape, if another dimension has its size by chance.
+void write_batch_dimensions()
+{
+    for (std::int64_t n : {1, 4, 8}) { // every row with every row
+        model_builder rows = of_batch({n, 8}, {n, 8});
+        rows.shape("a", {n, 8}).shape("at", {8, n}).shape("s", {n, n});
+        rows.node("Relu", {"x"}, {"a"});
+        rows.node("Transpose", {"a"}, {"at"});
+        rows.node("MatMul", {"a", "at"}, {"s"});
+        rows.node("MatMul", {"s", "a"}, {"r"});
+        save((numbered("batch_squared_", static_cast<int>(n)) + ".onnx").c_str(), rows.bytes());
+    }
+    model_builder differences = of_batch({1, 1}, {1, 1});
+    differences.shape("at", {1, 1});
+    differences.node("Transpose", {"x"}, {"at"});
+    differences.node("Sub", {"x", "at"}, {"r"});
+    save("batch_differences.onnx", differences.bytes());
+
+    // s grows in its second dimension, c not at all.
+    model_builder chance = of_batch({4, 4}, {1, 4});
+    store(chance, "w", {4, 4}, onnx::TensorProto::FLOAT);
+    store(chance, "axes", {1}, onnx::TensorProto::INT64, std::string(8, '\0'));
+    chance.shape("xt", {4, 4}).shape("s", {4, 4}).shape("st", {4, 4}).shape("c", {1, 4});
+    chance.node("Transpose", {"x"}, {"xt"});
+    chance.node("MatMul", {"w", "xt"}, {"s"});
+    chance.node("Transpose", {"s"}, {"st"});
+    chance.node("ReduceSum", {"st", "axes"}, {"c"});
+    chance.node("Relu", {"c"}, {"r"});
+    save("batch_chance.onnx", chance.bytes());
+
+    model_builder constant = of_batch({1, 4}, {2, 4}); // a row that is no batch
+    constant.shape("row", {1, 4});
+    constant.node("Constant", {}, {"row"});
+    set_int(constant.node("Concat", {"x", "row"}, {"r"}), "axis", 0);
+    save("batch_row.onnx", constant.bytes());
+
+    auto save_inputs = [](char const* file, dims of_x, dims of_y) {
+        model_builder d = of_batch(of_x, of_x).input("y", of_y);
+        d.node("Relu", {"x"}, {"r"});
+        save(file, d.bytes());
+    };
+    save_inputs("batch_of_two.onnx", {1, 4}, {1, 8});
+    save_inputs("batch_unequal.onnx", {1, 4}, {8, 4});
+    model_builder stated = of_batch({4, 4}, {4, 4});
+    stated.node("Relu", {"x"}, {"r"});
+    auto& batch = *stated.model.add_metadata_props();
+    batch.set_key("batch"), batch.set_value("4");
+    save("batch_stated.onnx", stated.bytes());
+    model_builder pair = of_batch({4, 2}, {4, 2}); // y is the same for every batch
+    pair.input("y", {1, 2}).shape("b", {1, 2}).shape("c", {4, 2});
+    pair.node("Neg", {"y"}, {"b"});
+    pair.node("Add", {"x", "b"}, {"c"});
+    pair.node("Relu", {"c"}, {"r"});
+    save("batch_and_one.onnx", pair.bytes());
 }
 
 /// Two branches with a high peak and a small result: the least peak runs them one after the other.
@@ -573,6 +818,9 @@ int main(int count, char** words)
     save("nested.onnx", nested(99).bytes()); // plus the graph around them
     save("nested_too_deep.onnx", nested(100).bytes());
     write_standard_pairs();
+    write_sized_by_shape();
+    write_shapes_as_data();
+    write_batch_dimensions();
     write_orders();
     return 0;
 }

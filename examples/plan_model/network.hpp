@@ -39,7 +39,7 @@ struct network_value {
     sublet::value_role role = sublet::value_role::intermediate;
     sublet::value_id alias_of = sublet::no_value;
     sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
-    sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< bytes, or an upper bound
+    sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< if known
 };
 
 /// The merged declarations of a value.
@@ -55,7 +55,7 @@ struct network {
     std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
     std::vector<value_type> types;     ///< by value
     std::size_t results = 0;           ///< number of values that operations produce
-    sublet::byte_count batch = 1;      ///< batch size of the file
+    std::string not_for_any_batch;     ///< why sizes for other batches are unknown; empty: they are known
     std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
 
     /// Of the operation that makes the value.
@@ -110,9 +110,12 @@ inline sublet::plan_options as_options(network const& net, plan_settings const& 
     return options;
 }
 
-/// Options for any batch size up to a maximum.
+/// Options for any batch size up to a maximum. They refer to the network.
+///
+/// Throws: input_error, naming the first value of which the size for other batches is not known.
 inline sublet::symbolic_options as_symbolic_options(network const& net, sublet::byte_count max_batch)
 {
+    if (!net.not_for_any_batch.empty()) throw input_error(net.not_for_any_batch);
     return {.bytes = [&net](auto v) { return net.values[v].of_any_batch; },
             .max_batch = max_batch,
             .role = [&net](auto v) { return net.values[v].role; },

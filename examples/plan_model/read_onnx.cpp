@@ -4,6 +4,9 @@
 
 #include "read_onnx.hpp"
 
+#include "follow_batch.hpp"
+#include "standard_operators.hpp"
+
 #include <sublet/units.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -13,11 +16,9 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -231,29 +232,17 @@ std::vector<std::string> captured_names(onnx::NodeProto const& node)
     return captured;
 }
 
-/// Standard operators with one result, of which element i depends on element i of operands that have its
-/// shape, and on operands that are broadcast. In place, a kernel reads element i of each operand before it
-/// writes element i.
-constexpr std::string_view of_first_operand[] = {
-    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "CastLike", "Ceil",
-    "Celu", "Clip", "Cos", "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish",
-    "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu", "Shrink",
-    "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh",
-    "ThresholdedRelu"};
-constexpr std::string_view of_any_operand[] = {
-    "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Max",   "Mean", "Min",
-    "Mod", "Mul", "Or",       "PRelu",      "Pow",       "Sub",        "Sum", "Where", "Xor"};
-
-template <std::size_t Count>
-bool is_one_of(std::string_view const (&names)[Count], std::string_view name)
-{
-    return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
+/// How a kernel of an operator reads operands of the type and shape of its result.
+enum class in_place_kernel : std::uint8_t {
+    none,        ///< it may read them after it has begun to write
+    over_first,  ///< it may read all but the first one after that: it adds the third to the sum of two
+    of_one_pass, ///< element i of every operand before it writes element i
+};
 
 class reader {
 public:
     reader(std::string const& file, onnx::ModelProto const& model, in_place_pairs pairs)
-        : file_(file), model_(model), graph_(model.graph()), pairs_(pairs)
+        : file_(file), model_(model), graph_(model.graph()), standard_(model), pairs_(pairs)
     {
     }
 
@@ -264,7 +253,7 @@ public:
         add_results();
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
         mark_outputs();
-        size_any_batch();
+        follow_batch(file_, model_, net_);
         return std::move(net_);
     }
 
@@ -315,7 +304,7 @@ private:
         for (auto const& t : graph_.sparse_initializer())
             declare(t.values().name(), type_of(t.values().data_type(), t.dims()));
         for (auto const& node : graph_.node())
-            if (auto const* const value = constant_of(node)) declare_stored(node.output(0), *value);
+            if (auto const* const value = standard_.constant_of(node)) declare_stored(node.output(0), *value);
     }
 
     void add_value(network_value value)
@@ -393,10 +382,7 @@ private:
 
         std::vector<std::string> const captured = captured_names(node);
         for (auto const& name : captured) op.inputs.push_back(used_value(name, n));
-        bool const holds_graphs =
-            std::any_of(node.attribute().begin(), node.attribute().end(),
-                        [](auto const& a) { return a.has_g() || a.graphs_size() != 0; });
-        if (holds_graphs)
+        if (holds_graphs(node))
             net_.remarks.push_back(file_ + ": " + op.label +
                                    " contains subgraphs, and their values are not planned");
         net_.operations.push_back(std::move(op));
@@ -413,13 +399,6 @@ private:
             refuse("the graph is not in topological order: " + label_of(by) + " uses value " + quoted(name) +
                    ", which " + label_of(static_cast<int>(producer)) + " defines");
         return found->second;
-    }
-
-    onnx::AttributeProto const* attribute(onnx::NodeProto const& node, std::string_view name) const
-    {
-        for (auto const& a : node.attribute())
-            if (a.name() == name) return &a;
-        return nullptr;
     }
 
     void expect_single_attributes(int n) const
@@ -487,35 +466,42 @@ private:
     }
 
     /// The first result may overwrite an operand of its type and shape. It never overwrites what every run
-    /// reads again: graph inputs, initializers, constants and views of them.
+    /// reads again: graph inputs, initializers, constants and views of them. No step overwrites a value of
+    /// which it also reads a view (see sublet/sharing/in_place.hpp).
     void add_standard_pairs(onnx::NodeProto const& node, operation& op) const
     {
-        std::size_t const operands = operands_in_place(node);
-        if (operands == 0 || op.outputs.empty() || op.outputs.front() == sublet::no_value ||
+        in_place_kernel const kernel = kernel_of(node);
+        if (kernel == in_place_kernel::none || op.outputs.empty() || op.outputs.front() == sublet::no_value ||
             net_.is_view(op.outputs.front()))
             return;
         if (std::any_of(op.outputs.begin() + 1, op.outputs.end(),
                         [](value_id v) { return v != sublet::no_value; }))
             return;
+        std::size_t const operands = kernel == in_place_kernel::of_one_pass ? op.inputs.size() : 1;
         for (std::size_t i = 0; i != std::min(operands, op.inputs.size()); ++i) {
             value_id const v = op.inputs[i];
             if (v != sublet::no_value && is_same_type(v, op.outputs.front()) && may_be_overwritten(v) &&
+                (kernel == in_place_kernel::of_one_pass ||
+                 std::count(op.inputs.begin(), op.inputs.end(), v) == 1) &&
                 std::find(op.overwritable.begin(), op.overwritable.end(), v) == op.overwritable.end())
                 op.overwritable.push_back(v);
         }
     }
 
-    /// How many operands, the first ones, the result may overwrite if their types agree.
-    std::size_t operands_in_place(onnx::NodeProto const& node) const
+    /// What --in-place on assumes of the kernel of a standard operator.
+    in_place_kernel kernel_of(onnx::NodeProto const& node) const
     {
-        if (pairs_ == in_place_pairs::listed || !is_standard(node)) return 0;
+        using enum in_place_kernel;
+        if (pairs_ == in_place_pairs::listed || !standard_.contains(node)) return none;
         std::string_view const type = node.op_type();
-        if (is_one_of(of_any_operand, type)) return ~std::size_t{0};
-        if (is_one_of(of_first_operand, type)) return 1;
-        if (type == "BatchNormalization") return normalizes_at_inference(node);
-        if (pairs_ == in_place_pairs::softmax && (type == "Softmax" || type == "LogSoftmax"))
-            return is_along_last_axis(node);
-        return 0;
+        if (is_one_of(of_any_operand, type)) return of_one_pass;
+        if (is_one_of(of_all_operands, type)) return node.input_size() <= 2 ? of_one_pass : over_first;
+        if (is_one_of(of_first_operand, type)) return over_first;
+        bool const is_softmax = type == "Softmax" || type == "LogSoftmax";
+        if ((type == "BatchNormalization" && normalizes_at_inference(node)) ||
+            (pairs_ == in_place_pairs::softmax && is_softmax && is_along_last_axis(node)))
+            return over_first;
+        return none;
     }
 
     /// In training, statistics of the whole operand come first. Since opset 14 an attribute selects it,
@@ -524,7 +510,7 @@ private:
     {
         if (auto const* const training = attribute(node, "training_mode")) return training->i() == 0;
         auto const* const is_test = attribute(node, "is_test");
-        return opset() >= 7 || (is_test != nullptr && is_test->i() != 0);
+        return standard_.opset() >= 7 || (is_test != nullptr && is_test->i() != 0);
     }
 
     bool is_along_last_axis(onnx::NodeProto const& node) const
@@ -533,7 +519,7 @@ private:
         value_type const type = type_of_value(node.input(0));
         if (!type.has_rank || type.size.empty()) return false;
         auto const* const declared = attribute(node, "axis");
-        std::int64_t const axis = declared != nullptr ? declared->i() : opset() < 13 ? 1 : -1;
+        std::int64_t const axis = declared != nullptr ? declared->i() : standard_.opset() < 13 ? 1 : -1;
         return axis == -1 || axis == static_cast<std::int64_t>(type.size.size()) - 1;
     }
 
@@ -554,28 +540,15 @@ private:
             node_id const producer = net_.values[v].producer;
             if (producer == sublet::no_node) return false;
             auto const& node = graph_.node(static_cast<int>(producer));
-            if (!net_.is_view(v)) return !is_standard(node) || node.op_type() != "Constant";
+            if (!net_.is_view(v)) return !standard_.contains(node) || node.op_type() != "Constant";
             if (attribute(node, "alias_of_input") != nullptr) return false;
         }
-    }
-
-    /// The version of the standard operators; without one, the latest.
-    std::int64_t opset() const
-    {
-        for (auto const& opset : model_.opset_import())
-            if (opset.domain().empty() || opset.domain() == "ai.onnx") return opset.version();
-        return std::numeric_limits<std::int64_t>::max();
-    }
-
-    bool is_standard(onnx::NodeProto const& node) const
-    {
-        return node.domain().empty() || node.domain() == "ai.onnx";
     }
 
     /// The first output is the first input under another shape or name.
     bool is_standard_view(onnx::NodeProto const& node) const
     {
-        if (!is_standard(node) || node.input_size() == 0 || node.output_size() == 0) return false;
+        if (!standard_.contains(node) || node.input_size() == 0 || node.output_size() == 0) return false;
         auto const& type = node.op_type();
         return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
                type == "Identity" || (type == "Dropout" && is_inference(node));
@@ -585,19 +558,11 @@ private:
     /// since opset 12 an optional input selects it, and must be a constant here.
     bool is_inference(onnx::NodeProto const& dropout) const
     {
-        if (opset() < 7) {
+        if (standard_.opset() < 7) {
             auto const* const is_test = attribute(dropout, "is_test");
             return is_test != nullptr && is_test->i() != 0;
         }
         return dropout.input_size() < 3 || dropout.input(2).empty() || is_false(dropout.input(2));
-    }
-
-    /// The tensor that a Constant node yields.
-    onnx::TensorProto const* constant_of(onnx::NodeProto const& node) const
-    {
-        if (!is_standard(node) || node.op_type() != "Constant" || node.output_size() == 0) return nullptr;
-        auto const* const value = attribute(node, "value");
-        return value != nullptr && value->has_t() ? &value->t() : nullptr;
     }
 
     /// The named constant is known and false.
@@ -608,7 +573,7 @@ private:
         auto const id = ids_.find(name);
         if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node)
             if (auto const* const value =
-                    constant_of(graph_.node(static_cast<int>(net_.values[id->second].producer))))
+                    standard_.constant_of(graph_.node(static_cast<int>(net_.values[id->second].producer))))
                 tensor = value;
         if (tensor == nullptr) return false;
         if (tensor->int32_data_size() == 1) return tensor->int32_data(0) == 0;
@@ -625,69 +590,10 @@ private:
         }
     }
 
-    std::string metadata(std::string_view key) const
-    {
-        for (auto const& entry : model_.metadata_props())
-            if (entry.key() == key) return entry.value();
-        return {};
-    }
-
-    /// The batch size is the one that the file states, or the first dimension of the first input that is not
-    /// a weight. Values computed from such inputs grow with it, values computed from shapes alone do not.
-    void size_any_batch()
-    {
-        std::istringstream weights(metadata("parameters"));
-        std::unordered_set<std::string> is_weight;
-        for (std::string name; std::getline(weights, name);) is_weight.insert(name);
-        std::int64_t batch = std::atoll(metadata("batch").c_str());
-        std::vector<bool> depends(net_.values.size());
-        for (auto const& v : graph_.input()) {
-            if (is_weight.count(v.name()) || constants_.count(v.name())) continue;
-            auto const& shape = v.type().tensor_type().shape();
-            if (batch <= 0 && shape.dim_size() != 0) batch = shape.dim(0).dim_value();
-            depends[ids_.at(v.name())] =
-                std::any_of(shape.dim().begin(), shape.dim().end(),
-                            [batch](auto const& d) { return batch > 0 && d.dim_value() == batch; });
-        }
-        if (batch > 0) net_.batch = static_cast<byte_count>(batch);
-        for (operation const& op : net_.operations) {
-            if (op.type == "Shape" || op.type == "Size") continue;
-            bool const any = std::any_of(op.inputs.begin(), op.inputs.end(),
-                                         [&](value_id v) { return v != sublet::no_value && depends[v]; });
-            for (value_id v : op.outputs)
-                if (any && v != sublet::no_value) depends[v] = true;
-        }
-        for (std::size_t v = 0; v != net_.values.size(); ++v) {
-            network_value& value = net_.values[v];
-            if (value.bytes == sublet::no_size) continue;
-            if (value.alias_of != sublet::no_value)
-                value.of_any_batch = net_.values[value.alias_of].of_any_batch;
-            else value.of_any_batch = depends[v] ? size_by_batch(v) : sublet::affine_bytes{value.bytes, 0};
-        }
-    }
-
-    /// The size of a value that depends on the batch is proportional to it if the batch size is one of its
-    /// dimensions, or if the batch size is 1: a larger batch never needs more. If a dimension is a multiple
-    /// of the batch size (after a reshape, but gradients of weights have such dimensions too), it may be
-    /// proportional or fixed: then the result covers both cases. Otherwise it is fixed.
-    sublet::affine_bytes size_by_batch(std::size_t v) const
-    {
-        network_value const& value = net_.values[v];
-        byte_count const each = value.bytes / net_.batch + (value.bytes % net_.batch != 0);
-        bool is_batch = net_.batch == 1, is_multiple = false;
-        if (value.producer != sublet::no_node)
-            for (auto d : net_.types[v].size) {
-                auto const size = static_cast<byte_count>(d);
-                is_batch = is_batch || size == net_.batch;
-                is_multiple = is_multiple || size % net_.batch == 0;
-            }
-        if (is_batch) return {0, each};
-        return {value.bytes, is_multiple ? each : 0};
-    }
-
     std::string const& file_;
     onnx::ModelProto const& model_;
     onnx::GraphProto const& graph_;
+    standard_operators standard_;
     in_place_pairs pairs_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;

@@ -6,6 +6,7 @@
 #include "read_layers.hpp"
 
 #include "../plan_model/read_onnx.hpp"
+#include "../plan_model/standard_operators.hpp"
 #include "kernels.hpp"
 
 #include <onnx/onnx_pb.h>
@@ -920,11 +921,12 @@ void read_types(onnx::GraphProto const& graph, layered_network& all)
 }
 
 /// Adds the layer of a node. What it computes must fit the planned result.
-void add_layer(node_reader const& n, onnx::NodeProto const& node, plan_model::operation const& operation,
-               layered_network& all)
+void add_layer(plan_model::standard_operators const& standard, node_reader const& n,
+               onnx::NodeProto const& node, plan_model::operation const& operation, layered_network& all)
 {
-    if (!node.domain().empty() && node.domain() != "ai.onnx")
-        throw unsupported_layer{node.domain() + '.' + node.op_type()};
+    if (!standard.contains(node))
+        throw unsupported_layer{(node.domain().empty() ? "the function " : node.domain() + '.') +
+                                node.op_type()};
     if (std::count_if(operation.outputs.begin(), operation.outputs.end(),
                       [](value_id v) { return v != sublet::no_value; }) != 1)
         n.refuse("with several results");
@@ -973,6 +975,7 @@ layered_network read_layers(std::string const& file)
     layered_network all;
     all.net = plan_model::read_onnx(file, model);
     read_types(model.graph(), all);
+    plan_model::standard_operators const standard(model);
     std::int64_t opset = 1;
     for (auto const& set : model.opset_import())
         if (set.domain().empty() || set.domain() == "ai.onnx") opset = set.version();
@@ -981,7 +984,7 @@ layered_network read_layers(std::string const& file)
         auto const& node = model.graph().node(i);
         auto const& operation = all.net.operations[static_cast<std::size_t>(i)];
         try {
-            add_layer(node_reader(node, operation, all, opset), node, operation, all);
+            add_layer(standard, node_reader(node, operation, all, opset), node, operation, all);
         } catch (unsupported_layer const& r) {
             all.layers.push_back(unsupported{printable(r.why)});
         }
