@@ -144,8 +144,7 @@ private:
     {
         SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: checks::digest needs a device that computes digests");
-        memory_plan const* plan = nullptr;
-        if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
+        memory_plan const* const plan = detail::plan_in(mode);
         schedule_ = detail::schedule_streams(order_, mode, streams,
                                              settings.check >= executor_options::checks::paint);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
