@@ -190,13 +190,14 @@ struct differences {
 
 } // namespace
 
-TEST_CASE("pools, blocks, offsets, order and in-place results are read from the plan alone, by every executor")
+TEST_CASE("every executor reads pools, blocks, offsets, order and in-place results from the plan alone")
 {
     differences drawn_differences;
     for (unsigned seed = 0; seed != rounds(120); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        random_tasks const drawn = draw_tasks(pick, {.tasks = 4 + pick.below(12), .views = 20, .in_place = 40});
+        random_tasks const drawn =
+            draw_tasks(pick, {.tasks = 4 + pick.below(12), .views = 20, .in_place = 40});
         subject s{drawn.program(), drawn.options(), std::vector<bool>(drawn.values(), false)};
         std::vector<byte_count> bytes = s.options.bytes.tabulate(drawn.values()), begin(drawn.values(), 0);
         for (value_id v = 0; v != drawn.values(); ++v) {

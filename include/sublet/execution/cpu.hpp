@@ -288,7 +288,8 @@ void run_step(lowered_program const& lowered, value_storage& values, step_id at,
 
 // --- cpu -------------------------------------------------------------------------------------------------
 
-/// The reference executor: runs a program on one thread. It checks the plan before the first run.
+/// The reference executor: runs a program on one thread, in the order of the options, or in that of the plan;
+/// of a plan for any schedule in one that it allows. It checks the plan before the first run.
 ///
 ///     auto kernel = [&](sublet::cpu_call const& call) {
 ///         auto x = sublet::as<float>(call.in(0));
@@ -311,7 +312,7 @@ public:
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
     /// Complexity: that of lower_program(), and of check_plan() from executor_options::checks::plan on.
     /// Throws:     unsound_plan if the plan or the order is invalid (edges of the program from
-    ///             executor_options::checks::plan on; at any level an offset outside of its arena);
+    ///             executor_options::checks::plan on; at any level an address that is wrong: see arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
     template <detail::memory_mode Mode>

@@ -264,8 +264,8 @@ std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const
 /// Throws: unsound_plan with what check_plan() or check_concurrent_plan() finds.
 void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const& options);
 
-/// The steps in the order of the plan, or in that of the options if there is none; for a plan for any schedule
-/// in one that data, edges, its hand-offs and those given allow. `plan` may be null.
+/// The steps in the order of the plan, or in that of the options if there is no plan; for a plan for any
+/// schedule in one that data, edges, its hand-offs and those given allow. `plan` may be null.
 ///
 /// Requires:   as lower_program(); the options are those of the plan, as options_of_plan() returns them.
 /// Complexity: that of lower_program(), and for a plan for any schedule of dependences().
@@ -279,9 +279,9 @@ void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const
 ///
 /// For a plan for any schedule, the order is one that its hand-offs, data and edges allow; its offsets are
 /// not checked. If the listed order in `options.order` can be run, the new order has the same results: a part
-/// that is written through a view keeps its place among the readers. For a plan for one order, and without a
-/// plan, the order is `options.order`, and hand-offs are found where bytes are reused. `handoffs` are kept
-/// too.
+/// that is written through a view keeps its place among the readers. For a plan for one order, the order is
+/// that of the plan, and hand-offs are found where bytes are reused. Without a plan it is `options.order`.
+/// `handoffs` are kept too.
 ///
 /// Requires:   as lower_program().
 /// Ensures:    every run that keeps the waits leaves what the lowered program leaves step by step. No wait
@@ -292,7 +292,7 @@ void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const
 ///             for directly. With a plan for one order, also O(segments) for each buffer.
 /// Throws:     unsound_plan if the order is invalid, an edge or a hand-off leads to a lower position,
 ///             hand-offs reorder a write with another touch of its storage, or the plan is of another program
-///             or has an offset outside of its arenas; precondition_error where a requirement is broken.
+///             or, for one order, has wrong addresses; precondition_error where a requirement is broken.
 [[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, memory_plan const* plan,
                                      per_value<bool> const& scratch, std::vector<handoff> const& handoffs);
 template <detail::memory_mode Mode>

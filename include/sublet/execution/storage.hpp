@@ -109,8 +109,9 @@ private:
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
                                             per_value<bool> const& scratch, std::vector<step_id> steps);
 
-/// The options with all that a plan decides, read from it alone: its order, unless it is for any schedule, and
-/// the pool of each buffer in it. The pairs that it takes in place are among those that the program declares.
+/// The options with all that a plan decides, read from it alone: its order, unless it is for any schedule,
+/// and the pool of each buffer in it. The pairs that it takes in place are among those that the program
+/// declares.
 ///
 /// Complexity: O(values + nodes).
 /// Throws:     unsound_plan if the plan does not have an entry for each value.
@@ -244,7 +245,13 @@ struct no_plan {
 struct recycle {
     static constexpr bool is_memory_mode = true; ///< for the executors
 };
-/// The offsets of a plan, in one allocation for each pool.
+/// The offsets of a plan, in one allocation for each pool, in which its blocks lie one behind the other.
+///
+/// Executors read from the plan alone what it decides: pools, offsets, the order of the nodes, the results in
+/// place. The options say what the values need, and what the proof of the plan compares. At every level of
+/// checks, proved or not, an executor checks all addresses when it is made: each buffer lies within the arena
+/// of its pool and each view within its root, sums of offsets do not wrap, offsets are multiples of the
+/// alignments, and arenas that it is given have the bytes and the alignment.
 struct arena {
     static constexpr bool is_memory_mode = true; ///< for the executors
     arena() = default;
@@ -295,9 +302,9 @@ memory_plan const* plan_in(Mode const&)
 /// within their roots: lower_program().
 ///
 /// Requires: the program was lowered with options_of_plan().
-/// Throws:   unsound_plan if the plan does not have an entry for each value, or a planned buffer has no offset,
-///           lies in another pool, ends outside of its arena, or is not aligned as its values and its pool
-///           need it.
+/// Throws:   unsound_plan if the plan does not have an entry for each value, or a planned buffer has no
+///           offset, lies in another pool, ends outside of its arena, or is not aligned as its values and its
+///           pool need it.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
 /// By pool: the largest alignment of its buffers.
