@@ -301,6 +301,11 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
     small.alignment = 3;
     CHECK_THROWS_AS((void)growing_arena(plan_symbolic(chain, small)), precondition_error);
 
+    symbolic_plan beyond = planned.plan;
+    beyond.buffers.back().pool = 1;
+    CHECK_THROWS_WITH_AS((void)growing_arena(beyond),
+                         "sublet: value 3 lies in pool 1, but its plan has only 1 pools", precondition_error);
+
     growing_arena memory(planned);
     auto other = plan_symbolic(chain, chain_options(100, 400));
     arena foreign(other.plan.at(400));
