@@ -241,8 +241,8 @@ struct symbolic_plan {
 
     /// The plan for one batch. Its arenas may be smaller than `arena`.
     /// Complexity: O(values).
-    /// Throws:     precondition_error if the batch is not in 1 ... max_batch, or a buffer in a pool that `arena`
-    ///             does not have.
+    /// Throws:     precondition_error if the batch is not in 1 ... max_batch, or a buffer lies in a pool that
+    ///             `arena` does not have.
     template <detail::integer Batch>
     [[nodiscard]] memory_plan at(Batch which) const
     {
