@@ -6,9 +6,82 @@
 #include <doctest/doctest.h>
 
 #include <memory_resource>
+#include <optional>
 #include <vector>
 
 namespace this_test {
+
+namespace {
+
+/// What each executor says of a plan at every level of checks, without the proof.
+template <class Program>
+std::vector<std::optional<sublet::fault>>
+refusals(Program const& program, sublet::plan_options const& options, sublet::memory_plan const& plan)
+{
+    std::vector<std::optional<sublet::fault>> all;
+    auto note = [&all](auto make) {
+        try {
+            make();
+            all.push_back(std::nullopt);
+        } catch (sublet::unsound_plan const& e) {
+            all.push_back(e.why().what);
+        }
+    };
+    using sublet::arena;
+    using checks = sublet::executor_options::checks;
+    auto idle = [](auto const&) {};
+    for (checks const level : {checks::off, checks::plan, checks::paint, checks::digest}) {
+        sublet::executor_options const how{.check = level, .prove = false};
+        note([&] { (void)sublet::cpu_executor{program, options, arena{plan}, idle, how}; });
+        note([&] { (void)sublet::thread_executor{program, options, arena{plan}, idle, {}, how}; });
+        note([&] {
+            sublet::simulated_device device;
+            (void)sublet::stream_executor{device, program, options, arena{plan}, idle, {}, how};
+        });
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a plan with an address outside of its arena is refused by every executor, proved or not")
+{
+    //  in ─► 0 ─► x ─► 1 ─► y, q     2: y, q ─► z
+    sublet::snapshot const program = sublet::sequence(3, 5, [](sublet::step_id step, sublet::effect_sink& s) {
+        if (step == 0) s.use(0), s.def(1);
+        if (step == 1) s.use(1), s.def(2), s.def(3);
+        if (step == 2) s.use(2), s.use(3), s.def(4);
+    });
+    std::vector<sublet::value_role> role(5, sublet::value_role::intermediate);
+    role[0] = sublet::value_role::input;
+    sublet::plan_options const options{.bytes = {64, 64, 64, 80, 8}, .role = role, .pool = {0, 0, 1, 1, 0}};
+    sublet::memory_plan const good = sublet::plan_memory(program, options).plan;
+    REQUIRE(good.arena_bytes == std::vector<sublet::byte_count>{128, 144});
+    using answers = std::vector<std::optional<sublet::fault>>;
+    CHECK(refusals(program, options, good) == answers(12));
+
+    answers const outside(12, sublet::fault::outside_arena);
+    sublet::memory_plan plan = good;
+    plan.offset_in_root = {0, 0, 0, 148, 0}; // as a document may say it: it begins behind its buffer
+    CHECK(refusals(program, options, plan) == outside);
+    plan.offset_in_root = {0, 0, 0, sublet::no_offset - 7, 0}; // beyond 64 bits
+    CHECK(refusals(program, options, plan) == outside);
+    plan = good;
+    plan.arena_bytes[1] = 143;
+    CHECK(refusals(program, options, plan) == outside);
+    plan = good;
+    plan.valid_for = sublet::program_reading::concurrent;
+    plan.buffers[4].offset = 121;
+    CHECK(refusals(program, options, plan) == outside);
+    plan = good;
+    plan.buffers[2].pool = 2; // there is none
+    CHECK(refusals(program, options, plan) == answers(12, sublet::fault::foreign_plan));
+    sublet::plan_options aligned = options;
+    aligned.alignment = 16;
+    plan = good;
+    plan.buffers[4].offset = 72;
+    CHECK(refusals(program, aligned, plan) == answers(12, sublet::fault::misaligned));
+}
 
 TEST_CASE("one include runs a planned program on floats in the bytes of the plan")
 {

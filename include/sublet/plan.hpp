@@ -519,12 +519,13 @@ struct memory_plan {
     /// begins.
     std::vector<byte_count> offset_in_root = {};
 
-    /// The first byte of v in the arena of its pool, or `no_offset`.
+    /// The first byte of v in the arena of its pool, or `no_offset`, also if 64 bits do not hold it.
     [[nodiscard]] byte_count offset_of(value_id v) const
     {
         if (buffer_of[v] == no_buffer) return no_offset;
         byte_count const begin = buffers[buffer_of[v]].offset;
-        return begin == no_offset || offset_in_root.empty() ? begin : begin + offset_in_root[v];
+        if (offset_in_root.empty()) return begin;
+        return detail::sum_fits(begin, offset_in_root[v]) ? begin + offset_in_root[v] : no_offset;
     }
 
     /// The block of v and its offset there; offset `no_offset` if v has none, or its pool has no blocks.

@@ -241,7 +241,8 @@ struct symbolic_plan {
 
     /// The plan for one batch. Its arenas may be smaller than `arena`.
     /// Complexity: O(values).
-    /// Throws:     precondition_error if the batch is not in 1 ... max_batch.
+    /// Throws:     precondition_error if the batch is not in 1 ... max_batch, or a buffer lies in a pool that
+    ///             `arena` does not have.
     template <detail::integer Batch>
     [[nodiscard]] memory_plan at(Batch which) const
     {
@@ -259,6 +260,9 @@ struct symbolic_plan {
             memory_plan::placed_buffer const p{b.root,      b.life, b.size.at(batch),
                                                b.alignment, b.pool, b.offset_at(batch)};
             plan.buffers.push_back(p);
+            SUBLET_EXPECTS(b.pool < plan.arena_bytes.size(),
+                           "sublet: value % lies in pool %, but its plan has only % pools", b.root, b.pool,
+                           plan.arena_bytes.size());
             byte_count& height = plan.arena_bytes[b.pool];
             height = detail::larger(height, checked_add(p.offset, p.size));
         }

@@ -422,6 +422,18 @@ TEST_CASE("values in different pools never conflict")
     CHECK(fault_of(check_concurrent_plan(apart, plan, {.bytes = 8})) == fault::wrong_pool);
 }
 
+TEST_CASE("a clash names the pool of the plan, whichever the options name first")
+{
+    auto plan = plan_at({0, 4}, 12);
+    for (memory_plan::placed_buffer& b : plan.buffers) b.pool = 1;
+    plan.arena_bytes = {0, 12};
+    plan_options const options{.bytes = 8, .pool_choices = {{0, 1, 0}, {1, 1, 0}}};
+    auto const found = check_concurrent_plan(tasks(2, {{{}, {0}}, {{}, {1}}}), plan, options);
+    REQUIRE(found);
+    CHECK(found->what == fault::clash);
+    CHECK(found->pool == 1);
+}
+
 TEST_CASE("a chain of a million steps is checked, and a fault at its end found")
 {
     step_id const n = 1'000'000;

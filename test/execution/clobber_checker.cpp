@@ -216,10 +216,17 @@ TEST_CASE("allowed reuse is no alarm: an in-place pair, an operand read early, a
     CHECK(found(pair, options, recycle{}, synthetic_kernel{}) == clobbered_value::finding{});
     CHECK(found(pair, options, no_plan{}, synthetic_kernel{}) == clobbered_value::finding{});
 
-    // A pair that was not used, a second result next to it, and a later reader.
     plan_options apart = options;
-    apart.in_place = false;
-    CHECK(found(pair, apart, at_offsets({0, 0}), synthetic_kernel{}).value == 0);
+    apart.in_place = false; // but the plan has taken it
+    CHECK(found(pair, apart, at_offsets({0, 0}), synthetic_kernel{}) == clobbered_value::finding{});
+
+    // No pair, a second result next to it, and a later reader.
+    auto const unrelated = sequence(2, 2, [](auto step, effect_sink& s) {
+        if (step == 1) s.use(0);
+        s.def(step);
+    });
+    CHECK(found(unrelated, options, at_offsets({0, 0}), synthetic_kernel{}) ==
+          clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
     auto const beside = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0), s.may_overwrite(0, 1), s.def(2);
         s.def(step);

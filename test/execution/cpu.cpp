@@ -7,7 +7,9 @@
 #include "../dead_bytes.hpp"
 #include "../operations.hpp"
 
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/synthetic.hpp>
 
@@ -450,10 +452,47 @@ TEST_CASE("an order that breaks a dependence runs in no mode")
 {
     plan_options wrong = chain_options;
     wrong.order = {1, 0, 2};
-    each_mode(subjects().front(), [&](auto const& mode, executor_options::checks level) {
-        CHECK_THROWS_AS(executor(chain, wrong, mode, synthetic_kernel{}, {.check = level, .prove = false}),
-                        unsound_plan);
+    each_mode(subjects().front(), [&](auto mode, executor_options::checks level) {
+        auto made = [&](plan_options const& options) {
+            (void)executor(chain, options, mode, synthetic_kernel{}, {.check = level, .prove = false});
+        };
+        if constexpr (std::same_as<decltype(mode), arena>) {
+            CHECK_NOTHROW(made(wrong)); // in the order of the plan
+            mode.plan.order = wrong.order;
+            CHECK_THROWS_AS(made(chain_options), unsound_plan);
+        } else {
+            CHECK_THROWS_AS(made(wrong), unsound_plan);
+        }
     });
+}
+
+TEST_CASE("a plan for any schedule runs step by step in an order that keeps its hand-offs")
+{
+    //  listed   0: -> a   1: a -> b   2: -> c   3: c -> d       c takes the bytes of a, if 3 ends before 0
+    snapshot const program = op_list(4, {{}, {0}, {}, {2}}, {{0}, {1}, {2}, {3}});
+    value_role const output = value_role::output, none = value_role::intermediate;
+    plan_options const options{.bytes = 8, .role = std::vector{none, output, none, output}};
+    memory_plan plan = plan_concurrent(program, options).plan;
+    plan.handoffs = {{3, 0}};
+    plan.arena_bytes = {24};
+    for (value_id v = 0; v != 4; ++v) plan.buffers[v].offset = 8 * (v == 2 ? 0 : v == 3 ? 2 : v);
+    REQUIRE(!check_concurrent_plan(program, plan, options));
+    executor expected(program, options, no_plan{}, synthetic_kernel{});
+    expected.run();
+    for (bool const proves : {true, false})
+        for (executor_options::checks const level : levels) {
+            std::vector<step_id> order;
+            auto kernel = [&](cpu_call const& call) {
+                order.push_back(call.step);
+                synthetic_kernel{}(call);
+            };
+            cpu_executor run(program, options, arena{plan}, kernel, {.check = level, .prove = proves});
+            run.run();
+            CHECK(order == std::vector<step_id>{2, 3, 0, 1});
+            for (value_id v : {1u, 3u}) CHECK(digest(run.output(v)) == digest(expected.output(v)));
+        }
+    plan.handoffs.clear();
+    CHECK_THROWS_AS((void)executor(program, options, arena{plan}, synthetic_kernel{}), unsound_plan);
 }
 
 TEST_CASE("an order with a backward edge runs in no mode, unless nothing is proved")

@@ -301,12 +301,23 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
     small.alignment = 3;
     CHECK_THROWS_AS((void)growing_arena(plan_symbolic(chain, small)), precondition_error);
 
+    symbolic_plan beyond = planned.plan;
+    beyond.buffers.back().pool = 1;
+    CHECK_THROWS_WITH_AS((void)growing_arena(beyond),
+                         "sublet: value 3 lies in pool 1, but its plan has only 1 pools", precondition_error);
+
     growing_arena memory(planned);
     auto other = plan_symbolic(chain, chain_options(100, 400));
     arena foreign(other.plan.at(400));
     foreign.blocks = &memory;
     CHECK_THROWS_AS((void)executor(chain, chain_options(100, 400).at(400), foreign, synthetic_kernel{}),
                     precondition_error);
+    arena more = memory.at(1); // of a pool that the arenas do not have, without bytes and with some
+    more.plan.arena_bytes.push_back(0);
+    executor run(chain, options.at(1), more, synthetic_kernel{});
+    CHECK(result_of(run, 1) == expected_result(options, 1, 1));
+    more.plan.arena_bytes.back() = 8;
+    CHECK_THROWS_AS((void)executor(chain, options.at(1), more, synthetic_kernel{}), precondition_error);
     symbolic_options in_another = options;
     in_another.pool = pool_id{1};
     other = plan_symbolic(chain, in_another);

@@ -246,8 +246,39 @@ TEST_CASE("an invalid offset is rejected with its witness, before anything is al
           outside(no_offset, no_offset));
     CHECK(after([](memory_plan& plan) { plan.buffers[2].offset = no_offset - 8; }) ==
           outside(no_offset - 8, no_offset));
+    CHECK(after([](memory_plan& plan) { plan.offset_in_root = {0, 0, 17, 0}; }) == outside(17, 33));
+    CHECK(after([](memory_plan& plan) {
+              plan.offset_in_root = {0, 0, no_offset, 0};
+          }) == outside(no_offset, no_offset));
+    CHECK(after([](memory_plan& plan) { plan.offset_in_root = {0, 0, 0}; }) == foreign);
+    CHECK(after([](memory_plan& plan) {
+              plan.buffers[2].offset = 16; // the sum is 2^64 + 8
+              plan.offset_in_root = {0, 0, no_offset - 7, 0};
+          }) == outside(no_offset, no_offset));
+    CHECK(after([](memory_plan& plan) {
+              plan.buffers[2].pool = 1; // not as the program was lowered
+              plan.arena_bytes.push_back(16);
+          }) == foreign);
     CHECK(after([](memory_plan& plan) { plan.arena_bytes[0] = 31; }).what == fault::outside_arena);
     CHECK(after([](memory_plan& plan) { plan.arena_bytes[0] = 15; }).what == fault::outside_arena);
+}
+
+TEST_CASE("an offset that is no multiple of an alignment is rejected, before anything is allocated")
+{
+    plan_options const of_value{.bytes = 8, .alignment = {8, 8, 16, 1}},
+        of_view{.bytes = 8, .alignment = {8, 8, 1, 1}}, of_pool{.bytes = 8, .pools = {{.alignment = 4}}};
+    memory_plan plan = plan_memory(chain, plan_options{.bytes = 8, .in_place = false}).plan;
+    plan.arena_bytes = {48};
+    for (value_id v = 0; v != 4; ++v) plan.buffers[v].offset = 16 * (v % 2);
+    CHECK(!refusal(chain, of_value, plan));
+    plan.buffers[2].offset = 24;
+    CHECK(refusal(chain, of_value, plan) ==
+          witness{.what = fault::misaligned, .value = 2, .begin = 24, .needed = 16});
+    CHECK(!refusal(chain, of_view, plan));
+    plan.buffers[3].offset = 34;
+    CHECK(!refusal(chain, of_view, plan));
+    CHECK(refusal(chain, of_pool, plan) ==
+          witness{.what = fault::misaligned, .value = 3, .begin = 34, .needed = 4});
 }
 
 TEST_CASE("if one arena cannot be allocated the others are freed, and the error has its size")

@@ -323,6 +323,51 @@ TEST_CASE("with digests, a step that only makes a view may run while another wri
     CHECK(is_viewed);
 }
 
+TEST_CASE("with digests, a step that only makes a view may run after a result is written over the root")
+{
+    for (byte_count const view_bytes : {0u, 1u})
+        for (bool const reads_early : {false, true}) {
+            //  0: makes v, a view of a     1: a -> b, over a
+            auto const p = sequence(2, 3, [reads_early](step_id step, effect_sink& s) {
+                if (step == 0) return s.view(1);
+                reads_early ? s.use_early(0) : s.use(0);
+                s.def(2);
+                if (!reads_early) s.may_overwrite(0, 2);
+            });
+            plan_options const options{.bytes = std::vector<byte_count>{1, view_bytes, 1},
+                                       .role = roles{input, none, output},
+                                       .alias_of = std::vector<value_id>{no_value, 0, no_value}};
+            auto const planned = plan_memory(p, options);
+            REQUIRE(planned);
+            REQUIRE(planned.plan.offset_of(2) == planned.plan.offset_of(0));
+            auto check = [&](auto const& mode, thread_options const& threads) {
+                std::vector<step_id> order;
+                executor run(p, options, mode,
+                             [&](cpu_call const& call) {
+                                 if (threads.workers == 1) order.push_back(call.step);
+                                 if (call.step == 1) call.out(0)[0] = std::byte{9};
+                             },
+                             threads, {.check = executor_options::checks::digest});
+                for (int round = 0; round != 3; ++round) {
+                    run.input(0)[0] = std::byte{5};
+                    order.clear();
+                    run.run();
+                    CHECK(run.output(2)[0] == std::byte{9});
+                }
+                return order;
+            };
+            for (std::size_t const workers : {1u, 2u})
+                for (queue_policy const policy :
+                     {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo}) {
+                    auto const order = check(arena{planned}, {.workers = workers, .policy = policy});
+                    if (workers == 1 && policy == queue_policy::lifo)
+                        CHECK(order == std::vector<step_id>{1, 0});
+                    (void)check(recycle{}, {.workers = workers, .policy = policy});
+                    (void)check(no_plan{}, {.workers = workers, .policy = policy});
+                }
+        }
+}
+
 TEST_CASE("an unsound plan is rejected with its witness; without the proof, digests find the clobbered value")
 {
     memory_plan clash = diamond_plan;

@@ -6,7 +6,6 @@
 /// of every touched value. Overhead of a run without checks: O(steps + touches).
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/check_plan.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
@@ -46,7 +45,7 @@ namespace detail {
 /// With `is_shared`, steps may run in another order and concurrently: a lock guards the state of the checker
 /// and all painting, as neighbouring bytes may share a unit of the sanitizer. Digests are taken outside of
 /// the lock: in a sound plan a buffer is not written while another step accesses it. A step that only makes a
-/// view does not: its buffers are not compared then.
+/// view does not: its buffers are not compared then, and are dead after the last step that accesses them.
 class clobber_checker {
 public:
     using storage = value_storage;
@@ -71,7 +70,7 @@ private:
         return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
     }
 
-    /// The buffers to compare before and after a step.
+    /// The buffers to compare before and after a step, which are dead after the last of these.
     std::span<buffer_id const> compared(step_id at) const
     {
         return is_shared_ ? lowered_.accessed[at] : lowered_.touched[at];
@@ -149,7 +148,7 @@ private:
     bool is_shared_;
     mutable adaptive_mutex lock_;
     std::vector<byte_owners> owners_;      // by pool
-    std::vector<std::uint32_t> remaining_; // by buffer: touches to come
+    std::vector<std::uint32_t> remaining_; // by buffer: steps to come that compare it, and one if it stays
     std::vector<std::uint64_t> digest_;    // by buffer
     std::vector<step_id> producer_;        // by buffer: the last step to write it
     std::vector<step_id> placed_by_;       // by buffer: the last step to place it
@@ -261,6 +260,12 @@ concept cpu_kernel = std::invocable<K&, cpu_call const&>;
 
 namespace detail {
 
+/// The program for a run step by step, in the order of the plan if there is one. Unless `settings` turn the
+/// proof off, the plan is sound, and no edge leads back. `plan` may be null.
+/// Throws: unsound_plan with a witness; errors of lower_planned().
+[[nodiscard]] lowered_program proved_sequence(snapshot const& p, plan_options const& options,
+                                              memory_plan const* plan, executor_options const& settings);
+
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
 void run_step(lowered_program const& lowered, value_storage& values, step_id at, Kernel& kernel,
@@ -283,7 +288,8 @@ void run_step(lowered_program const& lowered, value_storage& values, step_id at,
 
 // --- cpu -------------------------------------------------------------------------------------------------
 
-/// The reference executor: runs a program on one thread. It checks the plan before the first run.
+/// The reference executor: runs a program on one thread, in the order of the options, or in that of the plan;
+/// of a plan for any schedule in one that it allows. It checks the plan before the first run.
 ///
 ///     auto kernel = [&](sublet::cpu_call const& call) {
 ///         auto x = sublet::as<float>(call.in(0));
@@ -306,7 +312,7 @@ public:
     /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
     /// Complexity: that of lower_program(), and of check_plan() from executor_options::checks::plan on.
     /// Throws:     unsound_plan if the plan or the order is invalid (edges of the program from
-    ///             executor_options::checks::plan on; at any level an offset outside of its arena);
+    ///             executor_options::checks::plan on; at any level an address that is wrong: see arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
     template <detail::memory_mode Mode>
@@ -339,7 +345,8 @@ public:
     {
         return this->run_once([this] {
             if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest);
+            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
+                                            lowered_.is_any_schedule);
             run_steps([&](step_id at) { checker.before(at); }, [&](step_id at) { checker.after(at); });
             checker.finish();
         });
@@ -349,23 +356,9 @@ private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
                  executor_options const& settings)
-        : executor_base(detail::lower_program(p, options, settings.scratch),
-                        prove(p, options, mode, settings), settings),
+        : executor_base(detail::proved_sequence(p, options, detail::plan_in(mode), settings), mode, settings),
           kernel_(std::move(kernel))
     {
-    }
-
-    template <class Mode>
-    static Mode const& prove(snapshot const& p, plan_options const& options, Mode const& mode,
-                             executor_options const& settings)
-    {
-        if (!settings.prove || settings.check == executor_options::checks::off) return mode;
-        if constexpr (std::same_as<Mode, arena>) {
-            if (auto const why = check_plan(p, mode.plan, options)) throw unsound_plan(*why);
-        } else if (auto const position = detail::first_backward_edge(p, options.order)) {
-            throw unsound_plan({.what = fault::leads_back, .position = *position});
-        }
-        return mode;
     }
 
     template <class Before, class After>

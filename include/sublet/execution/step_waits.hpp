@@ -6,6 +6,7 @@
 /// the program in its order. O(V + E + steps + touches + pairs log pairs) time plus a transitive reduction.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -260,13 +261,28 @@ private:
 std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
                                            std::vector<handoff> handoffs);
 
+/// Checks a plan for its own reading.
+/// Throws: unsound_plan with what check_plan() or check_concurrent_plan() finds.
+void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const& options);
+
+/// The steps in the order of the plan, or in that of the options if there is no plan; for a plan for any
+/// schedule in one that data, edges, its hand-offs and those given allow. `plan` may be null.
+///
+/// Requires:   as lower_program(); the options are those of the plan, as options_of_plan() returns them.
+/// Complexity: that of lower_program(), and for a plan for any schedule of dependences().
+/// Throws:     unsound_plan if there is no such order, or a hand-off of the plan does not name two steps;
+///             precondition_error where a requirement is broken, or a given hand-off does not.
+[[nodiscard]] lowered_program lower_planned(snapshot const& p, plan_options const& options,
+                                            memory_plan const* plan, per_value<bool> const& scratch,
+                                            std::vector<handoff> handoffs = {});
+
 /// Lowers a program for a concurrent run in a memory mode, and finds its waits.
 ///
 /// For a plan for any schedule, the order is one that its hand-offs, data and edges allow; its offsets are
 /// not checked. If the listed order in `options.order` can be run, the new order has the same results: a part
-/// that is written through a view keeps its place among the readers. For a plan for one order, and without a
-/// plan, the order is `options.order`, and hand-offs are found where bytes are reused. `handoffs` are kept
-/// too.
+/// that is written through a view keeps its place among the readers. For a plan for one order, the order is
+/// that of the plan, and hand-offs are found where bytes are reused. Without a plan it is `options.order`.
+/// `handoffs` are kept too.
 ///
 /// Requires:   as lower_program().
 /// Ensures:    every run that keeps the waits leaves what the lowered program leaves step by step. No wait
@@ -277,42 +293,15 @@ std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const
 ///             for directly. With a plan for one order, also O(segments) for each buffer.
 /// Throws:     unsound_plan if the order is invalid, an edge or a hand-off leads to a lower position,
 ///             hand-offs reorder a write with another touch of its storage, or the plan is of another program
-///             or has an offset outside of its arenas; precondition_error where a requirement is broken.
+///             or, for one order, has wrong addresses; precondition_error where a requirement is broken.
+[[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, memory_plan const* plan,
+                                     per_value<bool> const& scratch, std::vector<handoff> const& handoffs);
 template <detail::memory_mode Mode>
 [[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, Mode const& mode,
                                      per_value<bool> const& scratch = false,
                                      std::vector<handoff> const& handoffs = {})
 {
-    run_order result;
-    memory_plan const* plan = nullptr;
-    if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
-    bool const is_for_any_schedule = plan != nullptr && plan->valid_for == program_reading::concurrent;
-    std::vector<handoff> kept = handoffs;
-    auto names_steps = [&](handoff h) { return h.from < p.steps() && h.to < p.steps(); };
-    for (handoff h : kept)
-        SUBLET_EXPECTS(names_steps(h),
-                       "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
-                       h.to, p.steps());
-    if (is_for_any_schedule) {
-        if (!std::all_of(plan->handoffs.begin(), plan->handoffs.end(), names_steps))
-            throw unsound_plan({.what = fault::foreign_plan});
-        kept.insert(kept.end(), plan->handoffs.begin(), plan->handoffs.end());
-    }
-    result.lowered =
-        is_for_any_schedule
-            ? detail::lower_program(p, options, scratch, detail::concurrent_step_order(p, options, kept))
-            : detail::lower_program(p, options, scratch);
-    detail::wait_finder finder(p, options, result.lowered);
-    if (plan != nullptr && !is_for_any_schedule) {
-        detail::arena_occupants arenas(result.lowered, *plan);
-        finder.follow_touches(&arenas);
-    } else {
-        finder.follow_touches(nullptr);
-    }
-    finder.follow_edges();
-    finder.follow(kept);
-    result.waits = finder.reduced();
-    return result;
+    return run_order_of(p, options, plan_in(mode), scratch, handoffs);
 }
 
 } // namespace detail

@@ -109,6 +109,15 @@ private:
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
                                             per_value<bool> const& scratch, std::vector<step_id> steps);
 
+/// The options with all that a plan decides, read from it alone: its order, unless it is for any schedule,
+/// and the pool of each buffer in it. The pairs that it takes in place are among those that the program
+/// declares.
+///
+/// Complexity: O(values + nodes).
+/// Throws:     unsound_plan if the plan does not have an entry for each value.
+[[nodiscard]] plan_options options_of_plan(snapshot const& program, plan_options options,
+                                           memory_plan const& plan);
+
 // --- digest ----------------------------------------------------------------------------------------------
 
 /// A 64-bit digest of a byte sequence.
@@ -236,7 +245,13 @@ struct no_plan {
 struct recycle {
     static constexpr bool is_memory_mode = true; ///< for the executors
 };
-/// The offsets of a plan, in one allocation for each pool.
+/// The offsets of a plan, in one allocation for each pool, in which its blocks lie one behind the other.
+///
+/// Executors read from the plan alone what it decides: pools, offsets, the order of the nodes, the results in
+/// place. The options say what the values need, and what the proof of the plan compares. At every level of
+/// checks, proved or not, an executor checks all addresses when it is made: each buffer lies within the arena
+/// of its pool and each view within its root, sums of offsets do not wrap, offsets are multiples of the
+/// alignments, and arenas that it is given have the bytes and the alignment.
 struct arena {
     static constexpr bool is_memory_mode = true; ///< for the executors
     arena() = default;
@@ -271,7 +286,25 @@ template <class Mode, bool IsKernel>
 using executor_problem = std::conditional_t<memory_mode<Mode>, a_kernel_takes_its_call,
                                             the_memory_mode_is_arena_recycle_or_no_plan<Mode>>;
 
-/// Throws: unsound_plan if a planned buffer has no offset in its arena, or ends outside of it.
+/// The plan of a memory mode, or null.
+inline memory_plan const* plan_in(arena const& mode) { return &mode.plan; }
+template <memory_mode Mode>
+memory_plan const* plan_in(Mode const&)
+{
+    return nullptr;
+}
+
+/// The bytes of a value in those of its buffer.
+[[nodiscard]] std::span<std::byte> part_of(lowered_program const& lowered, value_id v,
+                                           std::span<std::byte> whole);
+
+/// Checks all that an executor takes from a plan to address memory, whatever its level of checks. Views lie
+/// within their roots: lower_program().
+///
+/// Requires: the program was lowered with options_of_plan().
+/// Throws:   unsound_plan if the plan does not have an entry for each value, or a planned buffer has no
+///           offset, lies in another pool, ends outside of its arena, or is not aligned as its values and its
+///           pool need it.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
 /// By pool: the largest alignment of its buffers.
@@ -290,8 +323,8 @@ public:
         byte_count alignment = 1;
     };
 
-    /// Throws: unsound_plan if a buffer has no offset, or ends outside of the arena of its pool;
-    ///         precondition_error for an alignment that is no power of two; allocation_error.
+    /// Throws: as expect_placed(); precondition_error for an alignment that is no power of two;
+    ///         allocation_error.
     template <memory_mode Mode>
     value_storage(lowered_program const& lowered, Mode const& mode, counted_memory const& memory)
         : value_storage(memory)

@@ -49,9 +49,9 @@ public:
     ///
     /// Requires:   as cpu_executor; for executor_options::checks::digest, a device that computes digests.
     /// Complexity: that of run_order_of(), schedule_streams(), and of the checks from checks::plan on.
-    /// Throws:     unsound_plan if the plan or the order is invalid (at any level an offset outside of its
-    ///             arena); allocation_error if there is no memory for the arenas; precondition_error where a
-    ///             requirement is broken; errors of the device.
+    /// Throws:     unsound_plan if the plan or the order is invalid (at any level an address that is wrong:
+    ///             see arena); allocation_error if there is no memory for the arenas; precondition_error
+    ///             where a requirement is broken; errors of the device.
     template <detail::memory_mode Mode>
         requires detail::launches<Device, Kernel, call_type>
     stream_executor(Device& device, snapshot const& p, plan_options const& options, Mode const& mode,
@@ -144,8 +144,7 @@ private:
     {
         SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: checks::digest needs a device that computes digests");
-        memory_plan const* plan = nullptr;
-        if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
+        memory_plan const* const plan = detail::plan_in(mode);
         schedule_ = detail::schedule_streams(order_, mode, streams,
                                              settings.check >= executor_options::checks::paint);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||

@@ -237,7 +237,8 @@ public:
     ///
     /// Requires:   as of cpu_executor; at least one worker.
     /// Complexity: that of run_order_of(), and that of the proof (detail/proved_order.hpp) unless it is off.
-    /// Throws:     unsound_plan if the plan is invalid for concurrent steps, or the order is;
+    /// Throws:     unsound_plan if the plan is invalid for concurrent steps, or the order is (at any level an
+    ///             address that is wrong: see arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
     template <detail::memory_mode Mode>

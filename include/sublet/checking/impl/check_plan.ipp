@@ -907,7 +907,7 @@ public:
         auto const common = overlap(required_, plan_, u, v);
         w.begin = common.begin;
         w.end = common.end;
-        w.pool = required_.pool[u];
+        w.pool = place_of(plan_, u).pool;
         return w;
     }
 

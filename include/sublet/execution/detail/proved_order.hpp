@@ -11,7 +11,6 @@
 /// The first proves that the plan can be run, the second that these waits suffice for it. Neither shares code
 /// with the planner or the wait finder.
 
-#include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
@@ -19,7 +18,6 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
-#include <concepts>
 #include <vector>
 
 namespace sublet::detail {
@@ -34,15 +32,8 @@ template <memory_mode Mode>
                                      std::vector<handoff> const& handoffs, executor_options const& settings)
 {
     bool const proves = settings.prove && settings.check != executor_options::checks::off;
-    memory_plan const* plan = nullptr;
-    if constexpr (std::same_as<Mode, arena>) {
-        plan = &mode.plan;
-        if (proves && plan->valid_for == program_reading::concurrent) {
-            if (auto const why = check_concurrent_plan(p, *plan, options)) throw unsound_plan(*why);
-        } else if (proves) {
-            if (auto const why = check_plan(p, *plan, options)) throw unsound_plan(*why);
-        }
-    }
+    memory_plan const* const plan = plan_in(mode);
+    if (proves && plan != nullptr) expect_sound(p, *plan, options);
     run_order order = run_order_of(p, options, mode, settings.scratch, handoffs);
     if (proves)
         if (auto const why =

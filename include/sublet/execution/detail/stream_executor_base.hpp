@@ -142,7 +142,7 @@ public:
     stream_storage& operator=(stream_storage const&) = delete;
 
     /// In a growing arena, or in blocks of its own.
-    /// Throws: unsound_plan if a buffer has no offset, or ends outside of its arena; allocation_error.
+    /// Throws: as expect_placed(); allocation_error.
     void place(memory_plan const& plan, arena_blocks* shared = nullptr)
     {
         expect_placed(lowered_, plan);
@@ -184,8 +184,7 @@ public:
     }
     [[nodiscard]] std::span<std::byte> value_bytes(value_id v) const
     {
-        std::span<std::byte> const all = bytes_of(lowered_.table.buffer_of[v]);
-        return all.first(to_size(smaller(lowered_.bytes[v], byte_count{all.size()})));
+        return part_of(lowered_, v, bytes_of(lowered_.table.buffer_of[v]));
     }
 
     void bind(buffer_id b, std::span<std::byte> bytes)

@@ -14,6 +14,12 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
     : lowered_(lowered), values_(values), takes_digests_(takes_digests), is_shared_(is_shared)
 {
     remaining_ = lowered.ref_counts;
+    if (is_shared) { // steps that access no byte of a buffer may come after it is dead
+        for (step_id at = 0; at != lowered.positions(); ++at)
+            for (buffer_id b : lowered.touched[at]) --remaining_[b];
+        for (step_id at = 0; at != lowered.positions(); ++at)
+            for (buffer_id b : lowered.accessed[at]) ++remaining_[b];
+    }
     digest_.assign(remaining_.size(), 0);
     producer_.assign(remaining_.size(), no_step);
     placed_by_.assign(remaining_.size(), no_step);
@@ -73,7 +79,7 @@ SUBLET_DECL void clobber_checker::after(step_id at)
         if (!is_written(b)) compare_read(b, at);
     for (buffer_id b : written) track(b, lowered_.step_at[at]);
     scoped_lock const guard(lock());
-    for (buffer_id b : lowered_.touched[at])
+    for (buffer_id b : compared(at))
         if (--remaining_[b] == 0 && is_planned(b)) discard(b, at);
 }
 
@@ -187,3 +193,20 @@ SUBLET_DECL bool cpu_call::stop_requested() const noexcept
 }
 
 } // namespace sublet
+
+namespace sublet::detail {
+
+SUBLET_DECL lowered_program proved_sequence(snapshot const& p, plan_options const& options,
+                                            memory_plan const* plan, executor_options const& settings)
+{
+    bool const proves = settings.prove && settings.check != executor_options::checks::off;
+    if (plan == nullptr) {
+        auto const back = proves ? first_backward_edge(p, options.order) : std::nullopt;
+        if (back) throw unsound_plan({.what = fault::leads_back, .position = *back});
+        return lower_program(p, options, settings.scratch);
+    }
+    if (proves) expect_sound(p, *plan, options);
+    return lower_planned(p, options_of_plan(p, options, *plan), plan, settings.scratch);
+}
+
+} // namespace sublet::detail

@@ -281,4 +281,54 @@ SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_o
     return steps_of(g);
 }
 
+SUBLET_DECL void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const& options)
+{
+    auto const why = plan.valid_for == program_reading::concurrent ? check_concurrent_plan(p, plan, options)
+                                                                   : check_plan(p, plan, options);
+    if (why) throw unsound_plan(*why);
+}
+
+SUBLET_DECL std::vector<handoff> all_handoffs(snapshot const& p, memory_plan const* plan,
+                                              std::vector<handoff> handoffs)
+{
+    auto names_steps = [&](handoff h) { return h.from < p.steps() && h.to < p.steps(); };
+    for (handoff h : handoffs)
+        SUBLET_EXPECTS(names_steps(h),
+                       "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
+                       h.to, p.steps());
+    if (plan == nullptr || plan->valid_for != program_reading::concurrent) return handoffs;
+    if (!std::all_of(plan->handoffs.begin(), plan->handoffs.end(), names_steps))
+        throw unsound_plan({.what = fault::foreign_plan});
+    handoffs.insert(handoffs.end(), plan->handoffs.begin(), plan->handoffs.end());
+    return handoffs;
+}
+
+SUBLET_DECL lowered_program lower_planned(snapshot const& p, plan_options const& options,
+                                          memory_plan const* plan, per_value<bool> const& scratch,
+                                          std::vector<handoff> handoffs)
+{
+    handoffs = all_handoffs(p, plan, std::move(handoffs));
+    if (plan == nullptr || plan->valid_for != program_reading::concurrent)
+        return lower_program(p, options, scratch);
+    return lower_program(p, options, scratch, concurrent_step_order(p, options, std::move(handoffs)));
+}
+
+SUBLET_DECL run_order run_order_of(snapshot const& p, plan_options const& options, memory_plan const* plan,
+                                   per_value<bool> const& scratch, std::vector<handoff> const& handoffs)
+{
+    plan_options const own = plan == nullptr ? options : options_of_plan(p, options, *plan);
+    run_order result{lower_planned(p, own, plan, scratch, handoffs), {}};
+    wait_finder finder(p, own, result.lowered);
+    if (plan != nullptr && plan->valid_for != program_reading::concurrent) {
+        arena_occupants arenas(result.lowered, *plan);
+        finder.follow_touches(&arenas);
+    } else {
+        finder.follow_touches(nullptr);
+    }
+    finder.follow_edges();
+    finder.follow(all_handoffs(p, plan, handoffs));
+    result.waits = finder.reduced();
+    return result;
+}
+
 } // namespace sublet::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/execution/storage.hpp>
@@ -232,6 +233,19 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
     return detail::lower_in_order(program, options, scratch, lives, std::move(steps), true);
 }
 
+SUBLET_DECL plan_options options_of_plan(snapshot const& program, plan_options options,
+                                         memory_plan const& plan)
+{
+    if (!is_complete(plan, program.values())) throw unsound_plan({.what = fault::foreign_plan});
+    std::vector<pool_id> pool = options.pool.tabulate(program.values(), "pool");
+    for (std::size_t v = 0; v != pool.size(); ++v)
+        if (plan.buffer_of[v] != no_buffer) pool[v] = plan.buffers[plan.buffer_of[v]].pool;
+    options.pool = std::move(pool);
+    options.in_place = true;
+    if (plan.valid_for != program_reading::concurrent) options.order = plan.order;
+    return options;
+}
+
 } // namespace detail
 
 // --- digest ----------------------------------------------------------------------------------------------
@@ -323,14 +337,13 @@ namespace sublet::detail {
 SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const& plan)
 {
     auto fail = [](witness const& why) { throw unsound_plan(why); };
-    if (plan.buffer_of.size() != lowered.table.buffer_of.size()) fail({.what = fault::foreign_plan});
+    if (!is_complete(plan, lowered.table.buffer_of.size())) fail({.what = fault::foreign_plan});
     for (buffer const& b : lowered.table.buffers) {
         if (!b.is_planned()) continue;
-        buffer_id const placed = plan.buffer_of[b.root];
-        if (placed == no_buffer) fail({.what = fault::unplaced, .value = b.root});
-        if (placed >= plan.buffers.size() || b.pool >= plan.arena_bytes.size())
-            fail({.what = fault::foreign_plan});
-        byte_count const at = plan.buffers[placed].offset, has = plan.arena_bytes[b.pool];
+        if (plan.buffer_of[b.root] == no_buffer) fail({.what = fault::unplaced, .value = b.root});
+        auto const [pool, at] = place_of(plan, b.root);
+        if (pool != b.pool || pool >= plan.arena_bytes.size()) fail({.what = fault::foreign_plan});
+        byte_count const has = plan.arena_bytes[pool];
         if (at > has || b.size > has - at)
             fail({.what = fault::outside_arena,
                   .value = b.root,
@@ -338,7 +351,21 @@ SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const
                   .end = sum_fits(at, b.size) ? at + b.size : no_offset,
                   .needed = has,
                   .pool = b.pool});
+        if (at % b.alignment != 0)
+            fail({.what = fault::misaligned,
+                  .value = b.root,
+                  .begin = at,
+                  .needed = b.alignment,
+                  .pool = b.pool});
     }
+}
+
+SUBLET_DECL std::span<std::byte> part_of(lowered_program const& lowered, value_id v,
+                                         std::span<std::byte> whole)
+{
+    std::vector<byte_count> const& offsets = lowered.table.offset_in_root;
+    byte_count const begin = offsets.empty() ? 0 : smaller(offsets[v], byte_count{whole.size()});
+    return whole.subspan(to_size(begin), to_size(smaller(lowered.bytes[v], whole.size() - begin)));
 }
 
 SUBLET_DECL std::vector<byte_count> arena_alignments(lowered_program const& lowered, memory_plan const& plan)
@@ -371,7 +398,7 @@ SUBLET_DECL void arena_blocks::use_for(std::uint64_t user, std::span<byte_count 
         for (pool = 0; pool != bytes.size(); ++pool)
             if (bytes[pool] != 0 && bytes[pool] <= bytes_[pool]) resize_(*this, pool, bytes[pool]);
         for (pool = 0; pool != bytes.size(); ++pool)
-            if (bytes[pool] > bytes_[pool]) resize_(*this, pool, bytes[pool]);
+            if (bytes[pool] != 0 && bytes[pool] > bytes_[pool]) resize_(*this, pool, bytes[pool]);
     } catch (...) {
         throw allocation_error(no_step, bytes[pool], std::current_exception());
     }
@@ -390,12 +417,7 @@ SUBLET_DECL std::span<std::byte> value_storage::bytes_of(buffer_id b) const
 
 SUBLET_DECL std::span<std::byte> value_storage::value_bytes(lowered_program const& lowered, value_id v) const
 {
-    buffer_id const b = lowered.table.buffer_of[v];
-    std::vector<byte_count> const& offsets = lowered.table.offset_in_root;
-    byte_count const begin = offsets.empty() ? 0 : std::min(offsets[v], capacity_[b]);
-    byte_count const bytes = std::min(lowered.bytes[v], capacity_[b] - begin);
-    if (where_[b] == nullptr) return {};
-    return {where_[b] + begin, static_cast<std::size_t>(bytes)};
+    return part_of(lowered, v, bytes_of(lowered.table.buffer_of[v]));
 }
 
 SUBLET_DECL void value_storage::begin(lowered_program const& lowered)

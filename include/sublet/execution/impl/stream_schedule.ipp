@@ -325,8 +325,8 @@ public:
             whole.space = pools_ + r;
             whole.end = larger(requirements_.bytes[r], byte_count{1});
             if (plan == nullptr || requirements_.root[r] != r || !requirements_.is_planned(r)) continue;
-            whole.space = requirements_.pool[r];
-            whole.begin = plan->offset_of(r);
+            whole.space = place_of(*plan, r).pool;
+            whole.begin = place_of(*plan, r).offset;
             whole.end = whole.begin + requirements_.bytes[r];
         }
     }
