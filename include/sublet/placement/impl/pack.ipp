@@ -1878,6 +1878,9 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
             out.proof = {placement::proof::reason::given, bounds[pool]};
         out.lower_bound = out.proof.bytes;
         out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
+        byte_count const largest = limits_of(pool).largest_block;
+        if (largest != no_limit && out.height != 0 && out.height <= largest)
+            out.blocks = {{static_cast<pool_id>(pool), 0, out.height}};
     }
     detail::set_overall_status(result);
     return result;
