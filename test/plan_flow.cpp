@@ -280,7 +280,8 @@ TEST_CASE("of two values that different paths write, each may lie where the othe
         CHECK(planned.lives.ranges() == 3); // one of them is not live between its write and the read
     }
     // Not if each is written where the other is kept.
-    snapshot const both = program_of(2, {{{1, 2}, {}, {}}, {{2, 3}, {}, {0}}, {{3}, {}, {1}}, {{}, {0, 1}, {}}});
+    snapshot const both =
+        program_of(2, {{{1, 2}, {}, {}}, {{2, 3}, {}, {0}}, {{3}, {}, {1}}, {{}, {0, 1}, {}}});
     CHECK(plan_flow(both, {.bytes = 64}, {.allows_undefined = true}).bytes() == 128);
 }
 

@@ -169,7 +169,8 @@ TEST_CASE("each planner fills each field of its result")
         sink.def(s);
         if (s == 1) sink.may_overwrite(0, 1);
     });
-    plan_options const options{.bytes = std::vector<byte_count>{8, 8, 16, 8}, .pools = {{.largest_block = 24}}};
+    plan_options const options{.bytes = std::vector<byte_count>{8, 8, 16, 8},
+                               .pools = {{.largest_block = 24}}};
     for_each_planner(p, options, [](char const* name, planned_memory const& planned) {
         CAPTURE(std::string(name));
         auto const& [plan, figures, in_place] = planned;
