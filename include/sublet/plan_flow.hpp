@@ -54,9 +54,8 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 ///             error() is a witness if there is no valid plan: a value is read before it is written on
 ///             some path, pins overlap or are misaligned, a view is larger than its root, or the plan exceeds
 ///             a capacity. (`flow.allows_undefined`: such reads may find any bytes, and only a value that is
-///             never written is refused; two values written on different paths only may share bytes.) No plan that check_flow_plan() accepts is below the lower bound, whichever pairs it takes: it
-///             is the most bytes live at one position, or more, without those that some plan need not keep
-///             apart there.
+///             never written is refused; two values written on different paths only may share bytes.)
+///             No plan that check_flow_plan() accepts is below the lower bound, whichever pairs it takes.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_flow plan_flow(snapshot const& p, plan_options const& options,

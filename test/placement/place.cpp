@@ -455,7 +455,8 @@ TEST_CASE("with choices place() refuses what no assignment of pools allows, and 
         placed_all += can_place && p.status <= placement::outcome::feasible;
         open += is_refused && !is_infeasible;
     }
-    MESSAGE(refused, " refused, ", refused_alike, " for one reason, ", placed_all, " placed, ", open, " open");
+    MESSAGE(refused, " refused, ", refused_alike, " for one reason, ", placed_all, " placed, ", open,
+            " open");
     CHECK(refused_alike > rounds(100));
     CHECK(placed_all > rounds(300));
     CHECK(open < rounds(300)); // contradictions among several buffers with choices
