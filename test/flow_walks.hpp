@@ -54,13 +54,13 @@ inline sublet::snapshot with_pairs(random_flow const& f, random_source& pick, st
         });
 }
 
-inline flow_program draw_flow_program(random_source& pick)
+inline flow_program draw_flow_program(random_source& pick, flow_limits const& most = {.values = 10})
 {
     using namespace sublet;
     using namespace sublet::detail;
     flow_limits limits;
-    limits.nodes = 1 + pick.below(12);
-    limits.values = 1 + pick.below(10);
+    limits.nodes = 1 + pick.below(most.nodes);
+    limits.values = 1 + pick.below(most.values);
     random_flow const f = pick.below(2) == 0 ? draw_flow(pick, limits) : draw_ssa(pick, limits);
     flow_program drawn{with_pairs(f, pick, 1 + pick.below(3)), {.bytes = 1}, {}, {}, {}};
     bool const views = pick.below(3) == 0, pools = pick.below(4) == 0, roles = pick.below(3) != 0;

@@ -143,6 +143,123 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
           "no plan: for a batch of 1: value 2 is used at position 0 before anything defines it");
 }
 
+namespace {
+
+/// Calls `use(name, planned)` with the result of each planner for a program of steps that run one by one.
+template <class Use>
+void for_each_planner(snapshot const& p, plan_options const& options, Use use)
+{
+    use("plan_memory", plan_memory(p, options));
+    use("advise_memory", advise_memory(p, options));
+    use("plan_flow", plan_flow(p, options));
+    use("plan_nested", plan_nested(program_tree(p), std::vector{options}));
+    use("plan_concurrent", plan_concurrent(p, options));
+    use("plan_concurrent, slots",
+        plan_concurrent(p, options, {.strategy = concurrent_options::strategy_kind::slots}));
+    use("plan_with_handoffs", plan_with_handoffs(p, options));
+}
+
+} // namespace
+
+TEST_CASE("each planner fills each field of its result")
+{
+    // 0: def a; 1: use a, def b over a; 2: use b, def c; 3: use c, def d
+    snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
+        if (s != 0) sink.use(s - 1);
+        sink.def(s);
+        if (s == 1) sink.may_overwrite(0, 1);
+    });
+    plan_options const options{.bytes = std::vector<byte_count>{8, 8, 16, 8},
+                               .pools = {{.largest_block = 24}}};
+    for_each_planner(p, options, [](char const* name, planned_memory const& planned) {
+        CAPTURE(std::string(name));
+        auto const& [plan, figures, in_place] = planned;
+        bool const has_order = plan.valid_for != program_reading::concurrent;
+        auto check_bytes = [&](pool_report const& r) {
+            auto const [naive, bound, arena, peak_position] = r;
+            CHECK(naive == 32);
+            CHECK(bound == 24);
+            CHECK(arena == 24);
+            CHECK(peak_position == (has_order ? 2 : 0));
+        };
+        check_bytes(figures);
+        REQUIRE(figures.pools.size() == 1);
+        check_bytes(figures.pools[0]);
+        CHECK(figures.reading == plan.valid_for);
+        CHECK(!figures.is_scheduled);
+        CHECK(figures.steps == 4);
+        CHECK(figures.values == 4);
+        CHECK(figures.buffers == 3);
+        CHECK(figures.largest == std::vector<value_id>{2, 0, 3});
+        CHECK(!figures.is_cut_short);
+        CHECK(figures.is_checked);
+        CHECK(!figures.refuted);
+        CHECK(plan.buffers.size() == 3);
+        CHECK(plan.buffer_of == std::vector<buffer_id>{0, 0, 1, 2});
+        CHECK(plan.arena_bytes == std::vector<byte_count>{24});
+        CHECK(plan.blocks == std::vector<memory_plan::block>{{0, 0, 24}});
+        REQUIRE(in_place.size() == 1);
+        CHECK(static_cast<memory_plan::in_place_pair const&>(in_place[0]) ==
+              memory_plan::in_place_pair{1, 0, 1, 8});
+        bool const has_peak = plan.valid_for == program_reading::sequential;
+        CHECK(in_place[0].peak_bytes == (has_peak ? 0 : no_size));
+        CHECK(in_place[0].step_peak_bytes == (has_peak ? 0 : no_size));
+    });
+}
+
+TEST_CASE("without a step what is given keeps its bytes, and an output is missing")
+{
+    for (unsigned roles = 0; roles != 16; ++roles) {
+        CAPTURE(roles);
+        std::vector<value_role> const role{value_role(roles % 4), value_role(roles / 4)};
+        std::vector<byte_count> const bytes{8, 16};
+        byte_count given = 0;
+        value_id missing = no_value;
+        for (value_id v : {1u, 0u}) {
+            bool const is_given = has_role(role[v], value_role::input);
+            if (is_given) given += bytes[v];
+            else if (has_role(role[v], value_role::output)) missing = v;
+        }
+        snapshot const p = sequence(0, 2, [](step_id, effect_sink&) {});
+        for (byte_count capacity : {no_limit, byte_count{9}, byte_count{1}})
+            for_each_planner(p, {.bytes = bytes, .role = role, .pools = {{.capacity = capacity}}},
+                             [&](char const* name, planned_memory const& planned) {
+                                 CAPTURE(std::string(name));
+                                 CHECK(bool(planned) == (missing == no_value && given <= capacity));
+                                 if (planned) {
+                                     CHECK(planned.bytes() == given);
+                                     CHECK(planned.report().lower_bound_bytes == given);
+                                 } else if (missing != no_value) {
+                                     CHECK(planned.error().what == fault::used_undefined);
+                                     CHECK(planned.error().value == missing);
+                                 } else CHECK(planned.error().what == fault::over_capacity);
+                             });
+    }
+}
+
+TEST_CASE("a root fits a block of its size, wherever its views begin")
+{
+    // 0: def r; 1: use r, view v of its last byte; 2: use v
+    snapshot const p = sequence(3, 2, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0);
+        else sink.use(s - 1);
+        if (s == 1) sink.view(1);
+    });
+    for (byte_count largest : {6u, 7u, 12u, 13u, 24u}) {
+        CAPTURE(largest);
+        plan_options const options{.bytes = std::vector<byte_count>{7, 1},
+                                   .alias_of = std::vector<value_id>{no_value, 0},
+                                   .view_offset = std::vector<byte_count>{0, 6},
+                                   .pools = {{.largest_block = largest}}};
+        for_each_planner(p, options, [&](char const* name, planned_memory const& planned) {
+            CAPTURE(std::string(name));
+            CHECK(bool(planned) == (largest >= 7));
+            if (planned) CHECK(planned.bytes() == 7);
+            else CHECK(planned.error().what == fault::over_block);
+        });
+    }
+}
+
 TEST_CASE("every planner takes an effort: any is valid, and balanced is the default")
 {
     std::size_t fast_is_higher = 0;

@@ -481,7 +481,8 @@ struct memory_plan {
                                memory_plan::in_place_pair const&) = default;
     };
 
-    /// A pair with the bytes that it saves.
+    /// A pair with the bytes that it saves. The increases are of one order of the steps: `no_size`, unknown,
+    /// in a plan for every path or every schedule.
     struct in_place_gain : memory_plan::in_place_pair {
         byte_count peak_bytes = 0;      ///< increase of its pool's peak without this pair
         byte_count step_peak_bytes = 0; ///< increase without any pair of this pool at the step

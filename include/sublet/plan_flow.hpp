@@ -30,8 +30,6 @@ namespace sublet {
 struct planned_flow : planned_memory {
     /// By buffer of the plan, over the positions of the plan's order. The `life` of a buffer is the hull.
     live_range_lists lives;
-    /// The declared pairs in which the result has its operand's storage, as in the program.
-    std::vector<overwrite> joined;
 
     /// The plan with a row for each range, for tables and pictures. `buffer_of` is the first row.
     [[nodiscard]] memory_plan by_range() const;
@@ -57,7 +55,8 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 ///             error() is a witness if there is no valid plan: a value is read before it is written on
 ///             some path, pins overlap or are misaligned, a view is larger than its root, or the plan exceeds
 ///             a capacity. (`flow.allows_undefined`: such reads may find any bytes, and only a value that is
-///             never written is refused.) The lower bound is at least the most bytes live at one position.
+///             never written is refused; two values written on different paths only may share bytes.)
+///             No plan that check_flow_plan() accepts is below the lower bound, whichever pairs it takes.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated, and without control flow if an
 /// edge or

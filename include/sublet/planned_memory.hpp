@@ -31,7 +31,7 @@ struct pool_report {
     byte_count naive_bytes = 0;       ///< if every buffer had storage of its own
     byte_count lower_bound_bytes = 0; ///< of every plan for the same reading and order
     byte_count arena_bytes = 0;       ///< the size that the plan needs
-    step_id peak_position = 0; ///< at which the lower bound is live, if there is an order
+    step_id peak_position = 0; ///< at which the lower bound is live; 0 in a plan for every schedule
 };
 
 /// Sizes and bounds of a plan: sums over pools (the position is pool 0's), and each pool by itself.

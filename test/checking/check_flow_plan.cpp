@@ -6,6 +6,8 @@
 #include "../random_source.hpp"
 #include "flow_walks.hpp"
 
+#include <sublet/plan_flow.hpp>
+
 #include <doctest/doctest.h>
 #include <string>
 #include <utility>
@@ -321,6 +323,23 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
     MESSAGE(sound, " sound plans, ", moved, " moved, ", faulty, " of them wrong");
     CHECK(faulty > 100);
     CHECK(faulty < moved);
+}
+
+TEST_CASE("given values that overlap are refused, although nothing reads them")
+{
+    for (node_id nodes : {0u, 1u}) {
+        snapshot const p = flow(
+            nodes, 2, [](node_id) { return std::vector<node_id>{}; }, [](node_id, effect_sink&) {});
+        plan_options const options{.bytes = 8, .role = value_role::input};
+        memory_plan plan = plan_flow(p, options).plan;
+        CHECK(!check_flow_plan(p, plan, options));
+        plan.buffers[1].offset = plan.buffers[0].offset + 4;
+        auto const found = check_flow_plan(p, plan, options);
+        REQUIRE(found);
+        CHECK(found->what == fault::clash);
+        CHECK(found->begin == plan.buffers[1].offset);
+        CHECK(found->end == plan.buffers[0].offset + 8);
+    }
 }
 
 } // namespace this_test

@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -351,8 +352,114 @@ TEST_CASE("a problem is infeasible only if no choice of pools can help, else it 
     CHECK(forced.pools[0].proof.bytes == 128);
     problem.choices.push_back({2, 0, 0});
     problem.choices.push_back({2, 1, 0});
-    auto const stuck = place(problem); // 64 bytes fit nowhere
+    auto const alone = place(problem); // 64 bytes do not fit pool 1
+    CHECK(alone.status == placement::outcome::infeasible);
+    CHECK(alone.pools[0].proof.bytes == 128);
+    problem.pools[1].capacity = 80;
+    problem.buffers.push_back({{1, 3}, 64}); // a third of three, for two pools
+    problem.choices.push_back({3, 0, 0});
+    problem.choices.push_back({3, 1, 0});
+    auto const stuck = place(problem);
     CHECK(stuck.status == placement::outcome::limit);
+}
+
+TEST_CASE("a pin that no pool allows is found with choices, and one that some pool allows is kept there")
+{
+    placement_problem problem{{{{6, 7}, 62, 1, 1, 31}, {{2, 9}, 28, 6, 1}},
+                              {{.alignment = 3}, {.alignment = 2}}};
+    problem.choices = {{0, 1, 1}, {0, 0, 2}};
+    auto const refused = place(problem);
+    CHECK(refused.status == placement::outcome::infeasible);
+    CHECK(refused.pools[1].proof.kind == placement::proof::reason::pin_misaligned);
+    CHECK(refused.pools[1].proof.buffers == std::vector<buffer_id>{0});
+    problem.buffers[0].pinned = 33; // a multiple of 3
+    auto const placed = place(problem);
+    CHECK(placed.pool_of == std::vector<pool_id>{0, 1});
+    CHECK(placed.offset == std::vector<byte_count>{33, 0});
+    CHECK(placed.cost == 2);
+    CHECK(placed.cost_bound == 1);
+}
+
+namespace {
+
+/// Two to four buffers with pins, alignments and choices of two pools with limits.
+placement_problem draw_choices(random_source& pick)
+{
+    placement_problem problem;
+    for (int pool = 0; pool != 2; ++pool)
+        problem.pools.push_back({.capacity = pick.below(2) == 0 ? no_limit : 8 + pick.below(24),
+                                 .alignment = 1 + pick.below(3),
+                                 .largest_block = pick.below(3) == 0 ? 8 + pick.below(16) : no_limit});
+    for (std::uint32_t b = 0, n = 2 + pick.below(3); b != n; ++b) {
+        step_id const first = pick.below(4);
+        problem.buffers.push_back({.life = {first, first + 1 + pick.below(4)},
+                                   .size = 1 + pick.below(12),
+                                   .alignment = 1 + pick.below(3),
+                                   .pool = pick.below(2),
+                                   .pinned = pick.below(2) == 0 ? no_offset : pick.below(20)});
+        for (pool_id pool : {0u, 1u})
+            if (pick.below(2) == 0) problem.choices.push_back({b, pool, pick.below(5)});
+    }
+    return problem;
+}
+
+} // namespace
+
+TEST_CASE("with choices place() refuses what no assignment of pools allows, and leaves nothing else unplaced")
+{
+    std::size_t refused = 0, refused_alike = 0, placed_all = 0, open = 0;
+    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        placement_problem const problem = draw_choices(pick);
+        placement const p = place(problem);
+        if (auto const fault = check_placement(problem, p)) FAIL_CHECK(*fault);
+        for (pool_id pool = 0; pool != p.pools.size(); ++pool)
+            CHECK(check_proof(problem, p, pool).verdict <= proof_finding::outcome::proved);
+
+        std::vector<std::vector<pool_id>> allowed(problem.buffers.size());
+        for (placement_problem::choice const& c : problem.choices) allowed[c.buffer].push_back(c.pool);
+        std::vector<placement> fixed;
+        bool can_place = false, is_refused = true;
+        for (std::uint32_t code = 0; code != 1u << problem.buffers.size(); ++code) {
+            placement_problem one{problem.buffers, problem.pools};
+            bool is_allowed = true;
+            for (buffer_id b = 0; b != one.buffers.size(); ++b) {
+                one.buffers[b].pool = code >> b & 1;
+                auto const& own = allowed[b];
+                pool_id const pool = one.buffers[b].pool;
+                bool const is_own = own.empty() ? pool == problem.buffers[b].pool
+                                                : std::count(own.begin(), own.end(), pool) != 0;
+                is_allowed = is_allowed && is_own;
+            }
+            if (!is_allowed) continue;
+            fixed.push_back(place(one));
+            is_refused = is_refused && fixed.back().status == placement::outcome::infeasible;
+            can_place = can_place || fixed.back().status <= placement::outcome::feasible;
+        }
+        bool const is_infeasible = p.status == placement::outcome::infeasible;
+        bool is_alike = is_refused; // the same proof of each assignment
+        for (placement const& one : fixed) {
+            auto const& first = fixed[0].pools[fixed[0].pool].proof;
+            auto const& other = one.pools[one.pool].proof;
+            is_alike = is_alike && first.kind == other.kind && first.buffers == other.buffers &&
+                       first.buffers.size() == 1;
+        }
+        if (is_infeasible) CHECK(is_refused);
+        if (is_alike) CHECK(is_infeasible);
+        bool is_complete = true;
+        for (byte_count offset : p.offset) is_complete = is_complete && offset != no_offset;
+        if (can_place) CHECK(is_complete);
+        refused += is_infeasible;
+        refused_alike += is_alike;
+        placed_all += can_place && p.status <= placement::outcome::feasible;
+        open += is_refused && !is_infeasible;
+    }
+    MESSAGE(refused, " refused, ", refused_alike, " for one reason, ", placed_all, " placed, ", open,
+            " open");
+    CHECK(refused_alike > rounds(100));
+    CHECK(placed_all > rounds(300));
+    CHECK(open < rounds(300)); // contradictions among several buffers with choices
 }
 
 TEST_CASE("violated preconditions are refused")

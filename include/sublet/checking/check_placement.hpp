@@ -214,7 +214,8 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 ///                                             placement of them interleaves; of up to 64 that share a
 ///                                             position those of their sets; more are not checkable
 
-/// Where buffers choose pools, the bound of a pool that cannot be filled covers only those without a choice.
+/// Where buffers choose pools, the bound of a pool that cannot be filled covers only those that can be in no
+/// other: they have no choice, or alone they do not fit another at their pin.
 ///
 /// Requires:   `pool` is one of the placement's pools; check_placement() finds no fault.
 /// Ensures:    if the verdict is `proved`, no placement of the pool is lower. A bound by live bytes or by the

@@ -162,14 +162,15 @@ template <detail::listed L>
 /// Successors are alternatives, and every path from the entry counts. A step reads, then writes; what it
 /// holds and writes is disjoint, unless it may write the result over that operand. An operand of an edge is
 /// read where the predecessor ends. A write covers all bytes of its class and preserves the other values of
-/// the class: making a view of a value reads it. Inputs are available at the entry; outputs are read where a
-/// node has no successor, and, as far as available, at the end of nodes of endless loops.
+/// the class: making a view of a value reads it. Inputs are available at the entry, and disjoint there;
+/// outputs are read where a node has no successor, and, as far as available, at the end of nodes of endless
+/// loops.
 ///
 /// Requires:   one entry for each value in every table; alignments of at least 1; `alias_of` without cycles.
 /// Ensures:    the first fault in this order: a plan of another program, reading or order; the first position
 ///             that reads what some path has not written (then by value); as check_places; by position in the
-///             plan's order the first read that fails, or write over bytes that its step holds. The witness
-///             names the position of the clobbering write.
+///             plan's order the first read that fails, or write over bytes that its step holds; inputs that
+///             overlap. The witness names the position of the clobbering write.
 /// Complexity: as find_unwritten_read and available_values: beyond O(V + E + touches log n), for each node
 ///             the values available there (disjoint in the arena), for each value the nodes in which it is
 ///             needed. Where reads may be undefined, O(V + E + touches) for each that is.

@@ -440,7 +440,7 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
         if (!is_copied && remat_cost[a.root] == no_size) continue;
         candidates.push_back(a);
     }
-    spaced = spaced_positions(steps.size(), candidates);
+    spaced = spaced_positions(larger(steps.size(), std::size_t{1}), candidates); // inputs live without a step
 
     std::vector<step_id> last_touch(joined.buffers.size(), 0);
     for (step_id at = 0; at != steps.size(); ++at)
@@ -535,8 +535,9 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
         advice.pools.clear();
         for (detail::pool_pressure const& r : spills.pools) {
             step_id const at = spill.spaced.position(r.least_position);
+            bool const has_step = r.least != 0 && at < spill.steps.size(); // none: inputs exceed the capacity
             advice.pools.push_back(
-                {r.peak_before, r.peak_after, r.least, r.least == 0 ? no_step : spill.steps[at]});
+                {r.peak_before, r.peak_after, r.least, has_step ? spill.steps[at] : no_step});
         }
         if (!refuted) break; // the program fits without spills
         advice.suggestions.clear();

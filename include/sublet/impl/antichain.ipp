@@ -58,7 +58,8 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
 SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_live_ranges const& lives,
                                                   std::vector<byte_count> const& weights)
 {
-    std::vector<byte_count> begin_bytes(std::size_t{lives.positions} + 1, 0), end_bytes = begin_bytes;
+    std::size_t const positions = larger(lives.positions, step_id{1}); // what is given lives without any step
+    std::vector<byte_count> begin_bytes(positions + 1, 0), end_bytes = begin_bytes;
     for (buffer_id b = 0; b != weights.size(); ++b)
         if (!lives.ends[b].empty())
             begin_bytes[lives.first(b)] += weights[b], end_bytes[lives.last(b)] += weights[b];

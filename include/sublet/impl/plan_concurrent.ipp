@@ -127,6 +127,8 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     result.figures.refuted = oversized_view(table); // of classes before they are joined
     set_chosen_pools(table, options, room);
     if (options.in_place) table = take_in_place(p, g, std::move(table));
+    for (memory_plan::in_place_pair const& pair : table.in_place)
+        result.in_place.push_back({pair, no_size, no_size});
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = list_planned(table, plan, problem); !result.figures.refuted)

@@ -2,6 +2,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/problem.hpp>
@@ -43,29 +44,232 @@ SUBLET_DECL live_ranges hulls(snapshot const& p, live_range_lists const& lives)
     return hulls;
 }
 
-/// Buffers that are neither written nor given need no storage.
+/// Buffers that nothing makes or gives need no storage: nothing reaches a step that uses or changes them.
 SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 {
     std::vector<unsigned char> is_written(table.buffers.size(), 0);
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.defines() || t.writes()) is_written[table.buffer_of[t.value]] = 1;
+        if (t.defines()) is_written[table.buffer_of[t.value]] = 1;
     for (std::size_t b = 0; b != table.buffers.size(); ++b)
         if (!is_written[b] && !has_role(table.buffers[b].role, value_role::input)) table.buffers[b].life = {};
 }
 
+/// Which values some path may read before anything writes them; empty if there are none. Of two others that
+/// live together, one lives where the other is written.
+SUBLET_DECL std::vector<unsigned char> read_unwritten(live_range_lists const& augmented,
+                                                      std::vector<value_role> const& role)
+{
+    std::vector<unsigned char> is_unwritten(role.size(), 0);
+    bool is_any = false;
+    for (value_id v = 0; v != role.size(); ++v) {
+        is_unwritten[v] = !is_given(role[v]) && !augmented[v].empty() && augmented[v].front().first == 0;
+        is_any = is_any || is_unwritten[v] != 0;
+    }
+    if (!is_any) is_unwritten.clear();
+    return is_unwritten;
+}
+
+/// The nodes to which edges lead from `open`, in any number.
+SUBLET_DECL std::vector<unsigned char> nodes_after(snapshot const& p, std::vector<node_id> open)
+{
+    std::vector<unsigned char> is_after(p.nodes(), 0);
+    while (!open.empty()) {
+        node_id const n = open.back();
+        open.pop_back();
+        for (node_id next : p.successors(n))
+            if (!std::exchange(is_after[next], 1)) open.push_back(next);
+    }
+    return is_after;
+}
+
+/// The nodes that the entry reaches; all of a sequence, which has no edges.
+SUBLET_DECL std::vector<unsigned char> reached_nodes(snapshot const& p)
+{
+    if (p.graph().items() == 0) return std::vector<unsigned char>(p.nodes(), 1);
+    std::vector<unsigned char> is_reached = nodes_after(p, {0});
+    is_reached[0] = 1;
+    return is_reached;
+}
+
+/// Whether buffers that live together are apart in every plan that check_flow_plan() accepts, without pairs.
+/// Not in nodes that nothing reaches; nor at the first step, which here holds all that is given, if it is not
+/// needed there.
+SUBLET_DECL bool are_conflicts_exact(snapshot const& p, live_range_lists const& augmented,
+                                     std::vector<value_role> const& role,
+                                     std::vector<step_id> const& position)
+{
+    for (unsigned char is_reached : reached_nodes(p))
+        if (!is_reached) return false;
+    for (value_id v = 0; v != p.values() && p.nodes() != 0; ++v) {
+        step_id const first = position[p.steps_of(0).first];
+        bool is_there = !has_role(role[v], value_role::input);
+        for (live_range r : augmented[v]) is_there = is_there || contains(r, first);
+        if (!is_there) return false;
+    }
+    return true;
+}
+
+/// The positions of both, by owner.
+SUBLET_DECL live_range_lists common_ranges(live_range_lists const& one, live_range_lists const& other)
+{
+    unsorted_ranges common;
+    for (value_id v = 0; v != one.values(); ++v) {
+        auto const a = one[v], b = other[v];
+        for (std::size_t i = 0, j = 0; i != a.size() && j != b.size();) {
+            common.add(v, {larger(a[i].first, b[j].first), smaller(a[i].last, b[j].last)});
+            a[i].last < b[j].last ? ++i : ++j;
+        }
+    }
+    return common.lists(one.values(), one.method(), one.positions());
+}
+
+/// The live ranges without the positions that no write of their value reaches, except those at which a step
+/// holds it; `position` is by step, from 1.
+///
+/// Complexity: O(V + E) for each value that may be read unwritten, and O(touches + r log r), r = ranges.
+SUBLET_DECL live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
+                                           std::vector<unsigned char> const& is_unwritten,
+                                           std::vector<step_id> const& position, bool counts_held)
+{
+    std::vector<unsigned char> const is_reached = reached_nodes(p);
+    std::vector<node_id> node_of(p.steps());
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) node_of[s] = n;
+    unsorted_ranges kept;
+    csr_rows const writers = csr_rows::gathered(p.values(), [&](auto add) {
+        for (step_id s = 0; s != p.steps(); ++s)
+            for (touch t : p.touches(s))
+                if (is_unwritten[t.value] && t.defines()) add(t.value, s);
+    });
+    for (step_id s = 0; s != p.steps() && counts_held; ++s)
+        for (touch t : p.touches(s))
+            if (is_unwritten[t.value]) kept.add(t.value, {position[s], position[s] + 1});
+    for (value_id v = 0; v != p.values(); ++v) {
+        if (!is_unwritten[v]) {
+            kept.add(v, {0, augmented.positions()});
+            continue;
+        }
+        std::vector<node_id> from;
+        for (step_id s : writers[v]) {
+            if (!is_reached[node_of[s]]) continue;
+            from.push_back(node_of[s]);
+            kept.add(v, {position[s], position[p.steps_of(node_of[s]).last - 1] + 1});
+        }
+        std::vector<unsigned char> const is_after = nodes_after(p, std::move(from));
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            step_range const steps = p.steps_of(n);
+            if (is_after[n]) kept.add(v, {position[steps.first], position[steps.last - 1] + 1});
+        }
+    }
+    return common_ranges(augmented, kept.lists(p.values(), augmented.method(), augmented.positions()));
+}
+
+/// The bytes that every plan needs at one position of the augmented program.
+struct flow_bound {
+    byte_count bytes = 0;
+    step_id position = 0;
+};
+
+/// By pool of `table`, bytes that are apart in every plan that check_flow_plan() accepts, whichever in-place
+/// pairs it takes; or the top of a pin.
+///
+/// At a reached position, buffers that live there and were written on every path are apart. One more may be
+/// added that some path leaves unwritten: of these two may share bytes. `early` are the ranges in which a
+/// step reads what it may overwrite before it writes.
+///
+/// Complexity: O((pools + r) log positions + positions pools), r = ranges.
+SUBLET_DECL std::vector<flow_bound> bounds_of_flow(snapshot const& p, live_range_lists const& early,
+                                                   std::vector<unsigned char> const& is_unwritten,
+                                                   std::vector<step_id> const& position,
+                                                   buffer_table const& table)
+{
+    std::vector<unsigned char> const is_reached = reached_nodes(p);
+    unsorted_ranges reached, lives;
+    reached.add(0, {0, 1});
+    for (node_id n = 0; n != p.nodes(); ++n)
+        if (is_reached[n])
+            reached.add(0, {position[p.steps_of(n).first], position[p.steps_of(n).last - 1] + 1});
+    live_range_lists const run = reached.lists(1, early.method(), early.positions());
+    std::vector<unsigned char> is_doubtful(table.buffers.size(), 0);
+    for (value_id v = 0; v != p.values(); ++v) {
+        buffer_id const b = table.buffer_of[v];
+        if (!table.buffers[b].is_planned()) continue;
+        if (!is_unwritten.empty() && is_unwritten[v]) is_doubtful[b] = 1;
+        for (live_range r : early[v])
+            for (live_range of_run : run[0])
+                lives.add(b, {larger(r.first, of_run.first), smaller(r.last, of_run.last)});
+    }
+    live_range_lists const of_buffer = lives.lists(table.buffers.size(), early.method(), early.positions());
+    std::size_t pools = 0;
+    for (buffer const& b : table.buffers)
+        if (b.is_planned()) pools = larger(pools, std::size_t{b.pool} + 1);
+    std::vector<flow_bound> bounds(pools);
+    for (pool_id pool = 0; pool != pools; ++pool) {
+        segment_tree apart(larger(early.positions(), step_id{1}));
+        flow_bound& most = bounds[pool];
+        auto offer = [&most](byte_count bytes, step_id at) {
+            if (bytes > most.bytes) most = {bytes, at};
+        };
+        auto each = [&](bool doubtful, auto use) {
+            for (buffer_id b = 0; b != table.buffers.size(); ++b) {
+                buffer const& its = table.buffers[b];
+                if (!its.is_planned() || its.pool != pool) continue;
+                for (live_range r : of_buffer[b])
+                    if ((is_doubtful[b] != 0) == doubtful) use(its.size, r);
+            }
+        };
+        each(false, [&](byte_count size, live_range r) { apart.add(r, size); });
+        for (step_id at = 0; at != early.positions(); ++at) offer(apart.most({at, at + 1}), at);
+        each(true, [&](byte_count size, live_range r) {
+            if (checked_add(apart.most(r), size) <= most.bytes) return;
+            for (step_id at = r.first; at != r.last; ++at) offer(apart.most({at, at + 1}) + size, at);
+        });
+        for (buffer const& b : table.buffers)
+            if (b.is_planned() && b.pool == pool)
+                offer(b.pinned == no_offset ? b.size : checked_add(b.pinned, b.size), most.position);
+    }
+    return bounds;
+}
+
 /// The ranges of the plan's buffers, united over their values; sets the hulls and the gaps.
-SUBLET_DECL live_range_lists set_live_ranges(live_range_lists const& of_values, memory_plan& plan,
-                                             placement_problem& problem)
+///
+/// A buffer that some path leaves unwritten counts only where a step writes something: it may live together
+/// with another such buffer, on paths of which each writes only one of them.
+SUBLET_DECL live_range_lists set_live_ranges(snapshot const& p, std::vector<step_id> const& position,
+                                             live_range_lists const& of_values,
+                                             std::vector<unsigned char> const& is_unwritten,
+                                             memory_plan& plan, placement_problem& problem)
 {
     unsorted_ranges all;
     for (value_id v = 0; v != plan.buffer_of.size(); ++v)
         if (plan.buffer_of[v] != no_buffer)
             for (live_range r : of_values[v]) all.add(plan.buffer_of[v], r);
     live_range_lists lives = all.lists(plan.buffers.size(), of_values.method(), of_values.positions());
+    live_range_lists counted = lives;
+    if (!is_unwritten.empty()) {
+        std::vector<unsigned char> is_everywhere(plan.buffers.size(), 1);
+        for (value_id v = 0; v != plan.buffer_of.size(); ++v)
+            if (plan.buffer_of[v] != no_buffer && is_unwritten[v]) is_everywhere[plan.buffer_of[v]] = 0;
+        step_id const entry = p.nodes() == 0 ? 0 : position[p.steps_of(0).first] - 1;
+        std::vector<live_range> writes{{entry, entry + 1}}; // of what is given
+        for (step_id s = 0; s != p.steps(); ++s)
+            for (touch t : p.touches(s))
+                if (t.defines() || t.writes()) {
+                    writes.push_back({position[s] - 1, position[s]});
+                    break;
+                }
+        unsorted_ranges kept;
+        for (buffer_id b = 0; b != plan.buffers.size(); ++b)
+            if (is_everywhere[b]) kept.add(b, {0, lives.positions()});
+            else
+                for (live_range r : writes) kept.add(b, r);
+        counted = common_ranges(lives, kept.lists(plan.buffers.size(), lives.method(), lives.positions()));
+    }
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
-        plan.buffers[b].life = problem.buffers[b].life = lives.hull(b);
-        for (std::size_t i = 1; i < lives[b].size(); ++i)
-            problem.gaps.push_back({b, {lives[b][i - 1].last, lives[b][i].first}});
+        plan.buffers[b].life = lives.hull(b);
+        problem.buffers[b].life = counted.hull(b);
+        for (std::size_t i = 1; i < counted[b].size(); ++i)
+            problem.gaps.push_back({b, {counted[b][i - 1].last, counted[b][i].first}});
     }
     return lives;
 }
@@ -100,7 +304,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
     std::vector<step_id> position(steps.size(), 0); // by step
     for (step_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
-    live_range_lists const augmented = cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
+    live_range_lists augmented = cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
     if (auto const read = detail::undefined_read(p, augmented, role, flow.allows_undefined)) {
         step_id const at = read->position == steps.size() ? read->position : position[read->position] - 1;
         bool const is_written = read->what == live_ranges::order_violation::kind::defined_later;
@@ -110,25 +314,41 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
                                          .position = at};
         return result;
     }
+    std::vector<unsigned char> const is_unwritten = detail::read_unwritten(augmented, role);
+    if (!is_unwritten.empty()) augmented = detail::where_written(p, augmented, is_unwritten, position, true);
     live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
     detail::drop_unwritten(p, table);
     detail::set_chosen_pools(table, options, options.pools);
-    if (options.in_place && !p.overwrites().empty())
-        table = take_in_place(p, cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early),
-                              position, std::move(table));
+    bool const has_pairs = options.in_place && !p.overwrites().empty();
+    bool const are_exact = !has_pairs && is_unwritten.empty() &&
+                           detail::are_conflicts_exact(p, augmented, role, position);
+    std::vector<detail::flow_bound> bounds; // instead of those of pack(), which hold for these pairs only
+    if (!are_exact) {
+        live_range_lists const early =
+            cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early);
+        bool const is_whole = is_unwritten.empty();
+        bounds = detail::bounds_of_flow(
+            p, is_whole ? early : detail::where_written(p, early, is_unwritten, position, false),
+            is_unwritten, position, table);
+        if (has_pairs) table = take_in_place(p, early, position, std::move(table));
+    }
 
     placement_problem problem{{}, options.pools};
     if (auto const fact = detail::list_planned(table, plan, problem); !result.figures.refuted)
         result.figures.refuted = fact;
-    result.lives = detail::set_live_ranges(lives, plan, problem);
-    placement const placed = pack(problem, detail::pack_budgets(options.effort));
+    result.lives = detail::set_live_ranges(p, position, lives, is_unwritten, plan, problem);
+    placement placed = pack(problem, detail::pack_budgets(options.effort));
+    for (std::size_t pool = 0; pool != bounds.size() && pool != placed.pools.size(); ++pool) {
+        placed.pools[pool].lower_bound = bounds[pool].bytes;
+        placed.pools[pool].peak_position = bounds[pool].position - (bounds[pool].position != 0);
+    }
     detail::set_offsets(placed, plan);
     detail::fill_report(result.figures, placed, plan);
     for (overwrite o : p.overwrites())
-        if (plan.buffer_of[o.in] != no_buffer && plan.buffer_of[o.in] == plan.buffer_of[o.out])
-            result.joined.push_back(o);
+        if (buffer_id const b = plan.buffer_of[o.in]; b != no_buffer && b == plan.buffer_of[o.out])
+            result.in_place.push_back({{o.step, o.in, o.out, plan.buffers[b].size}, no_size, no_size});
 
     if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
     if (options.check && !result.figures.refuted) {

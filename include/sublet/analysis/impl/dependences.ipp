@@ -515,8 +515,8 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
     ranges.reserve(all);
     for (buffer_id b = 0; b != buffers; ++b) {
         auto const buffer_ranges = sets[positions + std::size_t{b}];
-        if (buffer_ranges.empty())
-            ranges.push_back({lives.first(b), lives.first(b) + 1}); // it has no touches
+        if (buffer_ranges.empty() && positions != 0) // it has no touches
+            ranges.push_back({lives.first(b), lives.first(b) + 1});
         for (live_range r : buffer_ranges) ranges.push_back(r);
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }

@@ -459,10 +459,45 @@ private:
         return result_;
     }
 
-    /// Whether b contributes to the bound: it is in the pool and, if only these count, has no other choice.
+    /// Whether b contributes to the bound: it is in the pool and, if only these count, can be in no other.
     bool counts(buffer_id b) const
     {
-        return pool_of(b) == pool_ && (counts_all_ || allowed_.count(solid_.root[b]) == 1);
+        return pool_of(b) == pool_ && (counts_all_ || is_forced_[solid_.root[b]] != 0);
+    }
+    /// By root, whether the group can lie by itself in at most one of the pools that it may choose.
+    std::vector<unsigned char> forced() const
+    {
+        std::vector<unsigned char> is_forced(problem_.buffers.size(), 0);
+        if (problem_.choices.empty()) return is_forced;
+        csr_rows const members = csr_rows::gathered(is_forced.size(), [&](auto add) {
+            for (buffer_id b = 0; b != solid_.root.size(); ++b)
+                if (solid_.needs_place[b] != 0) add(solid_.root[b], b);
+        });
+        std::vector<unsigned> possible(is_forced.size(), 0);
+        for (sort_key const& candidate : allowed_.pools) {
+            auto const root = static_cast<buffer_id>(candidate.key >> 32);
+            auto const pool = static_cast<pool_id>(candidate.key);
+            if (candidate.id != allowed_.constraint_count[root]) continue;
+            rigid_group g;
+            g.root = root;
+            for (buffer_id b : members[root]) {
+                placement_problem::buffer const& its = problem_.buffers[b];
+                g.members.push_back(b);
+                g.size = larger(g.size, static_cast<std::int64_t>(solid_.above[b] + its.size));
+                if (its.pinned != no_offset)
+                    g.pin = static_cast<std::int64_t>(its.pinned - solid_.above[b]);
+            }
+            pool_limits const limits = pool < problem_.pools.size() ? problem_.pools[pool] : pool_limits{};
+            stacking_enumerator alone(problem_, solid_, limits);
+            std::int64_t const at = alone.least_origin(g, 0);
+            byte_count const most = smaller(limits.capacity, limits.largest_block);
+            bool const is_possible = at != rigid_group::nowhere && solid_.is_inconsistent[root] == 0 &&
+                                     static_cast<byte_count>(at + g.size) <= most;
+            possible[root] += is_possible || alone.hit_limit();
+        }
+        for (buffer_id root = 0; root != is_forced.size(); ++root)
+            is_forced[root] = possible[root] <= 1;
+        return is_forced;
     }
     pool_id pool_of(buffer_id b) const
     {
@@ -692,6 +727,7 @@ private:
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;
+    std::vector<unsigned char> const is_forced_ = forced(); // by root
     bool counts_all_ = true; // false: only buffers with no other pool
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof

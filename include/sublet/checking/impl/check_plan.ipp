@@ -640,7 +640,7 @@ SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, symbolic_plan c
 
 namespace sublet::detail {
 
-/// Requires: check_places accepts the plan; `required` has the plan's order; the program has a node.
+/// Requires: check_places accepts the plan; `required` has the plan's order.
 class flow_checker {
 public:
     flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
@@ -654,7 +654,9 @@ public:
     std::optional<witness> first_fault()
     {
         query_.entry_overlap.assign(classes_.size(), no_value);
-        available_values const available_in(program_, classes_, given(), available_);
+        std::vector<value_id> const disjoint = given();
+        if (program_.nodes() == 0) return clash_of_given();
+        available_values const available_in(program_, classes_, disjoint, available_);
         query_.is_reached = available_in.reached();
         for (std::size_t i = 0; i != program_.nodes(); ++i) {
             node_id const n = node_at(i);
@@ -670,10 +672,21 @@ public:
                     if (auto fact = check_available(v, n, node_steps.last)) return fact;
             static_cast<void>(available_.drain());
         }
-        return std::nullopt;
+        return clash_of_given();
     }
 
 private:
+    /// Two given values that overlap, although nothing reads them.
+    std::optional<witness> clash_of_given() const
+    {
+        bool const has_step = program_.nodes() != 0;
+        for (std::uint32_t rank = 0; rank != query_.entry_overlap.size(); ++rank)
+            if (value_id const other = query_.entry_overlap[rank]; other != no_value)
+                return classes_.clash(classes_.root_at(rank), other,
+                                      has_step ? required_.position[program_.steps_of(0).first] : 0);
+        return std::nullopt;
+    }
+
     node_id node_at(std::size_t i) const
     {
         return plan_.order.empty() ? static_cast<node_id>(i) : plan_.order[i];
@@ -822,7 +835,6 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& as_made, memo
     if (auto fact = detail::misnamed_view(p, required)) return fact;
     if (auto fact = find_unwritten_read(p, required, ends, flow)) return fact;
     if (auto fact = check_places(required, plan, in_order)) return fact;
-    if (p.nodes() == 0) return std::nullopt;
     return detail::flow_checker(p, plan, required, ends, options.in_place).first_fault();
 }
 

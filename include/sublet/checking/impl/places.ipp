@@ -196,9 +196,9 @@ SUBLET_DECL std::optional<witness> misplaced_in_blocks(plan_requirements const& 
             end = b.begin + b.size;
         }
         for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
-            value_id const r = required.root[v];
-            if (!required.is_planned(r) || place_of(plan, v).pool != pool) continue;
-            byte_count const from = place_of(plan, v).offset, to = from + required.bytes[r];
+            bool const is_root = required.root[v] == v; // views lie within
+            if (!is_root || !required.is_planned(v) || place_of(plan, v).pool != pool) continue;
+            byte_count const from = place_of(plan, v).offset, to = from + required.bytes[v];
             std::size_t const after =
                 partition_point(own.size(), [&](std::size_t i) { return own[i].begin > from; });
             if (after == 0 || own[after - 1].begin + own[after - 1].size < to)

@@ -356,6 +356,15 @@ struct pool_candidates {
 ///             and costs that exceed 64 bits.
 [[nodiscard]] pool_candidates candidates_of(placement_problem const& problem);
 
+/// Of `all` candidates those in which the storage can lie by itself: aligned at its pin, within a block and
+/// the capacity. If there are none, the cheapest one. So storage with a single candidate is in no other pool
+/// of any placement.
+///
+/// Requires:   `all` are those of the problem.
+/// Complexity: O(buffers + colocations), and O(parts of the storage) for each candidate.
+[[nodiscard]] pool_candidates possible_pools(placement_problem const& problem, pool_candidates const& all,
+                                             step_poll const& poll = {});
+
 } // namespace sublet::detail
 
 // --- choose pools ----------------------------------------------------------------------------------------
@@ -389,6 +398,7 @@ struct pool_assignment_state {
     std::vector<std::uint32_t> shape_of, storage_of; ///< maps between both; `no_buffer`: needs no bytes
     std::vector<byte_count> capacity;                ///< by pool
     std::vector<segment_tree> load;                  ///< by pool
+    bool has_pins = false; ///< some storage is pinned: not everything fits a pool without limits
 
     /// All storage in its cheapest pool. `together` is the problem with all buffers in one pool. Once `poll`
     /// has stopped, only `candidates` and `choice` are of use.

@@ -1374,6 +1374,57 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
     return result;
 }
 
+/// Whether colocated parts have an origin in a pool with these limits if nothing else is there.
+SUBLET_DECL bool can_lie_alone(placement_problem const& problem, std::span<shape_part const> parts,
+                               pool_limits const& limits)
+{
+    residue_class origins;
+    byte_count size = 0, pinned = no_offset;
+    for (shape_part const& p : parts) {
+        placement_problem::buffer const& its = problem.buffers[p.buffer];
+        byte_count const alignment = combine_alignment(its.alignment, limits.alignment);
+        if (!restrict_to(origins, aligned_origins(p.distance, alignment))) return false;
+        size = larger(size, checked_add(p.distance, its.size));
+        if (its.pinned == no_offset) continue;
+        if (its.pinned < p.distance) return false;
+        byte_count const origin = its.pinned - p.distance;
+        if (pinned != no_offset && pinned != origin) return false;
+        pinned = origin;
+    }
+    byte_count const origin = pinned == no_offset ? origins.phase : pinned;
+    byte_count const most = smaller(limits.capacity, limits.largest_block);
+    return align_up(origin, origins) == origin && sum_fits(origin, size) && origin + size <= most;
+}
+
+SUBLET_DECL pool_candidates possible_pools(placement_problem const& problem, pool_candidates const& all,
+                                           step_poll const& poll)
+{
+    std::vector<buffer_id> members;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
+    colocated_groups const groups = group_colocated(problem, members, poll);
+    if (poll.has_stopped()) return all;
+    std::vector<std::uint32_t> group_of(all.size(), no_buffer); // by storage; no_buffer: it needs no bytes
+    for (std::uint32_t g = 0; g + 1 != groups.first.size(); ++g)
+        if (groups.first[g] != groups.first[g + 1])
+            group_of[all.storage_of[groups.parts[groups.first[g]].buffer]] = g;
+    pool_candidates possible;
+    possible.storage_of = all.storage_of;
+    for (std::uint32_t k = 0; k != all.size(); ++k) {
+        std::uint32_t const g = group_of[k], before = possible.first.back();
+        for (std::uint32_t c = 0; c != all.count(k); ++c) {
+            auto const parts = [&] {
+                return std::span(groups.parts.data() + groups.first[g],
+                                 groups.parts.data() + groups.first[g + std::size_t{1}]);
+            };
+            if (g == no_buffer || can_lie_alone(problem, parts(), limits_of(problem, all.at(k, c).pool)))
+                possible.of.push_back(all.at(k, c));
+        }
+        if (possible.of.size() == before) possible.of.push_back(all.at(k, 0));
+        possible.first.push_back(static_cast<std::uint32_t>(possible.of.size()));
+    }
+    return possible;
+}
+
 // --- choose pools ----------------------------------------------------------------------------------------
 
 /// Limit of trial packings of pools with one more buffer.
@@ -1400,6 +1451,7 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
                        c.pool);
         while (capacity.size() <= c.pool) capacity.push_back(limits_of(together, capacity.size()).capacity);
     }
+    for (placement_shape const& s : shapes.shapes) has_pins = has_pins || s.pinned != no_offset;
     load.assign(capacity.size(), segment_tree(shapes.positions.size()));
     for (std::uint32_t s = 0; s != shapes.size(); ++s)
         for (shape_piece const& p : shapes.pieces_of(s))
@@ -1503,8 +1555,8 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
     std::vector<byte_count> offset(problem.buffers.size(), no_offset);
     bool fits = true;
     for (pool_id pool = 0; pool != pools;) {
-        bool const has_limit =
-            all.capacity[pool] != no_limit || limits_of(problem, pool).largest_block != no_limit;
+        bool const has_limit = all.has_pins || all.capacity[pool] != no_limit ||
+                               limits_of(problem, pool).largest_block != no_limit;
         if (control.stop(no_limit, 0, 0)) return false;
         if (is_packed[pool] != 0 || !has_limit) {
             ++pool;
@@ -1622,11 +1674,12 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
     step_poll const poll(control);
     placement_problem together{problem.buffers, problem.pools, problem.gaps, problem.colocated};
     for (placement_problem::buffer& b : together.buffers) b.pool = 0;
-    pool_assignment_state all(together, candidates_of(problem), poll);
+    pool_candidates const allowed = candidates_of(problem);
+    pool_assignment_state all(together, possible_pools(together, allowed, poll), poll);
     pool_assignment result;
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)
-        result.cost_bound = checked_add(result.cost_bound, all.now(k).cost);
-    if (all.shapes.fault == shape_fault::none && !poll.has_stopped()) { // with a fault no choice helps
+        result.cost_bound = checked_add(result.cost_bound, allowed.at(k, 0).cost);
+    if (all.shapes.fault != shape_fault::parts_clash && !poll.has_stopped()) { // then no choice helps
         lower_loads(all, poll);
         move_to_cheaper(all, poll, [](pool_id) { return true; });
         if (!fit_capacities(together, all, options, control)) {
@@ -1637,7 +1690,7 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
         std::size_t attempts = 0;
         std::vector<byte_count> offset(problem.buffers.size(), no_offset);
         move_to_cheaper(all, poll, [&](pool_id pool) {
-            if (all.capacity[pool] == no_limit) return true;
+            if (all.capacity[pool] == no_limit && !all.has_pins) return true;
             if (++attempts > max_trial_packings || control.stop(no_limit, 0, 0)) return false;
             return try_pool(together, all, pool, options, control, offset).status <=
                    placement::outcome::feasible;
@@ -1878,6 +1931,9 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
             out.proof = {placement::proof::reason::given, bounds[pool]};
         out.lower_bound = out.proof.bytes;
         out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
+        byte_count const largest = limits_of(pool).largest_block;
+        if (largest != no_limit && out.height != 0 && out.height <= largest)
+            out.blocks = {{static_cast<pool_id>(pool), 0, out.height}};
     }
     detail::set_overall_status(result);
     return result;

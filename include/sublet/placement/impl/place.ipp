@@ -51,7 +51,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
     return result;
 }
 
-/// Derives infeasibility and bounds of pools from buffers without a choice only: others could be elsewhere.
+/// Derives infeasibility and bounds of pools from buffers that can be in no other pool.
 SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates const& candidates,
                                   pack_options const& budgets, search_control& control, placement& result)
 {
@@ -92,8 +92,10 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
                     result.moved_bytes += problem.buffers[b].size;
         }
         std::vector<unsigned char> has_choice;
-        if (pool_candidates const pools = candidates_of(problem); !problem.choices.empty())
+        if (!problem.choices.empty()) {
+            pool_candidates const pools = possible_pools(problem, candidates_of(problem));
             for (std::uint32_t storage : pools.storage_of) has_choice.push_back(pools.count(storage) != 1);
+        }
         clocks.name_proofs(result, has_choice);
         return result;
     }
@@ -109,7 +111,7 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     placement result = place_fixed(fixed, previous, keep, budgets, control);
     if (result.status == placement::outcome::infeasible)
-        weaken_to_forced(fixed, candidates_of(problem), budgets, control, result);
+        weaken_to_forced(fixed, possible_pools(problem, candidates_of(problem)), budgets, control, result);
     result.pool_of = chosen.pool_of;
     result.cost = chosen.cost;
     result.cost_bound = chosen.cost_bound;

@@ -1120,7 +1120,7 @@ function in_place_table(model) {
     return table_of(caption, headings, [3, 4, 5], pairs.length, i => {
         const [step, from, to, ...bytes] = pairs[i];
         return [{text: name_of(to), model, value: to}, {text: name_of(from), model, value: from},
-                step < 0 ? "" : step_text(step), ...bytes.map(bytes_text)];
+                step < 0 ? "" : step_text(step), ...bytes.map(b => b === null ? "" : bytes_text(b))];
     });
 }
 function handoff_tables(model) {

@@ -258,7 +258,8 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
         out << ',' << index_of(pair.in) << ',' << index_of(pair.out);
         for (byte_count bytes : {pair.bytes, pair.peak_bytes, pair.step_peak_bytes}) {
             out << ',';
-            json.number(bytes);
+            if (bytes == no_size) out << "null";
+            else json.number(bytes);
         }
         out << ']';
     });
