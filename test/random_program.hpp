@@ -23,7 +23,7 @@ struct random_program {
     struct step {
         ids uses, early, defs, scratch;
         std::vector<std::pair<sublet::value_id, sublet::value_id>> pairs; // in, out
-        bool may_recompute = false;
+        bool may_recompute = true;
     };
     struct node {
         std::vector<step> steps;
