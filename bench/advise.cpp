@@ -5,7 +5,8 @@
 // order needs, and then for 80, 60 and 50 % of them, with three kinds of spills: by copies out and back, by
 // recomputation, or by the cheaper of both:
 //
-//     capacity  and "least" if it is below what any spills reach: the plan is then made for the least
+//     capacity  if no spills reach it, the plan is made for what they reach, and a percent more for gaps
+//     least     below which no spills lead, in chains of recomputed steps or not
 //     arena     of the resulting plan, in percent of what the order needs
 //     spills    their number, and of these how many by recomputation (remats)
 //     copied    MiB out and back, each direction counted
@@ -85,9 +86,10 @@ void run(subject const& s)
                     {.copies = by != "remats", .remats = by != "copies", .remat_cost = remat_cost});
             };
             double ms = bench::milliseconds(advise);
-            bool const is_below = advice.pools[0].least > options.pools[0].capacity;
+            byte_count const least = advice.pools[0].least, reached = advice.pools[0].peak_after;
+            bool const is_below = reached > options.pools[0].capacity;
             if (is_below) { // plus the space for alignment and fragmentation
-                options.pools[0].capacity = advice.pools[0].least + advice.pools[0].least / 100;
+                options.pools[0].capacity = reached + reached / 100;
                 ms = bench::milliseconds(advise);
             }
             byte_count copied = 0, recomputed = 0;
@@ -100,11 +102,10 @@ void run(subject const& s)
             byte_count all_touched = 0;
             for (byte_count b : touched) all_touched = checked_add(all_touched, b);
             std::printf("%6u %% %5.0f %% %-6s %6.1f %% %9zu %7zu %11.1f %6.1f %% %9.1f%s\n", share,
-                        percent(advice.pools[0].least, whole), by.c_str(),
-                        percent(advice.plan.arena_bytes[0], whole), advice.suggestions.size(), count,
-                        static_cast<double>(copied) / (1 << 20),
+                        percent(least, whole), by.c_str(), percent(advice.plan.arena_bytes[0], whole),
+                        advice.suggestions.size(), count, static_cast<double>(copied) / (1 << 20),
                         percent(recomputed, all_flops == 0 ? all_touched : all_flops), ms,
-                        is_below        ? "  for the least"
+                        is_below        ? "  for what they reach"
                         : !bool(advice) ? "  does not fit"
                                         : "");
             std::fflush(stdout);
@@ -135,6 +136,7 @@ subject chain(step_id layers)
         if (s != 0) step.use(s - 1);
         if (s >= layers) step.use(2 * layers - 1 - s);
         step.def(s);
+        step.may_recompute();
     });
     return {"a chain of layers, forward and backward",
             p,

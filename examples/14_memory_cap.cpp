@@ -37,9 +37,12 @@ int main()
                                                {"grad conv3", {gd, c, rb}, {gc}},
                                                {"grad conv2", {gc, b, ra}, {gb}},
                                                {"grad conv1", {gb, a, image}, {ga}}};
-    auto const network = sublet::sequence(
-        operations.size(), tensors.size(), [&](auto op) -> auto& { return operations[op].inputs; },
-        [&](auto op) -> auto& { return operations[op].outputs; });
+    auto const network =
+        sublet::sequence(operations.size(), tensors.size(), [&](auto op, sublet::effect_sink& step) {
+            for (int t : operations[op].inputs) step.use(t);
+            for (int t : operations[op].outputs) step.def(t);
+            step.may_recompute(operations[op].is_cheap); // a convolution costs too much
+        });
 
     using enum sublet::value_role;
     sublet::plan_options options{
@@ -50,10 +53,7 @@ int main()
     std::cout << "without a limit: " << sublet::plan_memory(network, options).report() << "\n\n";
 
     options.pools = {{.capacity = 160 * 1024}};
-    auto const advice = sublet::advise_memory(
-        network, options, {.remat_cost = [](auto v) { // recomputing a convolution costs too much
-            return v == ra || v == rb || v == rc ? sublet::byte_count{16 * 1024} : sublet::no_size;
-        }});
+    auto const advice = sublet::advise_memory(network, options, {.remat_cost = 16 * 1024});
     for (auto const& s : advice.suggestions) {
         std::cout << tensors[s.value].name << ": spilled after " << operations[s.after].name << ", ";
         if (s.remat_step == sublet::no_step) std::cout << "copied back";

@@ -17,7 +17,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace this_test {
@@ -39,11 +42,34 @@ std::vector<spill_candidate> candidates_of(snapshot const& p, plan_options const
     return find_spill_candidates(p, steps, unjoined, joined, role);
 }
 
+/// A program of one-step nodes, each of which may run again.
+struct recomputable {
+    snapshot of;
+    std::size_t nodes() const { return of.nodes(); }
+    std::size_t values() const { return of.values(); }
+    auto successors(node_id n) const { return of.successors(n); }
+    void effects(node_id n, effect_sink& sink) const
+    {
+        of.effects(n, sink);
+        sink.may_recompute();
+    }
+};
+
+/// Of most steps of a random program.
+random_program draw_recomputable(random_source& pick, std::uint32_t most)
+{
+    random_program p = draw_program(pick, most);
+    for (auto& n : p.nodes)
+        for (auto& s : n.steps) s.may_recompute = pick.below(5) != 0;
+    return p;
+}
+
 std::vector<spill_candidate> candidates_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
                                            int values, plan_options const& options = {.bytes = 8})
 {
     auto const count = static_cast<std::size_t>(values);
-    return candidates_of(with_views(op_list(count, uses, defs), options.alias_of.tabulate(count)), options);
+    return candidates_of(
+        recomputable{with_views(op_list(count, uses, defs), options.alias_of.tabulate(count))}, options);
 }
 
 /// Values by role: `i` input, `o` output, `x` external, `.` none.
@@ -114,6 +140,22 @@ TEST_CASE("a step is not run again if its operand was written since, or if it wr
     CHECK(candidates_of(uses, defs, 2, {.bytes = 8, .eligible = {true, false}}).size() == 1);
 }
 
+TEST_CASE("a step is run again only if it says that it may")
+{
+    auto of = [](bool says_so) {
+        return sequence(3, 2, [says_so](step_id s, effect_sink& step) {
+            if (s != 2) step.def(s);
+            else step.use(0);
+            step.may_recompute(says_so && s == 0);
+        });
+    };
+    CHECK(candidates_of(of(true), {.bytes = 8}) ==
+          std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}});
+    CHECK(candidates_of(of(false), {.bytes = 8}) == std::vector<spill_candidate>{{0, 0, 0, 2}});
+    CHECK(candidates_of(op_list(2, {{}, {}, {0}}, {{0}, {1}, {}}), {.bytes = 8}) ==
+          std::vector<spill_candidate>{{0, 0, 0, 2}});
+}
+
 TEST_CASE("touches of views and of in-place results are touches of their buffer")
 {
     // b is a view of a
@@ -129,6 +171,7 @@ TEST_CASE("touches of views and of in-place results are touches of their buffer"
         }
         if (step == 3) s.def(2);
         if (step == 5) s.use(1);
+        s.may_recompute();
     });
     CHECK(candidates_of(p, {.bytes = 8}) ==
           std::vector<spill_candidate>{{0, 0, 0, 2}, {0, 0, 0, 2, 0}, {1, 0, 2, 5}});
@@ -139,7 +182,7 @@ TEST_CASE("on random programs the spill candidates are the idle intervals of pla
     for (unsigned seed = 0; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        random_program p = draw_program(pick, 10);
+        random_program p = draw_recomputable(pick, 10);
         auto const program = p.program();
         std::map<std::pair<value_id, step_id>, step_id> expected, copied, made; // {root, after} -> before
         auto const lives = live_ranges_of(p);
@@ -165,6 +208,8 @@ TEST_CASE("on random programs the spill candidates are the idle intervals of pla
         }
         CHECK(copied == expected);
         for (auto const& m : made) CHECK(copied.count(m.first) == 1);
+        for (spill_candidate const& a : candidates_of(program, p.options(false))) // by a step that says so
+            if (a.remat_step != no_step) CHECK(p.turns()[a.remat_step].what->may_recompute);
     }
 }
 
@@ -251,6 +296,7 @@ struct training {
             if (s != 0) step.use(s - 1);
             if (s >= layers) step.use(2 * layers - 1 - s);
             step.def(s);
+            step.may_recompute();
         });
     }
     plan_options options(byte_count capacity) const { return {.bytes = 100, .pools = {{capacity, 1}}}; }
@@ -265,6 +311,7 @@ TEST_CASE("a program that does not fit gets suggestions, and its spilled program
         if (s != 0) step.use(s - 1);
         if (s == 3) step.use(0);
         step.def(s);
+        step.may_recompute();
     });
     std::vector<byte_count> const sizes{64, 60, 60, 8};
     auto const advice = advise_memory(p, {.bytes = sizes, .pools = {{140, 1}}}, {.remats = false});
@@ -359,6 +406,7 @@ TEST_CASE("a value that is read early and recomputed is free before its reader w
         if (s == 1) step.use_early(0);
         if (s == 3) step.use(0);
         if (s != 3) step.def(s);
+        step.may_recompute();
     });
     plan_options const options{.bytes = {byte_count{10}, byte_count{20}, byte_count{20}}, .pools = {{20, 1}}};
     auto const again = advise_memory(p, options);
@@ -383,7 +431,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
     for (unsigned seed = 0, n = rounds(250); seed != n; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        random_program const p = draw_program(pick, 12);
+        random_program const p = draw_recomputable(pick, 12);
         auto const program = p.program();
         auto options = p.options(pick.below(2) == 0);
         auto const whole = plan_memory(program, options);
@@ -463,6 +511,194 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
     CHECK(spilled > rounds(60));
     CHECK(unreachable > rounds(10));
     CHECK(remats > rounds(20));
+}
+
+// --- lower bound -------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A program of few values, in which storage may be freed, copied and made again between any two steps.
+struct tiny_program {
+    using set = unsigned; // of values, a bit for each
+    struct step {
+        set uses = 0, early = 0, defs = 0;
+        std::vector<std::pair<value_id, value_id>> pairs;
+        bool may_recompute = false;
+    };
+    std::vector<step> steps;
+    std::vector<byte_count> bytes;
+    set inputs = 0, outputs = 0, fixed = 0, never_recomputed = 0; // fixed: never moved
+    bool copies = true, remats = true;
+
+    snapshot program() const
+    {
+        return sequence(steps.size(), bytes.size(), [this](step_id s, effect_sink& sink) {
+            for (value_id v = 0; v != bytes.size(); ++v) {
+                if (steps[s].uses >> v & 1) sink.use(v);
+                if (steps[s].early >> v & 1) sink.use_early(v);
+                if (steps[s].defs >> v & 1) sink.def(v);
+            }
+            for (auto [in, out] : steps[s].pairs) sink.may_overwrite(in, out);
+            sink.may_recompute(steps[s].may_recompute);
+        });
+    }
+    memory_advice advice(byte_count capacity) const
+    {
+        auto role = [this](value_id v) {
+            auto const given = inputs >> v & 1 ? value_role::input : value_role::intermediate;
+            return outputs >> v & 1 ? given | value_role::output : given;
+        };
+        return advise_memory(
+            program(), {.bytes = bytes, .role = role, .pools = {{capacity, 1}}},
+            {.copies = copies,
+             .remats = remats,
+             .remat_cost = [this](value_id v) { return never_recomputed >> v & 1 ? no_size : 0; },
+             .movable = [this](value_id v) { return (fixed >> v & 1) == 0; }});
+    }
+
+    byte_count sum(set values) const
+    {
+        byte_count all = 0;
+        for (value_id v = 0; v != bytes.size(); ++v)
+            if (values >> v & 1) all += bytes[v];
+        return all;
+    }
+    /// The values that steps from `at` on or the caller may need again as they are.
+    set needed_from(std::size_t at) const
+    {
+        set all = outputs;
+        for (; at != steps.size(); ++at) all |= steps[at].uses | steps[at].early;
+        return all;
+    }
+    /// The bytes that results save in place, of operands that are given up: the best of all choices.
+    byte_count saved(step const& s, set given_up, std::size_t from = 0, set taken = 0) const
+    {
+        if (from == s.pairs.size()) return 0;
+        auto const [in, out] = s.pairs[from];
+        byte_count const without = saved(s, given_up, from + 1, taken);
+        bool const is_free = (given_up & s.uses) >> in & 1 && !(taken >> in & 1) && !(taken >> out & 1);
+        if (!is_free) return without;
+        return std::max(without, std::min(bytes[in], bytes[out]) +
+                                     saved(s, given_up, from + 1, taken | 1u << in | 1u << out));
+    }
+
+    /// The least peak of all ways to run the steps once in their order, with copies and steps run again in
+    /// between: a search over {steps done, values that are there, values that were copied out}.
+    byte_count least_peak() const
+    {
+        using state = std::tuple<std::size_t, set, set>;
+        std::map<state, byte_count> peak;
+        std::set<std::pair<byte_count, state>> open;
+        auto reach = [&](state to, byte_count most) {
+            auto const [known, is_new] = peak.emplace(to, most);
+            if (!is_new && known->second <= most) return;
+            if (!is_new) open.erase({known->second, to});
+            known->second = most;
+            open.insert({most, to});
+        };
+        reach({0, inputs, 0}, sum(inputs));
+        while (!open.empty()) {
+            auto const [most, from] = *open.begin();
+            open.erase(open.begin());
+            auto const [at, here, home] = from;
+            if (at == steps.size() && (outputs & ~here) == 0) return most;
+            for (value_id v = 0; v != bytes.size(); ++v) {
+                set const one = 1u << v;
+                bool const may_go = (here & one) != 0 && ((fixed & needed_from(at)) & one) == 0;
+                if (may_go) reach({at, here & ~one, home}, most);
+                if (copies && (here & one) != 0) reach({at, here, home | one}, most);
+                if ((home & one) != 0) reach({at, here | one, home}, std::max(most, sum(here | one)));
+            }
+            for (std::size_t s = 0; s <= at && s != steps.size(); ++s) {
+                step const& its = steps[s];
+                bool const is_next = s == at;
+                set const operands = its.uses | its.early;
+                if ((!is_next && !(remats && its.may_recompute)) || (operands & ~here) != 0) continue;
+                set const kept = fixed & needed_from(is_next ? at + 1 : at);
+                for (set given_up = 0; given_up <= operands; ++given_up) {
+                    if ((given_up & ~operands) != 0 || (given_up & kept) != 0) continue;
+                    byte_count const writing = sum(here & ~(given_up & its.early & ~its.uses)) +
+                                               sum(its.defs) - saved(its, given_up);
+                    set const made = is_next ? its.defs : its.defs & ~never_recomputed;
+                    reach({at + is_next, (here & ~given_up) | made, home},
+                          std::max({most, sum(here), writing}));
+                }
+            }
+        }
+        FAIL("the steps cannot be run");
+        return 0;
+    }
+};
+
+tiny_program draw_tiny(random_source& pick)
+{
+    tiny_program p;
+    auto add = [&] {
+        p.bytes.push_back(1 + pick.below(20));
+        return 1u << (p.bytes.size() - 1);
+    };
+    for (std::uint32_t i = pick.below(3); i-- != 0;) p.inputs |= add();
+    for (std::uint32_t s = 0, n = 2 + pick.below(4); s != n && p.bytes.size() < 6; ++s) {
+        tiny_program::step its;
+        for (value_id v = 0; v != p.bytes.size(); ++v) {
+            if (pick.below(3) == 0) its.uses |= 1u << v;
+            else if (pick.below(6) == 0) its.early |= 1u << v;
+        }
+        for (std::uint32_t i = 1 + (pick.below(4) == 0); i-- != 0;) {
+            its.defs |= add();
+            auto const out = static_cast<value_id>(p.bytes.size() - 1);
+            for (value_id in = 0; in != out; ++in)
+                if (its.uses >> in & 1 && pick.below(3) == 0) its.pairs.push_back({in, out});
+        }
+        its.may_recompute = pick.below(4) != 0;
+        p.steps.push_back(its);
+    }
+    for (value_id v = 0; v != p.bytes.size(); ++v) {
+        if (pick.below(5) == 0) p.outputs |= 1u << v;
+        if (pick.below(8) == 0) p.fixed |= 1u << v;
+        if (pick.below(8) == 0) p.never_recomputed |= 1u << v;
+    }
+    p.copies = pick.below(3) == 0;
+    p.remats = !p.copies || pick.below(3) != 0;
+    return p;
+}
+
+} // namespace
+
+TEST_CASE("no copies and no steps run again, in chains or not, lead below the least bytes")
+{
+    unsigned reached = 0, below_one_step = 0;
+    for (unsigned seed = 0, n = rounds(600); seed != n; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        tiny_program const p = draw_tiny(pick);
+        auto const advice = p.advice(1);
+        byte_count const least = p.least_peak();
+        REQUIRE(advice.pools.size() == 1);
+        CHECK(advice.pools[0].least <= least);
+        CHECK(least <= advice.pools[0].peak_after); // which is one of these ways
+        reached += advice.pools[0].least == least;
+        below_one_step += least < advice.pools[0].peak_after;
+    }
+    MESSAGE("of " << rounds(600) << " programs " << reached << " reach their bound, and " << below_one_step
+                  << " need less than the advisor found");
+    CHECK(reached > rounds(300));
+    CHECK(below_one_step > rounds(10));
+}
+
+TEST_CASE("a chain of recomputed steps needs less than any one of them, and no less than the bound")
+{
+    //  step  0 defines a; 1 b from a; 2 c from b; 3 a large value; 4 reads c
+    tiny_program p;
+    p.bytes = {10, 10, 10, 30};
+    p.steps = {{0, 0, 1, {}, true},
+               {1, 0, 2, {}, true},
+               {2, 0, 4, {}, true},
+               {0, 0, 8, {}, true},
+               {4, 0, 0, {}, true}};
+    p.copies = false;
+    CHECK(p.least_peak() == 30);
+    CHECK(p.advice(1).pools[0].least == 30);
 }
 
 // --- spilled program ---------------------------------------------------------------------------------------
@@ -575,7 +811,7 @@ std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f
 found small(bool has_view = false)
 {
     std::vector<value_id> const alias_of{no_value, has_view ? 0 : no_value, no_value};
-    return {with_views(op_list(3, {{}, {0}, {}, {0, 1}}, {{0}, {1}, {2}, {}}), alias_of),
+    return {recomputable{with_views(op_list(3, {{}, {0}, {}, {0, 1}}, {{0}, {1}, {2}, {}}), alias_of)},
             {.bytes = {64, 32, 16}, .alias_of = alias_of}};
 }
 
@@ -635,9 +871,9 @@ TEST_CASE("a view is restored for a step that is run again, without other later 
 {
     // 1 is a view of 0, and 2 is computed from it; then 0 and 2 are spilled until step 5 reads both.
     std::vector<value_id> const alias_of{no_value, 0, no_value, no_value, no_value};
-    found const f(
-        with_views(op_list(5, {{}, {0}, {1}, {}, {}, {0, 2}}, {{0}, {1}, {2}, {3}, {4}, {}}), alias_of),
-        {.bytes = 8, .alias_of = alias_of});
+    found const f(recomputable{with_views(
+                      op_list(5, {{}, {0}, {1}, {}, {}, {0, 2}}, {{0}, {1}, {2}, {3}, {4}, {}}), alias_of)},
+                  {.bytes = 8, .alias_of = alias_of});
     auto const spilled = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
     auto const read = spilled.program.touches(static_cast<step_id>(spilled.steps.size() - 2))[0].value;
     CHECK(spilled.steps[spilled.steps.size() - 2].kind == spilled_program::kind::rematerialize);
@@ -666,7 +902,7 @@ TEST_CASE("random programs read and leave the same with any spills, and their pl
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        random_program const p = draw_program(pick, 10);
+        random_program const p = draw_recomputable(pick, 10);
         found const f(p.program(), p.options(pick.below(2) == 0));
         auto const chosen = draw_candidates(pick, f, p.alias_of);
         applied += chosen.size();

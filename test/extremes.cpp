@@ -189,6 +189,7 @@ snapshot chain(bool has_view = false)
         if (s == 1 && has_view) sink.view(1);
         else sink.def(s);
         if (s == 1) sink.may_overwrite(3, 2); // neither is touched here
+        sink.may_recompute();
     });
 }
 

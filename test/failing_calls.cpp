@@ -95,9 +95,10 @@ static listing_calls<Handle> steps_of_listing(Handle (*handle)(int))
         calls.push_back([=](list& l) { l.last->view(handle(2 * i + 2), handle(2 * i + 1), 16); });
         calls.push_back([=](list& l) { l.last->write(handle(2 * i + 2)); });
         calls.push_back([=](list& l) { l.last->may_overwrite(handle(2 * i), handle(2 * i + 1)); });
+        calls.push_back([](list& l) { l.last->may_recompute(); });
         calls.push_back([=](list& l) { l.last->wait_for(*l.first); });
     }
-    calls.erase(calls.begin() + 7); // the first step does not wait for itself
+    calls.erase(calls.begin() + 8); // the first step does not wait for itself
     return calls;
 }
 
@@ -234,6 +235,7 @@ TEST_CASE("a call of a recorder that fails changes nothing, and can be repeated"
         calls.push_back([=](recorder& r) { (void)r.output<double>(30 + i, {.pool = 9}); });
         calls.push_back([=](recorder& r) { (void)r.record({3 * i + 1}, {3 * i + 2}, fragile_function{}); });
         calls.push_back([=](recorder& r) { r.may_overwrite(2 * i + 1, 3 * i + 1, 3 * i + 2); });
+        calls.push_back([=](recorder& r) { r.may_recompute(2 * i + 1); });
         calls.push_back([=](recorder& r) { r.after(0, 2 * i + 1); });
     }
     CHECK(repeat_each_failed_call<recorder>(calls, recorded, recorded, allow_allocations) >= 20);

@@ -38,9 +38,11 @@ using namespace sublet;
 /// Two chains that meet, with a view, a result in place and a pool of its own.
 struct subject {
     std::vector<std::vector<value_id>> uses = {{}, {0}, {1}, {0}, {3}, {2, 4}, {5}, {6, 2}};
-    snapshot program = sequence(
-        uses.size(), uses.size(), [this](step_id s) -> auto& { return uses[s]; },
-        [](step_id s) { return std::vector{s}; });
+    snapshot program = sequence(uses.size(), uses.size(), [this](step_id s, effect_sink& step) {
+        for (value_id v : uses[s]) step.use(v);
+        step.def(s);
+        step.may_recompute();
+    });
     plan_options options = {.bytes = {64, 48, 64, 96, 16, 64, 64, 8}, .alignment = 16};
 };
 

@@ -72,6 +72,7 @@ listing<Handle> list_of(random_views const& views, HandleOf handle_of, listing<H
             if (t.kind == touch::access::write_view) step.write(handle_of(v));
         }
         for (auto [in, out] : its.pairs) step.may_overwrite(handle_of(in), handle_of(out));
+        step.may_recompute(its.may_recompute());
     }
     return list;
 }
@@ -250,7 +251,7 @@ TEST_CASE("checkers, orders and reports take a listing, and have its names")
 TEST_CASE("advice for a listing is asked with handles")
 {
     listing<std::string> list;
-    list.step("first").make("a", {.bytes = 64});
+    list.step("first").make("a", {.bytes = 64}).may_recompute();
     list.step("second").read("a").make("b", {.bytes = 64});
     list.step("third").read("b").make("c", {.bytes = 64});
     list.step("fourth").read("c").make("d", {.bytes = 64});
@@ -261,6 +262,7 @@ TEST_CASE("advice for a listing is asked with handles")
     REQUIRE(bool(advice));
     REQUIRE(advice.suggestions.size() == 1);
     CHECK(list.handle(advice.suggestions[0].value) == "a");
+    CHECK(advice.suggestions[0].remat_step == 0); // the only one that may run again
     CHECK(advice.bytes() <= 136);
     CHECK(advice.offset_of("a") == advice.plan.offset_of(0));
     std::size_t of_a = 0;

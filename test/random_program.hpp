@@ -23,6 +23,7 @@ struct random_program {
     struct step {
         ids uses, early, defs, scratch;
         std::vector<std::pair<sublet::value_id, sublet::value_id>> pairs; // in, out
+        bool may_recompute = true;
     };
     struct node {
         std::vector<step> steps;
@@ -67,6 +68,7 @@ struct random_program {
             add_results(s, its.defs, alias_of);
             for (auto v : its.scratch) s.def(v);
             for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
+            s.may_recompute(its.may_recompute);
         }
         if (n != 0)
             for (auto v : nodes[n - 1].uses_at_end) s.use_at_end_of(n - 1, v);

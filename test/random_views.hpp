@@ -30,6 +30,7 @@ struct random_views {
     struct step {
         std::vector<sublet::touch> touches;
         std::vector<std::pair<sublet::value_id, sublet::value_id>> pairs;
+        bool may_recompute() const { return touches.size() % 2 == 0; }
     };
     std::vector<step> steps;
     std::vector<sublet::byte_count> bytes, view_offset;
@@ -49,6 +50,7 @@ struct random_views {
             [&](sublet::node_id n, sublet::effect_sink& sink) {
                 for (sublet::touch t : steps[n].touches) sink.add(t.kind, t.value);
                 for (auto [in, out] : steps[n].pairs) sink.may_overwrite(in, out);
+                sink.may_recompute(steps[n].may_recompute());
             });
     }
     sublet::plan_options options() const

@@ -770,6 +770,88 @@ void write_batch_dimensions()
     save("batch_and_one.onnx", pair.bytes());
 }
 
+onnx::GraphProto& add_graph(onnx::NodeProto& node, char const* name)
+{
+    auto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    return *attribute.mutable_g();
+}
+
+/// r of 256 bytes, made from s by one node, is read at once and at the end; in between there is room for two
+/// such values.
+model_builder read_twice(char const* type, char const* domain = "")
+{
+    model_builder d;
+    d.input("s", {1}).shape("r", {64}).shape("a", {64}).shape("b", {64}).shape("c", {64}).output("y", {64});
+    d.node(type, {"s"}, {"r"}).set_domain(domain);
+    for (auto [from, to] : {std::pair{"r", "a"}, {"a", "b"}, {"b", "c"}}) d.node("MatMul", {from, "s"}, {to});
+    d.node("Add", {"c", "r"}, {"y"});
+    return d;
+}
+
+/// Adds a function of the model with one node.
+onnx::FunctionProto& add_function(model_builder& d, char const* domain, char const* name, char const* type,
+                                  char const* type_domain = "")
+{
+    auto& f = *d.model.add_functions();
+    f.set_domain(domain);
+    f.set_name(name);
+    f.add_input("x");
+    f.add_output("y");
+    f.add_opset_import()->set_version(13);
+    auto& node = *f.add_node();
+    node.set_op_type(type);
+    node.set_domain(type_domain);
+    node.add_input("x");
+    node.add_output("y");
+    return f;
+}
+
+/// once_*.onnx: the node that makes r may give other bytes if it runs again; again_*.onnx: it may not.
+void write_recomputable()
+{
+    save("again_standard.onnx", read_twice("Expand").bytes());
+    save("again_learned.onnx", read_twice("Scaler", "ai.onnx.ml").bytes());
+    save("again_aten.onnx", read_twice("expand", "aten").bytes());
+    save("once_random.onnx", read_twice("RandomUniformLike", "ai.onnx").bytes());
+    save("once_bernoulli.onnx", read_twice("Bernoulli").bytes());
+    save("once_aten.onnx", read_twice("bernoulli", "aten").bytes());
+    save("once_unknown.onnx", read_twice("Expound").bytes());
+    save("once_foreign.onnx", read_twice("Expand", "elsewhere").bytes());
+
+    // In a branch of a branch, in a function that another calls, or in one that has a standard name.
+    for (bool is_random : {false, true}) {
+        char const* const inner = is_random ? "RandomNormalLike" : "Expand";
+        model_builder branch = read_twice("If");
+        auto& body = add_graph(*branch.graph().mutable_node(0), "else_branch");
+        auto& nested = add_graph(add_node(body, "If", {"s"}, {"t"}), "then_branch");
+        add_node(nested, inner, {"s"}, {"u"});
+        nested.add_output()->set_name("u");
+        body.add_output()->set_name("t");
+        save(is_random ? "once_branch.onnx" : "again_branch.onnx", branch.bytes());
+
+        model_builder called = read_twice("Outer", "own");
+        add_function(called, "own", "Outer", "Inner", "own");
+        add_function(called, "own", "Inner", inner);
+        save(is_random ? "once_called.onnx" : "again_called.onnx", called.bytes());
+    }
+    model_builder own = read_twice("Expand");
+    add_function(own, "ai.onnx", "Expand", "RandomNormalLike");
+    save("once_own.onnx", own.bytes());
+
+    // Dropout, by its third input: an initializer that is false, or only the default of a graph input.
+    for (bool is_input : {false, true}) {
+        model_builder told = read_twice("Dropout");
+        store(told, "mode", {}, onnx::TensorProto::BOOL, std::string(1, '\0'));
+        if (is_input) told.input("mode", {}, onnx::TensorProto::BOOL);
+        auto& dropout = *told.graph().mutable_node(0);
+        dropout.add_input("");
+        dropout.add_input("mode");
+        save(is_input ? "once_dropout.onnx" : "again_dropout.onnx", told.bytes());
+    }
+}
+
 /// Two branches with a high peak and a small result: the least peak runs them one after the other.
 /// Each order is a file of node indexes.
 void write_orders()
@@ -821,6 +903,7 @@ int main(int count, char** words)
     write_sized_by_shape();
     write_shapes_as_data();
     write_batch_dimensions();
+    write_recomputable();
     write_orders();
     return 0;
 }

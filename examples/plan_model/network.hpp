@@ -31,6 +31,7 @@ struct operation {
     std::vector<sublet::value_id> mutated;      ///< inputs that are also written
     std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
     sublet::byte_count flops = 0;               ///< 0: unknown
+    bool may_recompute = false; ///< it is known to be a function of its inputs, without other effects
 };
 
 struct network_value {
@@ -80,6 +81,7 @@ inline sublet::snapshot as_program(network const& net)
                                     else step.def(v);
                                 for (auto v : node.mutated) step.write(v);
                                 for (auto v : node.overwritable) step.may_overwrite(v, node.outputs.front());
+                                step.may_recompute(node.may_recompute);
                             });
 }
 

@@ -7,6 +7,7 @@
 
 #include <sublet/advise_memory.hpp>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 
@@ -35,6 +36,13 @@ inline bool print_advice(std::ostream& out, std::string const& model, network co
     if (pool.least > capacity)
         out << "no spills help: " << net.operations[pool.least_step].label << " needs " << pool.least
             << " bytes at once\n";
+    auto runs_once = [](operation const& op) { return !op.may_recompute; };
+    auto const once = std::count_if(net.operations.begin(), net.operations.end(), runs_once);
+    if (!advice && once != 0)
+        out << once << " of " << net.operations.size()
+            << " nodes are not known to be functions of their inputs, as "
+            << std::find_if(net.operations.begin(), net.operations.end(), runs_once)->label
+            << ": their results are never recomputed\n";
     return bool(advice) && advice.report().is_checked;
 }
 

@@ -5,6 +5,7 @@
 #include "read_onnx.hpp"
 
 #include "follow_batch.hpp"
+#include "function_operators.hpp"
 #include "standard_operators.hpp"
 
 #include <sublet/units.hpp>
@@ -248,6 +249,7 @@ public:
 
     network read()
     {
+        find_random_functions();
         declare_all();
         add_given_values();
         add_results();
@@ -380,6 +382,7 @@ private:
             for (auto i : input_indexes(n, "may_inplace")) op.overwritable.push_back(op.inputs[i]);
         if (attribute(node, "may_inplace") == nullptr) add_standard_pairs(node, op);
 
+        op.may_recompute = may_recompute(node, standard_.opset(), true);
         std::vector<std::string> const captured = captured_names(node);
         for (auto const& name : captured) op.inputs.push_back(used_value(name, n));
         if (holds_graphs(node))
@@ -545,32 +548,103 @@ private:
         }
     }
 
+    /// The version of the standard operators in a function; without one, the latest.
+    static std::int64_t version_in(onnx::FunctionProto const& of)
+    {
+        for (auto const& opset : of.opset_import())
+            if (opset.domain().empty() || opset.domain() == "ai.onnx") return opset.version();
+        return std::numeric_limits<std::int64_t>::max();
+    }
+
+    /// Of a function of the model, which takes precedence over an operator of that name.
+    static std::string function_name(std::string const& domain, std::string const& name)
+    {
+        return (domain == "ai.onnx" ? "" : domain) + '\n' + name;
+    }
+    /// The node and all nodes of the graphs inside.
+    static std::vector<onnx::NodeProto const*> with_inner_nodes(onnx::NodeProto const& node)
+    {
+        std::vector<onnx::NodeProto const*> all{&node};
+        auto add = [&all](onnx::GraphProto const& g) {
+            for (auto const& inner : g.node()) all.push_back(&inner);
+        };
+        for (std::size_t i = 0; i != all.size(); ++i) // grows during the loop
+            for (auto const& a : all[i]->attribute()) {
+                if (a.has_g()) add(a.g());
+                for (auto const& g : a.graphs()) add(g);
+            }
+        return all;
+    }
+    /// Marks the functions of the model that do not give the same result again, and those that call one.
+    void find_random_functions()
+    {
+        std::unordered_map<std::string, std::vector<std::string>> callers;
+        std::vector<std::string> open;
+        for (auto const& f : model_.functions())
+            may_run_again_.emplace(function_name(f.domain(), f.name()), true);
+        for (auto const& f : model_.functions()) {
+            std::string const name = function_name(f.domain(), f.name());
+            for (auto const& node : f.node()) {
+                if (!may_recompute(node, version_in(f), false)) open.push_back(name);
+                for (auto const* inner : with_inner_nodes(node))
+                    callers[function_name(inner->domain(), inner->op_type())].push_back(name);
+            }
+        }
+        while (!open.empty()) {
+            std::string const name = std::move(open.back());
+            open.pop_back();
+            if (!std::exchange(may_run_again_.at(name), false)) continue;
+            auto const& by = callers[name];
+            open.insert(open.end(), by.begin(), by.end());
+        }
+    }
+    /// The node, with all nodes inside it, gives the same bytes again. A constant is known to the graph of
+    /// the model only.
+    bool may_recompute(onnx::NodeProto const& node, std::int64_t opset, bool is_of_model) const
+    {
+        for (auto const* inner : with_inner_nodes(node)) {
+            if (attribute(*inner, "writes_input") != nullptr) return false;
+            auto const own = may_run_again_.find(function_name(inner->domain(), inner->op_type()));
+            if (own != may_run_again_.end()) {
+                if (!own->second) return false;
+                continue;
+            }
+            if (!is_function(inner->domain(), inner->op_type())) return false;
+            if (!standard_.contains(*inner) || inner->op_type() != "Dropout") continue;
+            bool const knows_constants = is_of_model && inner == &node;
+            if (!is_inference(*inner, opset, knows_constants)) return false;
+        }
+        return true;
+    }
+
     /// The first output is the first input under another shape or name.
     bool is_standard_view(onnx::NodeProto const& node) const
     {
         if (!standard_.contains(node) || node.input_size() == 0 || node.output_size() == 0) return false;
         auto const& type = node.op_type();
         return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
-               type == "Identity" || (type == "Dropout" && is_inference(node));
+               type == "Identity" || (type == "Dropout" && is_inference(node, standard_.opset(), true));
     }
 
     /// Dropout copies its input at inference. Before opset 7 an attribute selected training, the default;
     /// since opset 12 an optional input selects it, and must be a constant here.
-    bool is_inference(onnx::NodeProto const& dropout) const
+    bool is_inference(onnx::NodeProto const& dropout, std::int64_t opset, bool knows_constants) const
     {
-        if (standard_.opset() < 7) {
+        if (opset < 7) {
             auto const* const is_test = attribute(dropout, "is_test");
             return is_test != nullptr && is_test->i() != 0;
         }
-        return dropout.input_size() < 3 || dropout.input(2).empty() || is_false(dropout.input(2));
+        return opset < 12 || dropout.input_size() < 3 || dropout.input(2).empty() ||
+               (knows_constants && is_false(dropout.input(2)));
     }
 
-    /// The named constant is known and false.
+    /// The named constant is known and false. An initializer that is a graph input is only its default.
     bool is_false(std::string const& name) const
     {
         onnx::TensorProto const* tensor = nullptr;
         if (auto const found = constants_.find(name); found != constants_.end()) tensor = found->second;
         auto const id = ids_.find(name);
+        if (id != ids_.end() && id->second < static_cast<value_id>(graph_.input_size())) return false;
         if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node)
             if (auto const* const value =
                     standard_.constant_of(graph_.node(static_cast<int>(net_.values[id->second].producer))))
@@ -598,6 +672,7 @@ private:
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name
+    std::unordered_map<std::string, bool> may_run_again_;    // functions of the model by function_name()
     network net_;
 };
 

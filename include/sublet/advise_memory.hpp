@@ -32,9 +32,9 @@
 ///     b                      [====)     .        .    [====)    spilled after 1, reloaded before 4; or
 ///                                                              step 1 runs again there: a is live
 ///
-/// A buffer is spilled after a step that touches it and restored before the next one that does. Running its
-/// step again gives the same bytes if the operands are live there and unchanged. It is safe if the step
-/// writes planned storage only: nothing external, no state.
+/// A buffer is spilled after a step that touches it and restored before the next one that does. Its step runs
+/// again only if it says that it may (effect_sink::may_recompute()), its operands are live there and
+/// unchanged, and it writes planned storage only: nothing external, no state.
 
 namespace sublet {
 namespace detail {
@@ -144,11 +144,18 @@ namespace detail {
 ///
 /// The byte counts are exact: copies and recomputed steps have positions of their own. In-place pairs are
 /// those of the program without spills; a pair that a spill makes possible is not used.
+///
+/// A value is recomputed by its step from operands that are live. A chain, in which operands are recomputed
+/// first, is not tried; with chains there may be plans with fewer bytes, but none below `least`:
+///
+///     at a step       its operands and its results, less what results may take of operands in place
+///     or before it    its operands                at the start     the inputs
+///     at both         all that must stay there    at the end       the outputs
 
 /// What may be spilled or recomputed, and what that costs.
 struct advice_options {
     bool copies = true;       ///< bytes may be copied out and back
-    bool remats = true;       ///< steps may be run again
+    bool remats = true;       ///< steps that say may_recompute() may be run again
     byte_count copy_cost = 2; ///< of each byte that is copied out and back
     /// Of recomputing a value. 0: the bytes that its step reads and writes; `no_size`: never recomputed.
     per_value<byte_count> remat_cost = byte_count{0};
@@ -174,8 +181,8 @@ struct memory_advice : planned_memory {
     struct pool {
         byte_count peak_before = 0; ///< most bytes live at once in the original program
         byte_count peak_after = 0;  ///< most bytes live at once in `spilled.program`
-        byte_count least = 0;         ///< lower bound for all spills: needed by one step, or not spillable
-        step_id least_step = no_step; ///< that step
+        byte_count least = 0;       ///< lower bound for any copies of whole buffers and any steps run again
+        step_id least_step = no_step; ///< where: its operands or its results, with all that stays
         friend bool operator==(memory_advice::pool const&, memory_advice::pool const&) = default;
     };
 
@@ -200,14 +207,13 @@ struct spaced_positions {
 
     /// The live range of a buffer, without holes, and extended over the gap before a final early use.
     [[nodiscard]] live_range life(buffer const& b, step_id last_touch) const;
-    /// The position at `spaced`, or the next one.
-    [[nodiscard]] step_id position(step_id spaced) const;
 };
 
 struct spill_problem {
     std::vector<step_id> steps;
     std::vector<memory_plan::in_place_pair> in_place;
     std::vector<spill_candidate> candidates;
+    std::vector<lowest_load> least; ///< by pool
     spaced_positions spaced{0, {}};
     placement_problem problem;
     idle_times times;
@@ -228,10 +234,11 @@ private:
 
 /// Plans a program under the capacities of `options.pools`, with spills if it does not fit without.
 ///
-/// Requires:   a step that may be run again (see find_spill_candidates()) has no effects that the library
-///             does not see: it computes the same result again. Otherwise its `how.remat_cost` is `no_size`.
+/// Requires:   a step that says may_recompute() computes the same result again, without other effects. A step
+///             that does not say so runs once: in a program from lists of uses and defs, each step.
 /// Ensures:    the plan is that of `spilled.program`. If there is none because of its size, `pools` gives the
-///             lower bound that no spills can improve; if because of the order, there are no suggestions.
+///             peak that was reached and `least`, below which no spills lead; if because of the order, there
+///             are no suggestions.
 /// Complexity: up to nine times that of plan_memory() and of advise(): once for the program, then with lower
 ///             capacities until alignment and fragmentation fit, too.
 /// Throws:     as plan_memory().

@@ -12,6 +12,7 @@
 ///         if (o.is_view) step.view(o.output, o.base, o.offset, {.bytes = o.output->size});
 ///         else step.make(o.output, {.bytes = o.output->size, .alignment = 64});
 ///         if (o.writes != nullptr) step.write(o.writes); // bytes that are there: all or a part of the cache
+///         step.may_recompute(o.is_a_function_of_its_inputs);  // only if it says so can it run again
 ///     }
 ///     auto const planned = sublet::plan_memory(list);
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);
@@ -263,6 +264,14 @@ public:
         {
             list_->expect_open(number_);
             list_->record_.overwrites.push_back({number_, list_->numbers_.add(in), list_->numbers_.add(out)});
+            return *this;
+        }
+        /// The step is a function of what it reads, without other effects: advise_memory() may run it again.
+        /// Without this call, or if `is_so` is false, it runs once.
+        step_ref& may_recompute(bool is_so = true)
+        {
+            list_->expect_open(number_);
+            if (is_so) list_->record_.may_recompute();
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.

@@ -381,6 +381,36 @@ TEST_CASE("a value that a step defines for its bodies to fill is not used by the
     CHECK(touches(with_captures(tree), 0) == all{{0, def}});
 }
 
+TEST_CASE("a step with bodies may run again if it and all steps of its bodies, at any depth, say so")
+{
+    auto two_steps = [](bool first, bool second) {
+        return sequence(2, 2, [=](step_id s, effect_sink& sink) {
+            sink.def(s);
+            sink.may_recompute(s == 0 ? first : second);
+        });
+    };
+    for (unsigned said = 0; said != 1u << 6; ++said) {
+        CAPTURE(said);
+        auto says = [said](unsigned step) { return (said >> step & 1) != 0; };
+        program_tree tree(two_steps(says(0), says(1))); // step 1 contains the body, and its step 0 another
+        tree.add_body(0, 1, program_body::run_kind::loop, two_steps(says(2), says(3)));
+        tree.add_body(1, 0, program_body::run_kind::once, two_steps(says(4), says(5)));
+        auto const each = each_with_captures(tree);
+        CHECK(each[0].may_recompute(0) == says(0));
+        CHECK(each[0].may_recompute(1) == (says(1) && says(2) && says(3) && says(4) && says(5)));
+        CHECK(each[1].may_recompute(0) == (says(2) && says(4) && says(5)));
+        CHECK(each[1].may_recompute(1) == says(3));
+        CHECK(each[2].may_recompute(1) == says(5));
+        flat_tree const flat = flatten(tree);
+        for (step_id s = 0; s != flat.program.steps(); ++s) { // a beginning or an end alone makes nothing
+            auto const [part, program, step] = flat.step_of[s];
+            bool const is_whole = part == flat_tree::part::whole;
+            CHECK(flat.program.may_recompute(s) ==
+                  (is_whole && tree.program_of(program).may_recompute(step)));
+        }
+    }
+}
+
 TEST_CASE("the empty program, and one that is not in the tree")
 {
     CHECK(with_captures(program_tree()) == snapshot());

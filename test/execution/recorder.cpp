@@ -86,11 +86,13 @@ TEST_CASE("a recording is an ordinary program with the recorded effects, in-plac
     step_id const second = net.record(std::vector{value_id{b}}, {c}, nothing);
     net.may_overwrite(first, a, b);
     net.after(first, second);
+    net.may_recompute(second);
     snapshot const expected = tasks(
         2, 3, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>(); },
         [](node_id n, effect_sink& s) {
             s.use(n), s.def(n + 1);
             if (n == 0) s.may_overwrite(0, 1);
+            s.may_recompute(n == 1);
         });
     CHECK(snapshot(net) == expected);
     auto const options = net.options();
@@ -131,6 +133,7 @@ TEST_CASE("a wrong recording is rejected where it is recorded")
     CHECK(complaint([&] { net.may_overwrite(2, a, b); }) ==
           "sublet: call 2, which was not recorded, is named");
     CHECK(complaint([&] { net.after(0, 2); }) == "sublet: call 2, which was not recorded, is named");
+    CHECK(complaint([&] { net.may_recompute(2); }) == "sublet: call 2, which was not recorded, is named");
     CHECK(complaint([&] { net.after(1, 1); }) ==
           "sublet: after() names call 1 before call 1, against the order of their recording");
     CHECK(complaint([&] { net.input<double>(~std::size_t{0}); }) ==

@@ -4,6 +4,12 @@
 #include "../random_source.hpp"
 #include "archetype.hpp"
 
+#include <sublet/advise_memory.hpp>
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/versions.hpp>
+#include <sublet/detail/planned_buffers.hpp>
+#include <sublet/rewriting/rename.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,6 +49,7 @@ struct written_down {
     struct step {
         std::vector<touch> touches;
         std::vector<std::pair<value_id, value_id>> overwrites;
+        bool may_recompute = false;
     };
     struct node {
         std::vector<int> successors;
@@ -62,6 +69,7 @@ struct written_down {
         for (std::size_t s = 0; s != list[n].steps.size(); ++s) {
             if (s != 0) sink.next_step();
             for (auto [in, out] : list[n].steps[s].overwrites) sink.may_overwrite(in, out);
+            sink.may_recompute(list[n].steps[s].may_recompute);
             for (auto [value, kind] : list[n].steps[s].touches) {
                 if (kind == touch::access::use) sink.use(value);
                 if (kind == touch::access::use_early) sink.use_early(value);
@@ -91,6 +99,7 @@ written_down random_program(std::mt19937& random)
                 step.touches.push_back({any_value(), kinds[random() % std::size(kinds)]});
             for (std::size_t k = random() % 2; k != 0; --k)
                 step.overwrites.push_back({any_value(), any_value()});
+            step.may_recompute = random() % 3 == 0;
         }
         for (node_id pred = 0; pred != p.list.size(); ++pred)
             for (int s : p.list[pred].successors)
@@ -215,6 +224,7 @@ TEST_CASE("a snapshot holds the nodes, steps, touches and edges of its program")
                 CHECK(std::equal(expected.begin(), expected.end(), p.overwrites(next).begin(),
                                  p.overwrites(next).end()));
                 overwrites += expected.size();
+                CHECK(p.may_recompute(next) == step.may_recompute);
                 ++next;
             }
             std::vector<edge_use> expected;
@@ -256,9 +266,47 @@ TEST_CASE("a snapshot equals its copies and snapshots of it, and no other progra
         differs_with([](auto& other) { other.list.back().steps.push_back({}); });
         differs_with([](auto& other) { other.list.back().steps.back().touches.push_back({0, def}); });
         differs_with([](auto& other) { other.list.back().steps.back().overwrites.push_back({0, 0}); });
+        differs_with([](auto& other) { other.list.back().steps.back().may_recompute ^= true; });
         if (written.list.front().successors.empty()) continue;
         auto const next = static_cast<std::size_t>(written.list.front().successors.front());
         differs_with([&](auto& other) { other.list[next].phis.push_back({0, 0}); });
+    }
+}
+
+TEST_CASE("a step may run again if it says so, and every program made from its own says the same of it")
+{
+    // Step s makes value s from s - 1; value 4 is a view of 2, and step 6 makes 1 again.
+    std::vector<value_id> const alias_of{no_value, no_value, no_value, no_value, 2, no_value};
+    for (unsigned said = 0; said != 1u << 7; ++said) {
+        CAPTURE(said);
+        snapshot const p = sequence(7, 6, [said](step_id s, effect_sink& sink) {
+            if (s != 0 && s != 6) sink.use(s - 1);
+            if (s == 4) sink.view(s);
+            else sink.def(s == 6 ? 1u : s);
+            if (said >> s & 1) sink.may_recompute();
+        });
+        auto says_the_same = [&](snapshot const& made) {
+            bool all = made.steps() == p.steps();
+            for (step_id s = 0; all && s != p.steps(); ++s) all = made.may_recompute(s) == (said >> s & 1);
+            return all;
+        };
+        CHECK(says_the_same(p));
+        CHECK_FALSE(p.may_recompute(7));
+        CHECK(snapshot(forwarding{p}) == p);
+        plan_options const options{.bytes = 8, .alias_of = alias_of};
+        auto const made = versions(p, options);
+        CHECK(made.value_of.size() == 7);
+        CHECK(says_the_same(made.program));
+        auto const versioned = with_versions(options, made);
+        CHECK(says_the_same(with_view_uses(made.program, versioned)));
+        sized_slot_plan slots;
+        slots.slot_of = {0, 1, 2, 3, 2, 4, 5};
+        slots.slots = 6;
+        CHECK(says_the_same(renamed_program(made, name_slots(made, slots, versioned))));
+        CHECK(says_the_same(insert_spills(p, steps_in_order(p, {}), options, {}, {}).program));
+        CHECK(says_the_same(each_with_captures(program_tree(p))[0]));
+        CHECK(says_the_same(flatten(program_tree(p)).program));
+        CHECK(says_the_same(from_graph(p.graph(), 6, [&p](node_id n, auto& sink) { p.effects(n, sink); })));
     }
 }
 

@@ -49,6 +49,7 @@ struct operations {
         for (value_id o : read) step.use(o);
         step.def(v);
         if (!read.empty()) step.may_overwrite(read[0], v);
+        step.may_recompute();
     }
     snapshot through_boost() const
     {

@@ -333,6 +333,9 @@ struct flat_tree : detail::tree_values {
 /// unless they conflict, a plan can give both the same bytes, and no copy remains. Liveness does the rest: a
 /// value that a loop reads is live throughout it, a value that one branch needs is not live in the other.
 ///
+/// A step with bodies is not run again: neither its beginning nor its end alone computes its results. Steps
+/// of bodies say what they said.
+///
 /// The copies of one place are parallel in the tree, and sequential in the flat program and in `moves`: none
 /// overwrites a value that another has yet to read. A spare value breaks a cycle.
 ///
@@ -365,7 +368,8 @@ struct flat_tree : detail::tree_values {
 /// For plans of this program without its bodies. A value that is captured, or is the initial value of a
 /// binding, is used by the step; a result of a body is defined by it; a value that is captured and written,
 /// at any depth, is both, because it may be written in part, or not on every path; and so is a result that
-/// not all branches of a choice define.
+/// not all branches of a choice define. A step with bodies may run again if it and all steps of its bodies
+/// say so.
 
 namespace detail {
 

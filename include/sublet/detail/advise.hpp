@@ -60,14 +60,14 @@ struct idle_times {
         {}; ///< of two spills of the same interval, one has a need for the other
 };
 
-/// The largest load that no spills can lower, and its position.
+/// The largest load that remains, and its position.
 struct lowest_load {
     byte_count bytes = 0;
     step_id position = 0;
 };
 
-/// Refers to a problem and its intervals, which must outlive it. A capacity below the lowest reachable load
-/// is raised to that load.
+/// Refers to a problem and its intervals, which must outlive it. A capacity below the load with all intervals
+/// spilled is raised to that load.
 /// Requires: as advise().
 class spill_pressure {
 public:
@@ -77,6 +77,7 @@ public:
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
     [[nodiscard]] step_id positions() const { return positions_; }
     [[nodiscard]] byte_count capacity(std::size_t pool) const { return capacity_[pool]; }
+    /// With all intervals spilled, whatever they need and load.
     [[nodiscard]] lowest_load least(std::size_t pool) const { return least_[pool]; }
     /// By position, without spills.
     [[nodiscard]] std::vector<byte_count> const& initial(std::size_t pool) const { return initial_[pool]; }
@@ -177,7 +178,7 @@ struct chosen_spill {
 struct pool_pressure {
     byte_count peak_before = 0;
     byte_count peak_after = 0;
-    byte_count least = 0;       ///< with all possible spills: a lower bound
+    byte_count least = 0;       ///< with all intervals spilled: a lower bound for each choice of them
     step_id least_position = 0; ///< its position
 };
 

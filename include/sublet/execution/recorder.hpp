@@ -281,12 +281,13 @@ public:
         }
         for (value_id v : writes.values()) expect_declared(v);
         SUBLET_EXPECTS(functions_.size() + 1 < no_step, "sublet: more steps than 32-bit ids");
-        reserve_more(successors_), reserve_more(pairs_);
+        reserve_more(successors_), reserve_more(pairs_), reserve_more(is_recomputable_);
         reads_.reserve_more(reads.values().size());
         writes_.reserve_more(writes.values().size());
         functions_.emplace_back(std::move(function)); // nothing throws from here on
         successors_.emplace_back();
         pairs_.emplace_back();
+        is_recomputable_.push_back(0);
         for (value_id v : reads.values()) reads_.append(v);
         for (value_id v : writes.values()) {
             for (value_id read : reads.values())
@@ -311,6 +312,13 @@ public:
         pairs_[call].push_back({call, in, out});
     }
 
+    /// The call is a function of what it reads, without other effects: advise_memory() may run it again.
+    void may_recompute(step_id call)
+    {
+        expect_recorded(call);
+        is_recomputable_[call] = 1;
+    }
+
     /// `second` runs after `first`, whatever values they touch.
     /// Throws: precondition_error unless `first` was recorded before `second`.
     void after(step_id first, step_id second)
@@ -331,6 +339,7 @@ public:
         for (value_id v : reads_[n]) sink.use(v);
         for (value_id v : writes_[n]) sink.def(v);
         for (overwrite pair : pairs_[n]) sink.may_overwrite(pair.in, pair.out);
+        sink.may_recompute(is_recomputable_[n] != 0);
     }
 
     /// Sizes, alignments, roles and pools of the values; pools have no limits yet.
@@ -372,6 +381,7 @@ private:
     csr_rows reads_, writes_; // by call
     std::vector<std::vector<node_id>> successors_;
     std::vector<std::vector<overwrite>> pairs_;
+    std::vector<unsigned char> is_recomputable_; // by call
     std::vector<detail::recorded_function<Call>> functions_;
 };
 

@@ -38,6 +38,9 @@
 ///     s.view(v)      makes a view: v names bytes of alias_of[v]               row = cache[3]
 ///     s.write(v)     changes v where it lies: a part, if v is a view          row[:] = c
 ///
+/// and one for what it does not do: after s.may_recompute() it is a function of what it reads, and may run
+/// again. Of a step that does not say so nothing is assumed: it may draw a random number, or print.
+///
 /// Accesses of the same bytes, one of which writes, keep their listed order; those of other bytes of the same
 /// storage do not wait for each other. A `def` of a view is refused: it does not say which of the last two
 /// it is.
@@ -121,6 +124,7 @@ struct effect_record {
     std::vector<std::uint32_t> step_begin; // into touches, and the end; empty if there is no step
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
+    std::vector<unsigned char> recomputable; // by step, up to the last one that says so
     bool has_writes = false; // some touch changes a value in place
     bool has_views = false;  // some touch makes a view
     bool defines = false;    // of the last step, until it is closed
@@ -134,6 +138,12 @@ struct effect_record {
         writes |= one.writes() && one.kind != touch::access::def;
         has_views |= one.makes_view();
         touches.push_back(one);
+    }
+    /// Of the last step.
+    void may_recompute()
+    {
+        recomputable.resize(step_begin.size(), 0);
+        recomputable.back() = 1;
     }
     /// Closes the last step, if there is one, and begins the next.
     void next_step();
@@ -197,6 +207,12 @@ public:
         value_id const from = checked(in), to = checked(out);
         if (from == no_value || to == no_value) return;
         record_->overwrites.push_back({static_cast<step_id>(record_->step_begin.size() - 1), from, to});
+    }
+    /// Running the step again with the same operands gives the same bytes, and has no other effect: it may be
+    /// recomputed. Without this call, or if `is_so` is false, it never is.
+    void may_recompute(bool is_so = true)
+    {
+        if (is_so) record_->may_recompute();
     }
     /// v is used at the end of `pred`, a predecessor of this node: a phi operand.
     /// Throws: precondition_error if no edge leads from `pred` to this node.

@@ -117,6 +117,11 @@ public:
     {
         return {record_.overwrites.data(), record_.overwrites.size()};
     }
+    /// The step says that it may run again: effect_sink::may_recompute().
+    [[nodiscard]] bool may_recompute(step_id s) const
+    {
+        return s < record_.recomputable.size() && record_.recomputable[s] != 0;
+    }
     /// The phi operands that a node declares.  O(log operands)
     template <std::integral Node>
     [[nodiscard]] std::span<edge_use const> edge_uses(Node n) const

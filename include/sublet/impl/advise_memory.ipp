@@ -93,7 +93,7 @@ private:
         buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
         history const& its = history_[b];
         if (is_given(unjoined_.buffers[unjoined].role) || its.first_def == no_step ||
-            its.first_def != its.last_def)
+            its.first_def != its.last_def || !p_.may_recompute(steps_[its.first_def]))
             return false;
         for (touch t : p_.touches(steps_[its.first_def])) {
             buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
@@ -340,6 +340,10 @@ private:
             [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
                 for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i)
                     sink.add(touches_[i].kind, touches_[i].value);
+                auto const [kind, of] = result_.steps[n];
+                bool const is_copy =
+                    kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back;
+                sink.may_recompute(!is_copy && p_.may_recompute(of));
                 for (; pair != overwrites_.size() && overwrites_[pair].step == n; ++pair)
                     sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
                 for (; use != edge_uses_.size() && next[edge_uses_[use].pred] == n; ++use)
@@ -381,6 +385,142 @@ SUBLET_DECL spilled_program insert_spills(snapshot const& p, std::vector<step_id
 
 } // namespace sublet
 
+// --- lower bound -----------------------------------------------------------------------------------------
+
+namespace sublet::detail {
+
+/// By buffer: nothing that the options allow frees its storage before the end of its live range.
+SUBLET_DECL std::vector<unsigned char> staying_buffers(snapshot const& p, buffer_table const& table,
+                                                       advice_options const& how)
+{
+    auto const remat_cost = how.remat_cost.tabulate(p.values(), "remat_cost");
+    auto const movable = how.movable.tabulate(p.values(), "movable");
+    std::vector<unsigned char> stays(table.buffers.size(), !how.copies);
+    for (step_id s = 0; how.remats && s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            buffer const& its = table.buffers[table.buffer_of[t.value]];
+            if (t.writes() && p.may_recompute(s) && !is_given(its.role) && remat_cost[its.root] != no_size)
+                stays[table.buffer_of[t.value]] = 0;
+        }
+    for (std::size_t v = 0; v != p.values(); ++v)
+        if (!movable[v]) stays[table.buffer_of[v]] = 1;
+    for (std::size_t b = 0; b != stays.size(); ++b) {
+        buffer const& its = table.buffers[b];
+        bool const may_leave = // before the first step writes, though its live range includes that
+            is_given(its.role) && !has_role(its.role, value_role::output) && its.life.last == 1;
+        stays[b] = its.is_planned() && !may_leave && (stays[b] != 0 || its.pinned != no_offset);
+    }
+    return stays;
+}
+
+/// Sums the bytes that must be there at once, whatever is copied and recomputed in between.
+class least_load_finder {
+public:
+    /// `table` is without in-place pairs joined: any of them may come into use.
+    least_load_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& table,
+                      std::vector<unsigned char> const& stays)
+        : p_(p), steps_(steps), table_(table), stays_(stays), counted_(table.buffers.size(), 0),
+          shared_(table.buffers.size(), 0)
+    {
+        for (buffer const& b : table.buffers)
+            if (b.is_planned()) loads_.resize(larger(loads_.size(), std::size_t{b.pool} + 1));
+    }
+
+    std::vector<lowest_load> find()
+    {
+        auto const positions = static_cast<step_id>(steps_.size());
+        take_all_with(value_role::input, 0);
+        take_all_with(value_role::output, positions - (positions != 0));
+        auto const staying_from = staying([](buffer const& b) { return b.life.first; });
+        auto const staying_until = staying([](buffer const& b) { return b.life.last; });
+        for (step_id at = 0; at != positions; ++at) {
+            for (buffer_id b : staying_until[at]) of(b).staying -= table_.buffers[b].size;
+            for (touch t : p_.touches(steps_[at]))
+                if (!t.defines()) add(table_.buffer_of[t.value], at, true);
+            take(at);
+            for (buffer_id b : staying_from[at])
+                of(b).staying = checked_add(of(b).staying, table_.buffers[b].size);
+            for (touch t : p_.touches(steps_[at]))
+                if (t.kind != touch::access::use_early) add(table_.buffer_of[t.value], at, false);
+            for (overwrite o : p_.overwrites(steps_[at]))
+                share(table_.buffer_of[o.in], table_.buffer_of[o.out], at);
+            for (overwrite o : p_.overwrites(steps_[at])) {
+                buffer_id const out = table_.buffer_of[o.out];
+                if (shared_[out] != 0) of(out).shared += std::exchange(shared_[out], 0);
+            }
+            take(at);
+        }
+        std::vector<lowest_load> least;
+        for (load const& l : loads_) least.push_back(l.least);
+        return least;
+    }
+
+private:
+    struct load { // of a pool
+        byte_count staying = 0, touched = 0, shared = 0;
+        lowest_load least;
+    };
+
+    /// Requires: it is planned.
+    load& of(buffer_id b) { return loads_[table_.buffers[b].pool]; }
+
+    template <class Border>
+    csr_rows staying(Border border_of) const
+    {
+        return csr_rows::gathered(steps_.size() + 1, [&](auto add) {
+            for (buffer_id b = 0; b != stays_.size(); ++b)
+                if (stays_[b] != 0 && border_of(table_.buffers[b]) <= steps_.size())
+                    add(border_of(table_.buffers[b]), b);
+        });
+    }
+    /// Adds a buffer that a step touches: before it writes, or while it does.
+    void add(buffer_id b, step_id at, bool before)
+    {
+        buffer const& its = table_.buffers[b];
+        std::uint64_t const time = 2 * std::uint64_t{at} + (before ? 1 : 2);
+        bool const is_staying = stays_[b] != 0 && contains(its.life, at) && !(before && its.life.first == at);
+        if (is_staying || !its.is_planned() || counted_[b] == time) return;
+        counted_[b] = time;
+        of(b).touched = checked_add(of(b).touched, its.size);
+    }
+    /// A result takes the bytes of at most one operand that is not needed later.
+    void share(buffer_id in, buffer_id out, step_id at)
+    {
+        buffer const &from = table_.buffers[in], &to = table_.buffers[out];
+        bool const is_needed = stays_[in] != 0 && from.life.last > at + 1;
+        if (in == out || is_needed || !from.is_planned() || !to.is_planned() || from.pool != to.pool) return;
+        shared_[out] = larger(shared_[out], smaller(from.size, to.size));
+    }
+    void take_all_with(value_role role, step_id at)
+    {
+        for (buffer_id b = 0; b != table_.buffers.size(); ++b) {
+            buffer const& its = table_.buffers[b];
+            if (its.is_planned() && has_role(its.role, role))
+                of(b).touched = checked_add(of(b).touched, its.size);
+        }
+        take(at);
+    }
+    void take(step_id at)
+    {
+        for (load& l : loads_) {
+            byte_count const all = checked_add(l.staying, l.touched);
+            byte_count const bytes = all - smaller(all, l.shared);
+            if (bytes > l.least.bytes) l.least = {bytes, at};
+            l.touched = l.shared = 0;
+        }
+    }
+
+    snapshot const& p_;
+    std::vector<step_id> const& steps_;
+    buffer_table const& table_;
+    std::vector<unsigned char> const& stays_;
+    std::vector<load> loads_;            // by pool
+    std::vector<std::uint64_t> counted_; // by buffer: the time at which it was counted last
+    std::vector<byte_count> shared_;     // by buffer: of a result, during its step
+};
+
+} // namespace sublet::detail
+
 // --- memory advisor --------------------------------------------------------------------------------------
 
 namespace sublet::detail {
@@ -415,12 +555,6 @@ SUBLET_DECL live_range spaced_positions::life(buffer const& b, step_id last_touc
     return {first, last};
 }
 
-SUBLET_DECL step_id spaced_positions::position(step_id spaced) const
-{
-    return static_cast<step_id>(
-        partition_point(of_step.size(), [&](std::size_t p) { return of_step[p] >= spaced; }));
-}
-
 SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& options,
                                          advice_options const& how)
     : steps(steps_in_order(p, options.order))
@@ -428,6 +562,8 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
     buffer_table const unjoined = gather_buffers(lifetimes(p, detail::lifetimes_of(options)), options);
     buffer_table const joined = options.in_place ? take_in_place(p, steps, unjoined) : unjoined;
     in_place = joined.in_place;
+    auto const stays = staying_buffers(p, unjoined, how);
+    least = least_load_finder(p, steps, unjoined, stays).find();
     auto const remat_cost = how.remat_cost.tabulate(p.values(), "remat_cost");
     auto const movable = how.movable.tabulate(p.values(), "movable");
     auto const roles = options.role.tabulate(p.values(), "role");
@@ -533,11 +669,12 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
     for (int round = 0; round == 0 || (refuted && round != 8); ++round) {
         detail::spill_set const spills = advise(spill.problem, spill.times);
         advice.pools.clear();
-        for (detail::pool_pressure const& r : spills.pools) {
-            step_id const at = spill.spaced.position(r.least_position);
-            bool const has_step = r.least != 0 && at < spill.steps.size(); // none: inputs exceed the capacity
-            advice.pools.push_back(
-                {r.peak_before, r.peak_after, r.least, has_step ? spill.steps[at] : no_step});
+        spill.least.resize(spills.pools.size());
+        for (std::size_t pool = 0; pool != spills.pools.size(); ++pool) {
+            auto const [bytes, at] = spill.least[pool];
+            bool const has_step = bytes != 0 && at < spill.steps.size();
+            advice.pools.push_back({spills.pools[pool].peak_before, spills.pools[pool].peak_after, bytes,
+                                    has_step ? spill.steps[at] : no_step});
         }
         if (!refuted) break; // the program fits without spills
         advice.suggestions.clear();

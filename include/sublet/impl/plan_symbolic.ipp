@@ -46,6 +46,7 @@ struct equal_size_pairs {
             for (touch t : program.touches(s)) sink.add(t.kind, t.value);
             for (overwrite o : program.overwrites(s))
                 if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
+            sink.may_recompute(program.may_recompute(s));
         }
         for (edge_use u : program.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
     }

@@ -61,6 +61,7 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
                     if (needs_root && !std::binary_search(made.begin(), made.end(), root)) sink.use(root);
                 }
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+                sink.may_recompute(p.may_recompute(s));
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         });

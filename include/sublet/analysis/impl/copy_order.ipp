@@ -2,6 +2,8 @@
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <algorithm>
+
 namespace sublet::detail {
 
 SUBLET_DECL copy_order::copy_order(std::vector<value_id> root_of)
@@ -43,6 +45,7 @@ SUBLET_DECL void program_builder::emit_step(std::size_t s, effect_sink& sink) co
     }
     for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)
         sink.may_overwrite(pairs_[o].in, pairs_[o].out);
+    sink.may_recompute(std::binary_search(recomputable_.begin(), recomputable_.end(), s));
 }
 
 } // namespace sublet::detail

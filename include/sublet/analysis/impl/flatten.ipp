@@ -346,6 +346,7 @@ private:
         }
         if (bodies.empty() || !is_beginning)
             for (overwrite o : p.overwrites(step)) builder_.may_overwrite(flat_of[o.in], flat_of[o.out]);
+        if (bodies.empty() && p.may_recompute(step)) builder_.may_recompute(); // not the begin or end alone
         flat_tree::part const part = bodies.empty() ? flat_tree::part::whole
                                      : is_beginning ? flat_tree::part::beginning
                                                     : flat_tree::part::end;
@@ -425,11 +426,23 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
     return written;
 }
 
+/// By program: each of its steps, and of those of its nested bodies, may run again.
+SUBLET_DECL std::vector<unsigned char> recomputable_programs(program_tree const& tree)
+{
+    std::vector<unsigned char> recomputable(tree.size(), 1);
+    for (std::size_t i = tree.size(); i-- != 0;) { // bodies before their parents
+        snapshot const& p = tree.program_of(static_cast<program_id>(i));
+        for (step_id s = 0; s != p.steps(); ++s) recomputable[i] &= p.may_recompute(s);
+        if (i != 0) recomputable[tree.body(static_cast<program_id>(i)).parent] &= recomputable[i];
+    }
+    return recomputable;
+}
+
 /// Makes each program of a tree with captures; tables of the whole tree are computed once.
 class capture_propagator {
 public:
     explicit capture_propagator(program_tree const& tree)
-        : tree_(tree), written_(written_in(tree)), bodies_(tree)
+        : tree_(tree), written_(written_in(tree)), recomputable_(recomputable_programs(tree)), bodies_(tree)
     {
     }
 
@@ -461,6 +474,9 @@ public:
                     if (!has_touch(s, v, touch::access::def)) sink.def(v);
                 };
                 auto const nested = bodies_.of(program, s);
+                bool is_recomputable = p.may_recompute(s);
+                for (program_id body : nested) is_recomputable = is_recomputable && recomputable_[body];
+                sink.may_recompute(is_recomputable);
                 for (std::size_t b = 0; b != nested.size(); ++b) {
                     program_body const& body = tree_.body(nested[b]);
                     for (program_body::capture c : body.captures) {
@@ -489,6 +505,7 @@ public:
 private:
     program_tree const& tree_;
     std::vector<std::vector<unsigned char>> written_;
+    std::vector<unsigned char> recomputable_;
     bodies_by_step bodies_;
 };
 

@@ -395,6 +395,7 @@ SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const&
                          (operands == operand_end::read_early && is_overwritable(p, s, t.value)))
                     sink.use_early(t.value);
                 else sink.use(t.value);
+            sink.may_recompute(p.may_recompute(s));
         }
         for (edge_use u : p.edge_uses(n - 1)) sink.use_at_end_of(u.pred + 1, u.value);
     };

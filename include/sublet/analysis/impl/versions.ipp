@@ -206,6 +206,7 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                 for (overwrite o : p.overwrites(s)) // a pair without effect is dropped
                     if (o.in != o.out && used_at[o.in] == s && defined_at[o.out] == s)
                         sink.may_overwrite(used_as[o.in], defined_as[o.out]);
+                sink.may_recompute(p.may_recompute(s));
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[at_end++]);
         });

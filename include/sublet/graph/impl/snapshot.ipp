@@ -63,6 +63,7 @@ SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
                 if (t.defines() && s + 1 == steps.last) made.push_back(t.value);
             }
             for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+            sink.may_recompute(p.may_recompute(s));
         }
         std::sort(made.begin(), made.end());
         for (value_id v : ends[n])
@@ -106,6 +107,7 @@ SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
         if (s != range.first) sink.next_step();
         for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
         for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
+        sink.may_recompute(may_recompute(s));
     }
     for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
 }

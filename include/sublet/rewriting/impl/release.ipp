@@ -138,6 +138,7 @@ SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
                         for (value_id v : made[buffer_of[t.value]])
                             if (defined_at[v] != s) sink.use(v);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+                sink.may_recompute(p.may_recompute(s));
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         });
