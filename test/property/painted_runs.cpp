@@ -347,7 +347,12 @@ shown run_twice(painted_program const& p, paint_kernel::context& its, Run& run, 
         run.run();
         all.seen.insert(all.seen.end(), its.seen.begin(), its.seen.end());
         for (number v = 0; v != l.values.size(); ++v)
-            if (p.is_output(v) && p.left.is_there[v]) all.left.push_back(kept(p, v, run.output(now(v))));
+            if (p.is_output(v) && p.left.is_there[v]) {
+                std::span<std::byte const> bytes = run.output(now(v));
+                if (bytes.size() != bytes_there::room(l, v)) // those of its root
+                    bytes = bytes.subspan(to_size(l.begin(v)), bytes_there::room(l, v));
+                all.left.push_back(kept(p, v, bytes));
+            }
             else if (l.root(v) == v && has_role(p.role[v], value_role::external))
                 all.left.push_back(kept(p, v, bytes_of(v)));
     }
@@ -524,13 +529,18 @@ struct subject {
 // --- planners --------------------------------------------------------------------------------------------
 
 /// Whether a planner may find no plan for a listing that is fit to run.
-bool may_not_fit(random_listing const& l)
+bool may_not_fit(random_listing const& l, bool splits)
 {
-    for (auto const& p : l.pools)
-        if (p.capacity != no_limit || p.largest_block != no_limit) return true;
-    for (auto const& d : l.values)
+    byte_count least_block = no_limit, largest = 0;
+    for (auto const& p : l.pools) {
+        if (p.capacity != no_limit || (!splits && p.largest_block != no_limit)) return true;
+        least_block = std::min(least_block, p.largest_block);
+    }
+    for (auto const& d : l.values) {
         if (d.pinned != no_offset) return true;
-    return false;
+        if (d.of == random_listing::none && d.bytes != no_size) largest = std::max(largest, d.bytes);
+    }
+    return largest > least_block;
 }
 
 enum class planner { none, memory, concurrent, slots, handoffs };
@@ -554,7 +564,7 @@ std::string failure_of(random_listing const& l, planner by, unsigned seed, std::
         }
         auto judge = [&](auto const& planned) -> std::string {
             if (!planned) {
-                if (may_not_fit(l)) return {};
+                if (may_not_fit(l, by != planner::slots)) return {};
                 return text(planned.report());
             }
             if (planned_ones != nullptr) ++*planned_ones;
@@ -580,6 +590,102 @@ std::string failure_of(random_listing const& l, planner by, unsigned seed, std::
         concurrent_options how;
         if (by == planner::slots) how.strategy = concurrent_options::strategy_kind::slots;
         return in_words ? judge(plan_concurrent(list, how)) : judge(plan_concurrent(program, options, how));
+    });
+}
+
+/// The same for a plan for every batch: some roots, with their views, grow with the batch.
+std::string failure_for_batches(random_listing const& l, unsigned seed, std::size_t* planned_ones = nullptr)
+{
+    if (!fit_to_run(l, true) || l.says_what_no_listing_can()) return {};
+    return said_by([&]() -> std::string {
+        constexpr byte_count most = 5;
+        random_source pick{std::mt19937{seed}};
+        unsigned const salt = pick.below(1000);
+        auto grows = [&](number v) { return mix(salt + l.root(v)) % 3 != 0 && l.values[l.root(v)].bytes != no_size; };
+        painted_list const list = list_of(l, false);
+        auto const sizes = list.by_handle([&](number v) {
+            byte_count const bytes = l.values[v].bytes;
+            return grows(v) ? affine_bytes{0, bytes} : affine_bytes{bytes, 0};
+        });
+        auto const offsets = list.by_handle([&](number v) {
+            byte_count const offset = l.values[v].offset;
+            return grows(v) ? affine_bytes{0, offset} : affine_bytes{offset, 0};
+        });
+        symbolic_options how{.bytes = sizes, .max_batch = most};
+        how.view_offset = offsets;
+        if (pick.below(3) == 0) how.mixing = symbolic_options::mixing_rule::apart;
+        auto const planned = plan_symbolic(list, how);
+        if (!planned) return may_not_fit(l, false) ? std::string() : text(planned.report());
+        if (planned_ones != nullptr) ++*planned_ones;
+        for (byte_count batch = 1; batch <= most; batch += 1 + pick.below(2)) {
+            random_listing at_batch = l;
+            for (number v = 0; v != l.values.size(); ++v)
+                if (grows(v)) at_batch.values[v].bytes *= batch, at_batch.values[v].offset *= batch;
+            auto const p = fit_to_run(at_batch, true);
+            if (!p) return "a larger batch is not fit to run";
+            painted_list const scaled = list_of(at_batch);
+            plan_options const options = scaled.options();
+            snapshot const program = scaled.program();
+            shown const truth = paint_apart(*p);
+            subject const s{*p, scaled, options, program, truth};
+            memory_plan const plan = planned.plan.at(batch);
+            std::string const name = "for batch " + std::to_string(batch) + ": ";
+            if (auto why = s.misplaced(plan); !why.empty()) return name + why;
+            if (auto why = s.in_order(plan, l.order.empty() ? as_listed(*p) : l.order); !why.empty())
+                return name + "in its order: " + why;
+            if (auto why = s.everywhere(arena{plan}, pick); !why.empty()) return name + why;
+        }
+        return {};
+    });
+}
+
+/// The same for a program with spills.
+std::string failure_of_advice(random_listing const& given, unsigned seed, std::size_t* planned_ones = nullptr)
+{
+    random_source pick{std::mt19937{seed}};
+    random_listing l = given;
+    std::uint32_t const percent = 55 + pick.below(45);
+    if (l.pools.empty()) l.pools.emplace_back();
+    for (std::size_t i = 0; i != l.pools.size(); ++i) {
+        byte_count naive = 0;
+        for (auto const& d : l.values)
+            if (d.of == random_listing::none && d.pool == i && d.bytes != no_size) naive += d.bytes;
+        l.pools[i].capacity = std::max<byte_count>(8, naive * percent / 100);
+    }
+    auto const p = fit_to_run(l, true);
+    if (!p) return {};
+    return said_by([&]() -> std::string {
+        painted_list const list = list_of(l);
+        plan_options const options = options_of(l, list);
+        advice_options how;
+        how.copies = pick.below(4) != 0;
+        how.remats = pick.below(4) != 0;
+        memory_advice const advice = l.says_what_no_listing_can()
+                                         ? advise_memory(list.program(), options, how)
+                                         : memory_advice(advise_memory(list, how));
+        if (!advice) return {};
+        if (planned_ones != nullptr) *planned_ones += !advice.suggestions.empty();
+        for (std::size_t i = 0; i != l.pools.size(); ++i)
+            if (advice.bytes(static_cast<pool_id>(i)) > l.pools[i].capacity) return "an arena exceeds its capacity";
+        paint_kernel::context its;
+        its.program = &*p;
+        for (number v = 0; v != l.values.size(); ++v) its.id.push_back(list.id(v));
+        its.spilled = advice.spilled.steps;
+        its.origin = advice.spilled.origin;
+        executor_options const checks{.check = static_cast<executor_options::checks>(pick.below(4))};
+        cpu_executor run(advice.spilled.program, advice.options, arena{advice.plan}, paint_kernel{&its}, checks);
+        std::vector<std::vector<line>> homes;
+        for (value_id home : advice.spilled.homes) {
+            byte_count const bytes = advice.options.bytes[home];
+            homes.emplace_back(to_size(bytes / sizeof(line) + 1));
+            run.bind(home, std::span<std::byte>(homes.back()[0].bytes, to_size(bytes)));
+        }
+        // A view that no step needs later is not made again.
+        shown truth = paint_apart(*p);
+        auto const now = [&](number v) {
+            return advice.spilled.final_version[its.id[has_role(l.values[v].role, value_role::output) ? v : l.root(v)]];
+        };
+        return difference(truth, run_twice(*p, its, run, now));
     });
 }
 
@@ -629,6 +735,24 @@ void expect_plans(planner by, unsigned count, listing_limits const& limits = {.o
     CHECK(planned > count / 2);
 }
 
+void expect_batches(unsigned count)
+{
+    std::size_t planned = 0;
+    expect_no_failure(count, {.rewrites = true}, [&](random_listing const& l, unsigned seed) {
+        return failure_for_batches(l, seed, &planned);
+    });
+    if (!fuzzed.is_on) CHECK(planned > count / 3);
+}
+
+void expect_advice(unsigned count)
+{
+    std::size_t spilled = 0;
+    expect_no_failure(count, {.steps = 16, .rewrites = true}, [&](random_listing const& l, unsigned seed) {
+        return failure_of_advice(l, seed, &spilled);
+    });
+    if (!fuzzed.is_on) CHECK(spilled > count / 20);
+}
+
 } // namespace
 
 TEST_CASE("every executor without a plan computes what the words of a listing say")
@@ -654,6 +778,16 @@ TEST_CASE("a plan of slots computes what the words say, in any order")
 TEST_CASE("a plan with hand-offs computes what the words say, in any order that they allow")
 {
     expect_plans(planner::handoffs, rounds(2500));
+}
+
+TEST_CASE("a plan for every batch computes what the words say, for each batch")
+{
+    expect_batches(rounds(1500));
+}
+
+TEST_CASE("a program with spills computes what the words say")
+{
+    expect_advice(rounds(2500));
 }
 
 } // namespace this_test
