@@ -1,0 +1,793 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random listings with every option, by every planner, on every executor with checks off, against a run of
+// the words themselves: each value has storage of its own, and a view is a window of it. What each step reads
+// is compared, and what is left. A listing that fails is made smaller and printed.
+// SUBLET_ROUNDS multiplies the listings (weekly: 20), SUBLET_SEED is the first seed.
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/streams.hpp>
+#include <sublet/execution/threads.hpp>
+
+#include "../random_listing.hpp"
+#include "../random_source.hpp"
+
+#include <sublet/advise_memory.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_symbolic.hpp>
+#include <sublet/testing/simulated_device.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace this_test {
+
+using namespace sublet;
+using namespace sublet::detail;
+
+namespace {
+
+// What is not drawn, because it is known to fail.
+constexpr bool draws_pool_choices = false;      // executors take the pool of the options, not of the plan
+constexpr bool draws_digests_on_threads = false; // of a sound plan they report clobbered values
+constexpr bool draws_empty_writes = false;      // dependences() orders writes of views of 0 bytes
+constexpr bool draws_split_views = false;       // a largest block and view offsets: refused
+constexpr bool draws_offsets_on_streams = false; // streams take a view to begin where its root begins
+constexpr bool draws_pieces = false; // executors let only the first piece of storage wait for its last users
+constexpr bool draws_no_steps = false;          // programs of 0 steps are read out of bounds
+
+using number = random_listing::number;
+using verb = random_listing::verb;
+
+// --- the words, run --------------------------------------------------------------------------------------
+
+/// A step, from its words.
+struct painted_step {
+    std::vector<number> reads;   // all operands
+    std::vector<number> held;    // of them, those that stay to the end of the step
+    std::vector<number> changed; // written, and there before: read first
+    std::vector<number> written; // in the order of the words: changes first, then results
+};
+
+/// None if a word finds no value, or not all bytes.
+struct painted_program {
+    random_listing words;
+    std::vector<painted_step> steps;
+    bytes_there left;
+    std::vector<value_role> role; // by value, of all of its storage
+    std::vector<bool> is_planned, is_touched;
+
+    bool is_output(number v) const
+    {
+        return is_planned[v] && is_touched[v] && has_role(role[v], value_role::output);
+    }
+};
+
+std::optional<painted_program> fit_to_run(random_listing const& l, bool may_rewrite)
+{
+    bytes_there there(l);
+    std::vector<painted_step> steps;
+    std::vector<bool> has_begun(l.values.size());
+    for (number v = 0; v != l.values.size(); ++v) {
+        auto const& d = l.values[v];
+        if (d.of != random_listing::none && l.values[l.root(v)].bytes != no_size &&
+            (d.bytes == no_size || l.begin(v) + d.bytes > l.values[l.root(v)].bytes))
+            return {};
+    }
+    for (number s = 0; s != l.steps.size(); ++s) {
+        painted_step now;
+        std::vector<number> made, viewed, changes;
+        for (auto w : l.steps[s]) {
+            if (w.what == verb::wait_for && w.value >= s) return {};
+            if (w.what == verb::read_at_end_of) return {};
+            if (w.what == verb::may_overwrite || w.what == verb::wait_for) continue;
+            bool const is_view = l.values[w.value].of != random_listing::none;
+            if (w.what == verb::make) made.push_back(w.value);
+            if (w.what == verb::view) viewed.push_back(w.value);
+            if (w.what == verb::write) changes.push_back(w.value);
+            if ((w.what == verb::make && is_view) || (w.what == verb::view && !is_view)) return {};
+            if (w.what == verb::read || w.what == verb::read_early) now.reads.push_back(w.value);
+        }
+        for (number v : now.reads)
+            if (!there.is_there[v] || !there.all_written(l, v)) return {};
+        for (auto const* all : {&made, &viewed})
+            for (number v : *all) {
+                bool const is_again =
+                    has_begun[v] || std::count(all->begin(), all->end(), v) != 1 || there.is_there[v];
+                if (is_again && (!may_rewrite || std::count(all->begin(), all->end(), v) != 1)) return {};
+            }
+        auto is_in = [](auto const& all, number v) { return std::count(all.begin(), all.end(), v) != 0; };
+        for (number v : changes) {
+            if (is_in(made, v)) return {};
+            bool const is_viewed = is_in(viewed, v);
+            if (!is_viewed && (!there.is_there[v] || !there.all_written(l, v))) return {};
+            if (std::count(changes.begin(), changes.end(), v) != 1) return {};
+            if (there.all_written(l, v)) now.changed.push_back(v);
+        }
+        for (number v : viewed) {
+            number const of = l.values[v].of;
+            if (l.values[of].of != random_listing::none && !there.is_there[of]) return {};
+            if (!there.is_there[l.root(v)] && !is_in(changes, v)) return {};
+        }
+        for (number v : changes)
+            if (!is_in(viewed, v)) now.written.push_back(v);
+        for (auto w : l.steps[s]) {
+            bool const is_result = w.what == verb::make || (w.what == verb::view && is_in(changes, w.value));
+            if (is_result) now.written.push_back(w.value);
+        }
+        // An operand is held unless it is read early only, written over, or declared to be.
+        for (auto w : l.steps[s]) {
+            if (w.what != verb::read) continue;
+            bool is_held = true;
+            for (number v : now.written) is_held = is_held && l.root(v) != l.root(w.value);
+            for (auto o : l.steps[s])
+                if (o.what == verb::may_overwrite && is_in(made, o.other))
+                    is_held = is_held && l.root(o.value) != l.root(w.value);
+            if (is_held) now.held.push_back(w.value);
+        }
+        for (number v : made) has_begun[v] = there.is_there[v] = true;
+        for (number v : viewed) has_begun[v] = there.is_there[v] = true;
+        for (number v : now.written) there.write(l, v);
+        steps.push_back(now);
+    }
+    auto const role = l.class_roles();
+    std::vector<bool> is_planned(l.values.size(), true), is_touched(l.values.size());
+    for (auto const& s : l.steps)
+        for (auto w : s)
+            if (w.what <= verb::write) is_touched[l.root(w.value)] = true;
+    for (number v = 0; v != l.values.size(); ++v) {
+        if (!l.values[v].is_eligible) is_planned[l.root(v)] = false;
+        is_touched[v] = is_touched[l.root(v)];
+    }
+    for (number v = 0; v != l.values.size(); ++v) {
+        byte_count const bytes = l.values[l.root(v)].bytes;
+        is_planned[v] = is_planned[l.root(v)] && bytes != 0 && bytes != no_size &&
+                        !has_role(role[v], value_role::external);
+        // An output is whole, and a view of it is made.
+        bool const is_output = has_role(role[v], value_role::output);
+        if (is_output && l.root(v) == v && !there.all_written(l, v)) return {};
+        if (has_role(l.values[v].role, value_role::output) && !there.is_there[v] && l.root(v) == v) return {};
+    }
+    return painted_program{l, steps, there, role, is_planned, is_touched};
+}
+
+/// Reads all operands, then writes all results; returns what was read.
+template <class BytesOf, class Pause>
+std::uint64_t paint_step(painted_step const& s, std::uint64_t seed, BytesOf bytes_of, Pause pause)
+{
+    std::uint64_t sum = seed;
+    auto shown = [&](number v) { return mix(digest(bytes_of(v)) + 31 * v + 1); };
+    for (number v : s.reads) sum += shown(v);
+    for (number v : s.changed) sum += 3 * shown(v);
+    std::uint64_t before = 0, after = 0;
+    for (number v : s.held) before += shown(v);
+    pause();
+    for (number v : s.written) fill_noise(bytes_of(v), fold_digest(sum, v));
+    pause();
+    for (number v : s.held) after += shown(v);
+    return before == after ? sum : ~sum;
+}
+
+std::uint64_t seed_of(unsigned run, number step) { return fold_digest(run + 1, step); }
+std::uint64_t noise_of(unsigned run, number value) { return fold_digest(1000 + run, value); }
+
+/// By run: what each step read; then the outputs and the storage of the caller.
+struct shown {
+    std::vector<std::uint64_t> seen;
+    std::vector<std::vector<std::byte>> left;
+    friend bool operator==(shown const&, shown const&) = default;
+};
+constexpr unsigned runs = 2;
+
+/// The bytes of v that are there at the end.
+std::vector<std::byte> kept(painted_program const& p, number v, std::span<std::byte const> bytes)
+{
+    std::vector<std::byte> all(bytes.begin(), bytes.end());
+    auto const at = to_size(p.words.begin(v));
+    for (std::size_t i = 0; i != all.size(); ++i)
+        if (!p.left.written[p.words.root(v)][at + i]) all[i] = {};
+    return all;
+}
+/// Runs steps in an order, with a place for each value.
+template <class BytesOf>
+shown paint_runs(painted_program const& p, std::vector<node_id> const& order, BytesOf bytes_of)
+{
+    random_listing const& l = p.words;
+    shown all;
+    for (unsigned run = 0; run != runs; ++run) {
+        for (number v = 0; v != l.values.size(); ++v) {
+            auto const role = p.role[v];
+            if (l.root(v) != v) continue;
+            bool const is_once = has_role(role, value_role::external) && !has_role(role, value_role::input);
+            if (is_once ? run == 0 : has_role(role, value_role::input)) fill_noise(bytes_of(v), noise_of(run, v));
+        }
+        std::size_t const first = all.seen.size();
+        all.seen.resize(first + l.steps.size());
+        for (node_id s : order)
+            all.seen[first + s] = paint_step(p.steps[s], seed_of(run, s), bytes_of, [] {});
+        for (number v = 0; v != l.values.size(); ++v)
+            if ((p.is_output(v) && p.left.is_there[v]) || (l.root(v) == v && has_role(p.role[v], value_role::external)))
+                all.left.push_back(kept(p, v, bytes_of(v)));
+    }
+    return all;
+}
+std::vector<node_id> as_listed(painted_program const& p)
+{
+    std::vector<node_id> order(p.steps.size());
+    for (node_id s = 0; s != order.size(); ++s) order[s] = s;
+    return order;
+}
+
+/// The truth: each value that is no view has storage of its own.
+shown paint_apart(painted_program const& p)
+{
+    std::vector<std::vector<std::byte>> own;
+    for (number v = 0; v != p.words.values.size(); ++v) own.emplace_back(bytes_there::room(p.words, v));
+    return paint_runs(p, as_listed(p), [&](number v) {
+        return std::span(own[p.words.root(v)])
+            .subspan(to_size(p.words.begin(v)), bytes_there::room(p.words, v));
+    });
+}
+
+/// In the arenas of a plan, in an order: no executor adds a wait.
+template <class OffsetOf>
+shown paint_in(painted_program const& p, std::vector<byte_count> const& arena_bytes, OffsetOf place_of,
+               std::vector<node_id> const& order)
+{
+    std::vector<std::vector<std::byte>> own, arenas;
+    for (number v = 0; v != p.words.values.size(); ++v) own.emplace_back(bytes_there::room(p.words, v));
+    for (byte_count size : arena_bytes) arenas.emplace_back(size);
+    return paint_runs(p, order, [&](number v) {
+        auto const size = bytes_there::room(p.words, v);
+        auto const [pool, offset] = place_of(v);
+        if (offset != no_offset) return std::span(arenas[pool]).subspan(to_size(offset), size);
+        return std::span(own[p.words.root(v)]).subspan(to_size(p.words.begin(v)), size);
+    });
+}
+
+// --- on executors ----------------------------------------------------------------------------------------
+
+/// A kernel that finds the values of a step by their handles.
+struct paint_kernel {
+    struct context {
+        painted_program const* program = nullptr;
+        std::vector<value_id> id;        // by value
+        std::vector<spilled_program::step> spilled = {}; // steps of a program with spills
+        std::vector<value_id> origin = {};
+        unsigned run = 0;
+        unsigned delays = 0;
+        std::vector<std::uint64_t> seen = {}; // by step
+    };
+    context* its = nullptr;
+
+    template <class Call>
+    void operator()(Call const& call) const
+    {
+        auto const find = [&](auto const& all, number v) {
+            std::size_t at = 0;
+            while (at != all.size() && origin_of(all[at]) != its->id[v]) ++at;
+            return at;
+        };
+        step_id step = call.step;
+        bool is_again = false;
+        if (!its->spilled.empty()) {
+            auto const one = its->spilled[step];
+            if (one.kind == spilled_program::kind::copied_out || one.kind == spilled_program::kind::copied_back) {
+                auto const from = call.in(0);
+                auto const to = call.out(0);
+                if (from.size() != to.size()) throw precondition_error("painted: a copy of another size");
+                std::copy(from.begin(), from.end(), to.begin());
+                return;
+            }
+            is_again = one.kind == spilled_program::kind::rematerialize;
+            step = one.step;
+        }
+        painted_step const& s = its->program->steps[step];
+        auto bytes_of = [&](number v) -> std::span<std::byte> {
+            if (std::size_t const j = find(call.defs(), v); j != call.defs().size()) return call.out(j);
+            std::size_t const i = find(call.uses(), v);
+            if (i == call.uses().size()) throw precondition_error("painted: an operand is missing");
+            auto const in = call.in(i);
+            return {const_cast<std::byte*>(in.data()), in.size()};
+        };
+        auto pause = [&] {
+            if (its->delays == 0) return;
+            std::uint64_t const turn = mix(its->delays + 7 * step + its->run) % 8;
+            for (std::uint64_t i = 0; turn > 4 && i != turn - 4; ++i) std::this_thread::yield();
+        };
+        std::uint64_t const sum = paint_step(s, seed_of(its->run, step), bytes_of, pause);
+        if (!is_again) its->seen[step] = sum;
+    }
+
+private:
+    value_id origin_of(value_id v) const
+    {
+        return v < its->origin.size() ? its->origin[v] : v;
+    }
+};
+
+struct alignas(64) line {
+    std::byte bytes[64] = {};
+};
+
+/// Runs twice, with the caller's values; `now(v)` is the version of a value at the end of a run.
+template <class Run, class Now>
+shown run_twice(painted_program const& p, paint_kernel::context& its, Run& run, Now now)
+{
+    random_listing const& l = p.words;
+    std::vector<std::vector<line>> bound(l.values.size());
+    auto const bytes_of = [&](number v) {
+        bound[v].resize(bytes_there::room(l, v) / sizeof(line) + 1);
+        return std::span<std::byte>(bound[v][0].bytes, bytes_there::room(l, v));
+    };
+    shown all;
+    for (its.run = 0; its.run != runs; ++its.run) {
+        its.seen.assign(l.steps.size(), 0);
+        for (number v = 0; v != l.values.size(); ++v) {
+            if (l.root(v) != v || bytes_there::room(l, v) == 0) continue;
+            auto const role = p.role[v];
+            bool const is_input = has_role(role, value_role::input);
+            if (p.is_planned[v]) {
+                if (is_input) fill_noise(run.input(its.id[v]), noise_of(its.run, v));
+            } else {
+                bool const is_once = has_role(role, value_role::external) && !is_input;
+                if (is_once ? its.run == 0 : is_input) fill_noise(bytes_of(v), noise_of(its.run, v));
+                if (its.run == 0) run.bind(its.id[v], bytes_of(v));
+            }
+        }
+        run.run();
+        all.seen.insert(all.seen.end(), its.seen.begin(), its.seen.end());
+        for (number v = 0; v != l.values.size(); ++v)
+            if (p.is_output(v) && p.left.is_there[v]) {
+                std::span<std::byte const> bytes = run.output(now(v));
+                if (bytes.size() != bytes_there::room(l, v)) // those of its root
+                    bytes = bytes.subspan(to_size(l.begin(v)), bytes_there::room(l, v));
+                all.left.push_back(kept(p, v, bytes));
+            }
+            else if (l.root(v) == v && has_role(p.role[v], value_role::external))
+                all.left.push_back(kept(p, v, bytes_of(v)));
+    }
+    return all;
+}
+
+/// Why a run differs; empty if it does not.
+std::string difference(shown const& expected, shown const& found)
+{
+    std::size_t const steps = expected.seen.size() / runs;
+    for (std::size_t i = 0; i != expected.seen.size(); ++i)
+        if (expected.seen[i] != found.seen[i])
+            return "step " + std::to_string(i % steps) + " of run " + std::to_string(i / steps) +
+                   (found.seen[i] == ~expected.seen[i] ? " loses an operand that it holds"
+                                                       : " reads other bytes");
+    return expected.left == found.left ? "" : "an output or the caller's storage differs";
+}
+
+/// What a run throws, as text.
+template <class Run>
+std::string said_by(Run run)
+{
+    try {
+        return run();
+    } catch (std::exception const& error) {
+        return std::string("throws: ") + error.what();
+    }
+}
+template <class T>
+std::string text(T const& one)
+{
+    std::ostringstream out;
+    out << one;
+    return out.str();
+}
+
+/// A program to run, in words or by ids, and its truth.
+struct subject {
+    painted_program const& p;
+    painted_list const& list;
+    plan_options const& options;
+    snapshot const& program;
+    shown const& truth;
+
+    paint_kernel::context context() const
+    {
+        paint_kernel::context its;
+        its.program = &p;
+        for (number v = 0; v != p.words.values.size(); ++v) its.id.push_back(list.id(v));
+        return its;
+    }
+
+    template <class Mode>
+    std::string on_host(Mode const& mode, executor_options const& how) const
+    {
+        return said_by([&] {
+            paint_kernel::context its = context();
+            cpu_executor run(program, options, mode, paint_kernel{&its}, how);
+            return difference(truth, run_twice(p, its, run, [&](number v) { return its.id[v]; }));
+        });
+    }
+    template <class Mode>
+    std::string on_threads(Mode const& mode, random_source& pick) const
+    {
+        std::size_t const workers = 1 + pick.below(3);
+        queue_policy const policies[] = {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
+                                         queue_policy::random, queue_policy::random};
+        thread_options const how{.workers = workers, .policy = policies[pick.below(5)], .seed = pick.wide()};
+        bool const takes_digests = draws_digests_on_threads && pick.below(4) == 0;
+        unsigned const delays = workers == 1 ? 0 : pick.below(1000);
+        return said_by([&] {
+            paint_kernel::context its = context();
+            its.delays = delays;
+            thread_executor run(program, options, mode, paint_kernel{&its}, how,
+                                {.check = takes_digests ? executor_options::checks::digest
+                                                        : executor_options::checks::off});
+            return difference(truth, run_twice(p, its, run, [&](number v) { return its.id[v]; }));
+        });
+    }
+    template <class Mode>
+    std::string on_streams(Mode const& mode, random_source& pick) const
+    {
+        for (number v = 0; v != p.words.values.size(); ++v)
+            if (!draws_offsets_on_streams && p.words.begin(v) != 0) return {};
+        simulated_options how{.order = static_cast<simulated_options::order_kind>(pick.below(6)),
+                              .seed = pick.below(1000)};
+        how.which = pick.below(4);
+        stream_options streams{.streams = 1 + pick.below(5)};
+        streams.keeps_io_addresses = pick.below(4) == 0;
+        if (pick.below(3) == 0)
+            for (step_id s = 0; s != program.steps(); ++s)
+                streams.stream_of.push_back(pick.below(static_cast<std::uint32_t>(streams.streams)));
+        auto const level = static_cast<executor_options::checks>(pick.below(3) == 0 ? pick.below(4) : 0);
+        return said_by([&] {
+            paint_kernel::context its = context();
+            simulated_device device(how);
+            stream_executor run(device, program, options, mode, paint_kernel{&its}, streams, {.check = level});
+            return difference(truth, run_twice(p, its, run, [&](number v) { return its.id[v]; }));
+        });
+    }
+    template <class Mode>
+    std::string everywhere(Mode const& mode, random_source& pick) const
+    {
+        executor_options how{.check = static_cast<executor_options::checks>(pick.below(4) == 0 ? 3 : 0)};
+        bool keeps_handoffs = true; // as the steps are listed
+        if constexpr (std::same_as<Mode, arena>) {
+            for (handoff h : mode.plan.handoffs) keeps_handoffs &= h.from < h.to;
+            if (mode.plan.valid_for != program_reading::sequential) how.check = executor_options::checks::off;
+        }
+        if (auto why = keeps_handoffs ? on_host(mode, how) : std::string(); !why.empty()) return "on the host: " + why;
+        if (auto why = on_threads(mode, pick); !why.empty()) return "on threads: " + why;
+        if (auto why = on_streams(mode, pick); !why.empty()) return "on streams: " + why;
+        return {};
+    }
+    /// In the arenas alone, in orders that the words and the hand-offs allow.
+    std::string in_any_order(memory_plan const& plan, random_source& pick) const
+    {
+        auto const before = order_of_words(p.words);
+        for (int i = 0; i != 3; ++i) {
+            auto const order = draw_order_of(before, plan.handoffs, pick);
+            if (order.size() != p.steps.size()) return "its hand-offs contradict the words";
+            if (auto why = in_order(plan, order); !why.empty()) return "in an order of its own: " + why;
+        }
+        return {};
+    }
+    std::string in_order(memory_plan const& plan, std::vector<node_id> const& order) const
+    {
+        return difference(truth, paint_in(
+                                     p, plan.arena_bytes,
+                                     [&](number v) {
+                                         value_id const id = list.id(v);
+                                         buffer_id const b = plan.buffer_of[id];
+                                         if (b == no_buffer) return std::pair{pool_id{0}, no_offset};
+                                         return std::pair{plan.buffers[b].pool, plan.offset_of(id)};
+                                     },
+                                     order));
+    }
+    /// Whether each value lies where the words allow it.
+    std::string misplaced(memory_plan const& plan) const
+    {
+        random_listing const& l = p.words;
+        for (number v = 0; v != l.values.size(); ++v) {
+            std::string const name = "value " + std::to_string(v);
+            if (list.id(v) == no_value) continue; // a view that no step makes
+            byte_count const at = plan.offset_of(list.id(v)), size = bytes_there::room(l, v);
+            if (!p.is_planned[v] || !p.is_touched[v]) {
+                if (at != no_offset && !p.is_planned[v]) return name + " has an offset";
+                continue;
+            }
+            if (at == no_offset) return name + " has no offset";
+            auto const& d = l.values[l.root(v)];
+            pool_id const pool = plan.buffers[plan.buffer_of[list.id(v)]].pool;
+            bool is_in_pool = pool == d.pool && d.choices.empty();
+            for (auto choice : d.choices) is_in_pool |= choice.first == pool;
+            if (!is_in_pool) return name + " is in another pool";
+            pool_limits const limits = pool < l.pools.size() ? pool_limits(l.pools[pool]) : pool_limits{};
+            if (at + size > plan.arena_bytes[pool]) return name + " is outside of its arena";
+            if (plan.arena_bytes[pool] > limits.capacity) return "an arena exceeds its capacity";
+            byte_count const begin = plan.offset_of(list.id(l.root(v)));
+            if (at != begin + l.begin(v)) return name + " is not where its root is";
+            if (begin % d.alignment != 0 || begin % limits.alignment != 0) return name + " is misaligned";
+            if (d.pinned != no_offset && begin != d.pinned) return name + " is not at its pin";
+            if (l.root(v) != v || limits.largest_block >= plan.arena_bytes[pool]) continue;
+            bool is_in_block = false;
+            for (auto const& b : plan.blocks)
+                is_in_block |= b.pool == pool && b.begin <= at && at + size <= b.begin + b.size &&
+                               b.size <= limits.largest_block;
+            if (!is_in_block) return name + " is in no block";
+        }
+        return {};
+    }
+};
+
+// --- planners --------------------------------------------------------------------------------------------
+
+/// Whether a planner may find no plan for a listing that is fit to run.
+bool may_not_fit(random_listing const& l, bool splits)
+{
+    byte_count least_block = no_limit, largest = 0;
+    for (auto const& p : l.pools) {
+        if (p.capacity != no_limit || (!splits && p.largest_block != no_limit)) return true;
+        least_block = std::min(least_block, p.largest_block);
+    }
+    for (auto const& d : l.values) {
+        if (d.pinned != no_offset) return true;
+        if (d.of == random_listing::none && d.bytes != no_size) largest = std::max(largest, d.bytes);
+    }
+    return largest > least_block;
+}
+
+enum class planner { none, memory, concurrent, slots, handoffs };
+
+/// Why the plan of a planner fails for a listing; empty if it does not, or if the listing is not fit to run.
+std::string failure_of(random_listing const& l, planner by, unsigned seed, std::size_t* planned_ones = nullptr)
+{
+    auto const p = fit_to_run(l, by == planner::memory || by == planner::none);
+    if (!p) return {};
+    return said_by([&]() -> std::string {
+        random_source pick{std::mt19937{seed}};
+        painted_list const list = list_of(l);
+        plan_options const options = options_of(l, list);
+        snapshot const program = list.program();
+        shown const truth = paint_apart(*p);
+        subject const s{*p, list, options, program, truth};
+        if (by == planner::none) {
+            if (auto why = s.everywhere(no_plan{}, pick); !why.empty()) return "without a plan, " + why;
+            if (auto why = s.everywhere(recycle{}, pick); !why.empty()) return "recycled, " + why;
+            return {};
+        }
+        auto judge = [&](auto const& planned) -> std::string {
+            if (!planned) {
+                if (may_not_fit(l, by != planner::slots)) return {};
+                return text(planned.report());
+            }
+            if (planned_ones != nullptr) ++*planned_ones;
+            if (auto why = s.misplaced(planned.plan); !why.empty()) return why;
+            if (by == planner::memory) {
+                auto const order = l.order.empty() ? as_listed(*p) : l.order;
+                if (auto why = s.in_order(planned.plan, order); !why.empty()) return "in its order: " + why;
+            } else if (auto why = s.in_any_order(planned.plan, pick); !why.empty()) {
+                return why;
+            }
+            return s.everywhere(arena{planned.plan}, pick);
+        };
+        bool const in_words = !l.says_what_no_listing_can();
+        if (by == planner::memory)
+            return in_words ? judge(plan_memory(list)) : judge(plan_memory(program, options));
+        if (by == planner::handoffs) {
+            handoff_options how{.workers = pick.below(4)};
+            how.few_waits = pick.below(3) != 0;
+            how.minimum_gain = pick.below(2) == 0 ? 0 : 5;
+            return in_words ? judge(plan_with_handoffs(list, how))
+                            : judge(plan_with_handoffs(program, options, how));
+        }
+        concurrent_options how;
+        if (by == planner::slots) how.strategy = concurrent_options::strategy_kind::slots;
+        return in_words ? judge(plan_concurrent(list, how)) : judge(plan_concurrent(program, options, how));
+    });
+}
+
+/// The same for a plan for every batch: some roots, with their views, grow with the batch.
+std::string failure_for_batches(random_listing const& l, unsigned seed, std::size_t* planned_ones = nullptr)
+{
+    if (!fit_to_run(l, true) || l.says_what_no_listing_can()) return {};
+    return said_by([&]() -> std::string {
+        constexpr byte_count most = 5;
+        random_source pick{std::mt19937{seed}};
+        unsigned const salt = pick.below(1000);
+        auto grows = [&](number v) { return mix(salt + l.root(v)) % 3 != 0 && l.values[l.root(v)].bytes != no_size; };
+        painted_list const list = list_of(l, false);
+        auto const sizes = list.by_handle([&](number v) {
+            byte_count const bytes = l.values[v].bytes;
+            return grows(v) ? affine_bytes{0, bytes} : affine_bytes{bytes, 0};
+        });
+        auto const offsets = list.by_handle([&](number v) {
+            byte_count const offset = l.values[v].offset;
+            return grows(v) ? affine_bytes{0, offset} : affine_bytes{offset, 0};
+        });
+        symbolic_options how{.bytes = sizes, .max_batch = most};
+        how.view_offset = offsets;
+        if (pick.below(3) == 0) how.mixing = symbolic_options::mixing_rule::apart;
+        auto const planned = plan_symbolic(list, how);
+        if (!planned) return may_not_fit(l, false) ? std::string() : text(planned.report());
+        if (planned_ones != nullptr) ++*planned_ones;
+        for (byte_count batch = 1; batch <= most; batch += 1 + pick.below(2)) {
+            random_listing at_batch = l;
+            for (number v = 0; v != l.values.size(); ++v)
+                if (grows(v)) at_batch.values[v].bytes *= batch, at_batch.values[v].offset *= batch;
+            auto const p = fit_to_run(at_batch, true);
+            if (!p) return "a larger batch is not fit to run";
+            painted_list const scaled = list_of(at_batch);
+            plan_options const options = scaled.options();
+            snapshot const program = scaled.program();
+            shown const truth = paint_apart(*p);
+            subject const s{*p, scaled, options, program, truth};
+            memory_plan const plan = planned.plan.at(batch);
+            std::string const name = "for batch " + std::to_string(batch) + ": ";
+            if (auto why = s.misplaced(plan); !why.empty()) return name + why;
+            if (auto why = s.in_order(plan, l.order.empty() ? as_listed(*p) : l.order); !why.empty())
+                return name + "in its order: " + why;
+            if (auto why = s.everywhere(arena{plan}, pick); !why.empty()) return name + why;
+        }
+        return {};
+    });
+}
+
+/// The same for a program with spills.
+std::string failure_of_advice(random_listing const& given, unsigned seed, std::size_t* planned_ones = nullptr)
+{
+    random_source pick{std::mt19937{seed}};
+    random_listing l = given;
+    std::uint32_t const percent = 55 + pick.below(45);
+    if (l.pools.empty()) l.pools.emplace_back();
+    for (std::size_t i = 0; i != l.pools.size(); ++i) {
+        byte_count naive = 0;
+        for (auto const& d : l.values)
+            if (d.of == random_listing::none && d.pool == i && d.bytes != no_size) naive += d.bytes;
+        l.pools[i].capacity = std::max<byte_count>(8, naive * percent / 100);
+    }
+    auto const p = fit_to_run(l, true);
+    if (!p) return {};
+    return said_by([&]() -> std::string {
+        painted_list const list = list_of(l);
+        plan_options const options = options_of(l, list);
+        advice_options how;
+        how.copies = pick.below(4) != 0;
+        how.remats = pick.below(4) != 0;
+        memory_advice const advice = l.says_what_no_listing_can()
+                                         ? advise_memory(list.program(), options, how)
+                                         : memory_advice(advise_memory(list, how));
+        if (!advice) return {};
+        if (planned_ones != nullptr) *planned_ones += !advice.suggestions.empty();
+        for (std::size_t i = 0; i != l.pools.size(); ++i)
+            if (advice.bytes(static_cast<pool_id>(i)) > l.pools[i].capacity) return "an arena exceeds its capacity";
+        paint_kernel::context its;
+        its.program = &*p;
+        for (number v = 0; v != l.values.size(); ++v) its.id.push_back(list.id(v));
+        its.spilled = advice.spilled.steps;
+        its.origin = advice.spilled.origin;
+        executor_options const checks{.check = static_cast<executor_options::checks>(pick.below(4))};
+        cpu_executor run(advice.spilled.program, advice.options, arena{advice.plan}, paint_kernel{&its}, checks);
+        std::vector<std::vector<line>> homes;
+        for (value_id home : advice.spilled.homes) {
+            byte_count const bytes = advice.options.bytes[home];
+            homes.emplace_back(to_size(bytes / sizeof(line) + 1));
+            run.bind(home, std::span<std::byte>(homes.back()[0].bytes, to_size(bytes)));
+        }
+        // A view that no step needs later is not made again.
+        shown truth = paint_apart(*p);
+        auto const now = [&](number v) {
+            return advice.spilled.final_version[its.id[has_role(l.values[v].role, value_role::output) ? v : l.root(v)]];
+        };
+        return difference(truth, run_twice(*p, its, run, now));
+    });
+}
+
+/// The begin of a failure, without numbers: a smaller listing fails in the same way.
+std::string kind_of(std::string why)
+{
+    std::erase_if(why, [](char c) { return '0' <= c && c <= '9'; });
+    return why.substr(0, 60);
+}
+
+/// Draws listings, and makes the first that fails smaller.
+template <class Failure>
+void expect_no_failure(unsigned count, listing_limits const& usual, Failure failure)
+{
+    for (unsigned seed = first_seed(); seed != first_seed() + count; ++seed) {
+        random_source pick{std::mt19937{seed}};
+        listing_limits limits = usual;
+        limits.by_ids = pick.below(4) == 0;
+        limits.choices = draws_pool_choices;
+        limits.empty_writes = draws_empty_writes;
+        limits.split_views = draws_split_views;
+        limits.no_steps = draws_no_steps;
+        limits.pieces = draws_pieces;
+        random_listing const l = draw_listing(pick, limits);
+        std::string const why = failure(l, seed);
+        if (why.empty()) continue;
+        if (fuzzed.is_on) FAIL(why);
+        random_listing const small =
+            smallest_that(l, [](auto const& of, auto try_it) { each_smaller_part(of, try_it); },
+                          [&](random_listing const& other) {
+                              for (unsigned i = 0; i != 8; ++i) // schedules are drawn
+                                  if (kind_of(failure(other, seed + i)) == kind_of(why)) return true;
+                              return false;
+                          });
+        FAIL_CHECK("seed " << seed << ": " << why << "\n" << text_of(small));
+        return;
+    }
+}
+
+void expect_plans(planner by, unsigned count, listing_limits const& limits = {.orders = false})
+{
+    std::size_t planned = 0;
+    expect_no_failure(count, limits, [&](random_listing const& l, unsigned seed) {
+        return failure_of(l, by, seed, &planned);
+    });
+    if (fuzzed.is_on || by == planner::none) return;
+    CHECK(planned > count / 2);
+}
+
+void expect_batches(unsigned count)
+{
+    std::size_t planned = 0;
+    expect_no_failure(count, {.rewrites = true}, [&](random_listing const& l, unsigned seed) {
+        return failure_for_batches(l, seed, &planned);
+    });
+    if (!fuzzed.is_on) CHECK(planned > count / 3);
+}
+
+void expect_advice(unsigned count)
+{
+    std::size_t spilled = 0;
+    expect_no_failure(count, {.steps = 16, .rewrites = true}, [&](random_listing const& l, unsigned seed) {
+        return failure_of_advice(l, seed, &spilled);
+    });
+    if (!fuzzed.is_on) CHECK(spilled > count / 20);
+}
+
+} // namespace
+
+TEST_CASE("every executor without a plan computes what the words of a listing say")
+{
+    expect_plans(planner::none, rounds(1500), {.rewrites = true});
+}
+
+TEST_CASE("a plan for one order computes what the words say, on every executor")
+{
+    expect_plans(planner::memory, rounds(2500), {.rewrites = true});
+}
+
+TEST_CASE("a plan for every schedule computes what the words say, in any order")
+{
+    expect_plans(planner::concurrent, rounds(2500));
+}
+
+TEST_CASE("a plan of slots computes what the words say, in any order")
+{
+    expect_plans(planner::slots, rounds(2500));
+}
+
+TEST_CASE("a plan with hand-offs computes what the words say, in any order that they allow")
+{
+    expect_plans(planner::handoffs, rounds(2500));
+}
+
+TEST_CASE("a plan for every batch computes what the words say, for each batch")
+{
+    expect_batches(rounds(1500));
+}
+
+TEST_CASE("a program with spills computes what the words say")
+{
+    expect_advice(rounds(2500));
+}
+
+} // namespace this_test
